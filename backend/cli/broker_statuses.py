@@ -1,6 +1,6 @@
 """The commands `regent broker status | consume-stats`: what a broker tells of itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
@@ -99,6 +99,13 @@ def show_consume_stats(
     if options.output == "json":
         print_json({"items": rows, "unknown": unknown})
         return
+    _print_stats(found, rows, is_whole=not unknown)
+    print_unknown(unknown)
+
+
+def _print_stats(
+    found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], *, is_whole: bool
+) -> None:
     print_table(
         (
             "GROUP",
@@ -125,7 +132,7 @@ def show_consume_stats(
         ],
     )
     known = [row["lag"] for row in rows if row["lag"] is not None]
-    is_whole = not unknown and not any(
+    is_whole &= not any(
         queue["lag"] is None
         for one in found
         if not one["is_broadcasting"]
@@ -135,7 +142,6 @@ def show_consume_stats(
     for one in found:
         if one["is_broadcasting"]:
             print_line(f"{one['consumer_group']} broadcasts: its members keep their own offsets")
-    print_unknown(unknown)
 
 
 def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> bool:

@@ -28,6 +28,8 @@ Code = Literal[
     "registration_item_invalid",
     "replica_down",
     "group_without_writer",
+    "subscriptions_differ",
+    "client_id_shared",
 ]
 
 

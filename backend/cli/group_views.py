@@ -252,14 +252,16 @@ def _print_totals(found: Mapping[str, Any]) -> None:
 
 def _print_members(found: Mapping[str, Any]) -> None:
     print_table(
-        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "BROKER GROUPS"),
+        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "BROKER GROUPS", "MODEL", "SUBSCRIBES TO"),
         [
             (
                 one["client_id"],
-                one["address"],
+                ", ".join(one["addresses"]),
                 one["language"],
                 one["version_name"] or one["version"],
                 ", ".join(one["group_names"]),
+                " or ".join(one["message_models"]).lower() or None,
+                " or ".join(one["subscriptions"]) or None,
             )
             for one in found["members"]
         ],

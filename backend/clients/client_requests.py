@@ -7,9 +7,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from backend.clients.broker_answers import BrokerRefused, accepted
 from backend.clients.remoting_client import RemotingClient
+from backend.domain.membership import Membership
 from backend.remoting import bodies, java_json
 from backend.remoting.command import Command
 from backend.remoting.headers import ConsumerGroupHeader, encode_header
+from backend.remoting.headers.locks import MembershipsHeader
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -72,6 +74,38 @@ class ClientRequests:
             for one in told.clients
         ]
         return ToldClients(tuple(clients), told.total_count)
+
+    async def memberships(
+        self, address: str, consumer_group: str | None = None
+    ) -> list[Membership] | None:
+        """Ask an agent what each member says of its group (7007); None is a stock broker.
+
+        Raises:
+            BrokerUnreachable: nobody answers there, or not in time.
+            BrokerRefused: the answer is another error, or can't be read.
+        """
+        header = MembershipsHeader(consumer_group=consumer_group)
+        response = await self._client.request(
+            address, RequestCode.GET_MEMBERSHIPS, ext=encode_header(header)
+        )
+        if response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+            return None
+        return [
+            Membership(
+                one.group,
+                one.client_id,
+                one.address,
+                one.message_model,
+                one.consume_type,
+                one.consume_from_where,
+                {
+                    each.topic: f"{each.expression_type} {each.expression}"
+                    for each in one.subscriptions
+                },
+                one.heard_ms,
+            )
+            for one in _read(address, response, bodies.GroupMemberships).members
+        ]
 
     async def producers(self, address: str, *, now_ms: int) -> list[ToldClient]:
         """Ask a broker for the clients of all producer groups (328).

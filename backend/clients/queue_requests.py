@@ -116,6 +116,9 @@ class QueueRequests:
             is_broadcasting=told.message_model == BROADCASTING,
             consume_type=told.consume_type,
             starts_from=told.consume_from_where,
+            expression_types={
+                topic: one.expression_type for topic, one in told.subscriptions.items()
+            },
         )
 
     async def groups_with_offsets(self, address: str) -> list[str]:

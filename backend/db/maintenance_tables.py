@@ -73,6 +73,17 @@ audit_checkpoint = Table(
 )
 
 # How far each consumer group was when its masters were last asked, by broker group.
+# What members of consumer groups were found to contradict each other in, when last asked.
+member_contradictions = Table(
+    "member_contradictions",
+    metadata,
+    Column("cluster_name", Text, primary_key=True),
+    Column("consumer_group", Text, primary_key=True),
+    Column("code", Text, primary_key=True),
+    Column("evidence", JSONB, nullable=False),
+    instant("seen_at"),
+)
+
 recorded_lags = Table(
     "recorded_lags",
     metadata,

@@ -137,6 +137,17 @@ def require(principal: Principal, permission: Permission) -> None:
         raise Forbidden("users are of no cluster: an admin of all clusters sees and changes them")
 
 
+def find_refusals(principal: Principal) -> dict[Permission, str]:
+    """Say of each permission that somebody lacks why they do, in the words of the refusal."""
+    refusals: dict[Permission, str] = {}
+    for permission in Permission:
+        try:
+            require(principal, permission)
+        except (Forbidden, PasswordChangeRequired) as error:
+            refusals[permission] = str(error)
+    return refusals
+
+
 def require_reach(principal: Principal, reach: Reach, cluster_names: Collection[str]) -> None:
     """Let a request pass that names some clusters.
 

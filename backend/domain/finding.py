@@ -25,6 +25,10 @@ from backend.domain.replica_group import UNKNOWN_LIFE, UNKNOWN_POSITION, Confirm
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 """So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
 
+CONTRADICTS_FOR: Final = timedelta(seconds=45)
+"""So long members contradict each other before it is a finding: they are asked every 30 s, and a
+rolling restart changes them one by one."""
+
 OUTSIDE_FOR: Final = timedelta(seconds=60)
 """So long a replica is outside its set before anybody is told: it is restarted, or catches up."""
 
@@ -46,6 +50,8 @@ class FindingCode(StrEnum):
     REGISTRATION_ITEM_INVALID = "registration_item_invalid"
     REPLICA_DOWN = "replica_down"
     GROUP_WITHOUT_WRITER = "group_without_writer"
+    SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
+    CLIENT_ID_SHARED = "client_id_shared"
 
 
 ABSENCES: Final = frozenset(
@@ -58,6 +64,14 @@ ABSENCES: Final = frozenset(
     }
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
+
+
+PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
+    FindingCode.REPLICA_OUTSIDE_SET: OUTSIDE_FOR,
+    FindingCode.SUBSCRIPTIONS_DIFFER: CONTRADICTS_FOR,
+    FindingCode.CLIENT_ID_SHARED: CONTRADICTS_FOR,
+}
+"""How long a suspicion stands before it is a finding, of kinds that need more than `HOLDS_FOR`."""
 
 
 class Severity(StrEnum):
@@ -165,12 +179,26 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         " deleteTopic, updateSubGroup) at the address in the evidence: `regent broker status"
         " {group}` shows that it is reached. The finding closes after the next registration.",
     ),
+    FindingCode.SUBSCRIPTIONS_DIFFER: Runbook(
+        Severity.WARNING,
+        "Members of a consumer group contradict each other",
+        "Brokers serve a group by what one of its members said last, so others miss messages."
+        " `regent group members {group}` shows what each member subscribes to. Give all members the"
+        " same subscriptions, or give those that differ a group of their own.",
+    ),
+    FindingCode.CLIENT_ID_SHARED: Runbook(
+        Severity.WARNING,
+        "Two connections of a consumer group use one client id",
+        "Members share queues by client id, so some queues are read twice and others by nobody."
+        " `regent group members {group}` names the addresses. Give each client an instance name of"
+        " its own, then restart it.",
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """Name what is wrong with what: a broker group, or a broker as `group/id`."""
+    """Name what is wrong with what: a broker group, a broker as `group/id`, or a consumer group."""
 
     code: FindingCode
     cluster_name: str
@@ -281,6 +309,7 @@ def observe(
     forsaken: Sequence[ForsakenGroup],
     invalid: Sequence[InvalidItems] = (),
     facts: Sequence[GroupFacts] = (),
+    contradictions: Mapping[FindingKey, Evidence] | None = None,
     *,
     looked_for: timedelta,
 ) -> Observation:
@@ -293,6 +322,7 @@ def observe(
         key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
         found.append((key, evidence))
+    found += (contradictions or {}).items()
     for one in invalid:
         subject = f"{one.group_name}/{one.broker_id}"
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
@@ -340,8 +370,7 @@ def _stand(finding: Finding, evidence: Evidence, at: datetime) -> Finding:
         return seen
     if not _is_confirmed(finding, evidence):
         return replace(seen, first_evidence=evidence, suspected_at=at)
-    is_patient = finding.key.code is FindingCode.REPLICA_OUTSIDE_SET
-    if at - finding.suspected_at >= (OUTSIDE_FOR if is_patient else HOLDS_FOR):
+    if at - finding.suspected_at >= PATIENCE.get(finding.key.code, HOLDS_FOR):
         return replace(seen, opened_at=at)
     return seen
 

@@ -1,7 +1,7 @@
 """Describe what brokers tell of a group at the queues of a topic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class OnlineGroup:
     is_broadcasting: bool
     consume_type: str = ""
     starts_from: str = ""
+    expression_types: Mapping[str, str] = field(default_factory=dict)
+    """Of each topic; not told is by tags."""
 
     @property
     def topics(self) -> frozenset[str]:
@@ -47,8 +49,8 @@ class Unread:
 def count_unread(committed: int | None, *, begin: int | None, end: int | None) -> Unread | None:
     """Count what a group has not read; None where an offset is not known.
 
-    The one place where offsets are subtracted for a lag. A negative offset is a broker's way to say
-    that it does not know. A queue whose begin is beyond its end holds nothing.
+    The one place of the control plane where offsets are subtracted for a lag. A negative offset is
+    a broker's way to say that it does not know. A queue that begins beyond its end holds nothing.
     """
     if end is None or end < 0 or committed is None or committed < 0:
         return None

@@ -157,5 +157,7 @@ class RequestCode(IntEnum):
     GET_QUEUE_READERS = 7005
     # Ours: all clients of a broker at once; stock tells consumers group by group.
     GET_CLIENTS = 7006
+    # Ours: what each member of consumer groups says of its group; stock tells the last heard.
+    GET_MEMBERSHIPS = 7007
     # Ours: the properties that a broker knows, with their types, bounds and values.
     GET_BROKER_PROPERTIES = 7010

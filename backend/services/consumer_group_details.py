@@ -10,6 +10,7 @@ from backend.clients.broker_changes import QueueEnds
 from backend.clients.clock import Clock
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import QueueLag
+from backend.domain.membership import Membership, subscriptions_text
 from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import GroupMember, QueueReaders
@@ -36,6 +37,12 @@ class GroupDetailSource(GroupSource, Protocol):
         """Ask an agent who reads queues."""
         ...
 
+    async def memberships(
+        self, address: str, consumer_group: str | None = None
+    ) -> list[Membership] | None:
+        """Ask an agent what members say."""
+        ...
+
     async def queues_of_client(self, address: str, group: str, client_id: str) -> set[QueueKey]:
         """Have a member asked what it reads."""
         ...
@@ -51,10 +58,21 @@ class GroupDetailSource(GroupSource, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SeenMember:
-    """Hold a member of a group and the broker groups that it is connected to."""
+    """Hold a member of a group, the broker groups that it is connected to, and what it says.
+
+    `said` is what it says of its group at each connection; without any nobody knows: a stock broker
+    tells what it heard last of any member. `addresses` are those of its connections.
+    """
 
     member: GroupMember
     group_names: tuple[str, ...]
+    said: tuple[Membership, ...] = ()
+    addresses: tuple[str, ...] = ()
+
+    @property
+    def subscriptions(self) -> list[str]:
+        """Name what it subscribes to; several are connections that disagree."""
+        return sorted({subscriptions_text(one) for one in self.said})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,7 @@ class GroupDetail:
     def models(self) -> tuple[str, ...]:
         """Say whether members share the messages or all get each; both is their mistake."""
         told = {one.is_broadcasting for one in self.observation.online.values()}
+        told |= {one.message_model == "BROADCASTING" for seen in self.members for one in seen.said}
         return tuple(sorted("broadcasting" if one else "clustering" for one in told))
 
 
@@ -123,13 +142,14 @@ async def describe_consumer_group(
         raise ConsumerGroupNotFound(cluster_name, name)
     unknown = questions.unknown
     owners = await _find_owners(observed, masters, brokers)
+    said = await _ask_what_members_say(observed, brokers)
     told = [count for count in dead if count is not None]
     is_whole = len(told) == len(dead) and not unknown
     return GroupDetail(
         observation=replace(observed, unknown=unknown),
         settings={broker.group_name: one for broker, one in settings.items() if one is not None},
-        members=_members(observed),
-        subscriptions=_subscriptions(observed),
+        members=_members(observed, said),
+        subscriptions=_subscriptions(observed, said),
         queues=tuple(
             replace(one, owner=owners.get((one.topic, one.group_name, one.queue_id)))
             for one in observed.queues
@@ -205,18 +225,40 @@ async def _ask_members(
     }
 
 
-def _members(observed: Observation) -> tuple[SeenMember, ...]:
-    seen: dict[str, tuple[GroupMember, set[str]]] = {}
+async def _ask_what_members_say(
+    observed: Observation, brokers: GroupDetailSource
+) -> Sequence[Membership]:
+    """Ask the agents what each member says; who does not tell leaves it unknown."""
+    apart = Questions()
+    told = await apart.ask_each(
+        observed.online, lambda one: brokers.memberships(one.address, observed.name)
+    )
+    return [one for members in told.values() for one in members or ()]
+
+
+def _members(observed: Observation, said: Sequence[Membership]) -> tuple[SeenMember, ...]:
+    seen: dict[str, tuple[GroupMember, set[str], set[str]]] = {}
     for broker, told in observed.online.items():
         for member in told.members:
-            seen.setdefault(member.client_id, (member, set()))[1].add(broker.group_name)
+            known = seen.setdefault(member.client_id, (member, set(), set()))
+            known[1].add(broker.group_name)
+            known[2].add(member.address)
     return tuple(
-        SeenMember(member, tuple(sorted(groups))) for _, (member, groups) in sorted(seen.items())
+        SeenMember(
+            member,
+            tuple(sorted(groups)),
+            tuple(one for one in said if one.client_id == client_id),
+            tuple(sorted(addresses)),
+        )
+        for client_id, (member, groups, addresses) in sorted(seen.items())
     )
 
 
-def _subscriptions(observed: Observation) -> dict[str, tuple[str, ...]]:
+def _subscriptions(observed: Observation, said: Sequence[Membership]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
+    for one in said:
+        for topic, expression in one.subscriptions.items():
+            found.setdefault(topic, set()).add(expression.partition(" ")[2])
     for told in observed.online.values():
         for topic, expression in told.subscriptions.items():
             found.setdefault(topic, set()).add(expression)

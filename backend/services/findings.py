@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.clients.clock import Clock
-from backend.db import events, findings
+from backend.db import contradictions, events, findings
 from backend.db.engine import Database
 from backend.db.findings import FindingFilter
 from backend.domain.event import FINDING_CLOSED, FINDING_OPENED, Happening
@@ -41,6 +41,7 @@ async def scan_findings(
             await findings.list_forsaken(connection),
             await findings.list_invalid_items(connection),
             await list_recorded_facts(connection),
+            await contradictions.list_all(connection),
             looked_for=now - looking_since,
         )
         changed, dropped = follow(held, seen, at=now)

@@ -37,6 +37,16 @@ class Client:
     seen_at_ms: int
 
 
+class MemberView(NamedTuple):
+    """What one member says that its group is, and what it subscribes to; members may disagree."""
+
+    consume_type: str
+    message_model: str
+    consume_from_where: str
+    subscriptions: tuple[SubscriptionData, ...] | None
+    """None as long as the member has sent light heartbeats only."""
+
+
 @dataclass(slots=True)
 class ConsumerGroup(Generic[Channel]):
     """The online side of a consumer group."""
@@ -46,12 +56,24 @@ class ConsumerGroup(Generic[Channel]):
     consume_from_where: str
     members: dict[Channel, Client] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+    views: dict[Channel, MemberView] = field(default_factory=dict)
     fingerprint: int = 0
 
     @property
     def is_broadcasting(self) -> bool:
         """Tell whether every member gets every message."""
         return self.message_model == BROADCASTING
+
+    def see(self, channel: Channel, data: ConsumerData, *, with_subscriptions: bool) -> None:
+        """Keep what one member says; a light heartbeat leaves what it subscribes to."""
+        known = self.views.get(channel)
+        former = None if known is None else known.subscriptions
+        self.views[channel] = MemberView(
+            _named(data.consume_type, _CONSUME_TYPES),
+            _named(data.message_model, _MODELS),
+            _named(data.consume_from_where, _CONSUME_FROM),
+            tuple(data.subscriptions) if with_subscriptions else former,
+        )
 
 
 class GroupChange(NamedTuple):
@@ -96,6 +118,7 @@ class Consumers(Generic[Channel]):
         known = group.members.get(channel)
         group.members[channel] = client
         is_new = known is None or known.client_id != client.client_id
+        group.see(channel, data, with_subscriptions=with_subscriptions)
         if not with_subscriptions:
             return GroupChange(is_new, [])
         topics = set(group.subscriptions)
@@ -115,6 +138,7 @@ class Consumers(Generic[Channel]):
         group = self._groups.get(group_name)
         if group is None or group.members.pop(channel, None) is None:
             return False
+        group.views.pop(channel, None)
         if not group.members:
             del self._groups[group_name]
         return True

@@ -67,6 +67,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_CLIENTS: clients.on_get_clients,
     RequestCode.QUERY_ASSIGNMENT: assignments.on_query_assignment,
     RequestCode.SET_MESSAGE_REQUEST_MODE: assignments.on_set_request_mode,
+    RequestCode.GET_MEMBERSHIPS: clients.on_get_memberships,
     RequestCode.LOCK_BATCH_MQ: locks.on_lock_queues,
     RequestCode.UNLOCK_BATCH_MQ: locks.on_unlock_queues,
     RequestCode.GET_QUEUE_LOCKS: locks.on_get_locks,

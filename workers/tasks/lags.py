@@ -1,5 +1,6 @@
 """Measure how far consumer groups are, on schedule."""
 
+from backend.services.contradictions import find_and_keep
 from backend.services.recorded_lags import MeasureOutcome, measure_lags
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
@@ -12,6 +13,7 @@ def measure() -> None:
 
 
 async def _measure(clients: Clients) -> MeasureOutcome:
+    await find_and_keep(database=clients.database, brokers=clients.brokers, clock=clients.clock)
     return await measure_lags(
         database=clients.database, brokers=clients.brokers, clock=clients.clock
     )

@@ -150,7 +150,11 @@ class ConsumerGroupSettings:
 
 @strawberry.type
 class ConsumerGroupMember:
-    """Present a client of the group, and the broker groups that it is connected to."""
+    """Present a client of the group, and the broker groups that it is connected to.
+
+    `subscriptions` are what this member itself says; several are connections that disagree, none is
+    not known, as of a stock broker.
+    """
 
     client_id: str
     address: str
@@ -158,6 +162,11 @@ class ConsumerGroupMember:
     version: int
     version_name: str | None
     group_names: list[str]
+    addresses: list[str]
+    subscriptions: list[str]
+    message_models: list[str]
+    consume_types: list[str]
+    starts_from: list[str]
 
     @classmethod
     def of(cls, seen: details.SeenMember) -> Self:
@@ -170,6 +179,11 @@ class ConsumerGroupMember:
             version=member.version,
             version_name=version_name(member.version),
             group_names=list(seen.group_names),
+            addresses=list(seen.addresses),
+            subscriptions=seen.subscriptions,
+            message_models=sorted({one.message_model for one in seen.said}),
+            consume_types=sorted({one.consume_type for one in seen.said}),
+            starts_from=sorted({one.starts_from for one in seen.said}),
         )
 
 

@@ -93,7 +93,12 @@ class GroupSettingsOut(BaseModel):
 
 
 class MemberOut(BaseModel):
-    """A client of the group, and the broker groups that it is connected to."""
+    """A client of the group, and the broker groups that it is connected to.
+
+    `subscriptions` are what this member itself says, `topic (type expression)`, beside whether it
+    clusters and where it starts; several are connections that disagree, none is not known, as of a
+    stock broker, which tells what it heard last of any member.
+    """
 
     client_id: str
     address: str
@@ -101,6 +106,11 @@ class MemberOut(BaseModel):
     version: int
     version_name: str | None
     group_names: list[str]
+    addresses: list[str]
+    subscriptions: list[str]
+    message_models: list[str]
+    consume_types: list[str]
+    starts_from: list[str]
 
 
 class SubscriptionOut(BaseModel):
@@ -306,6 +316,11 @@ def _member_out(seen: SeenMember) -> MemberOut:
         version=member.version,
         version_name=version_name(member.version),
         group_names=list(seen.group_names),
+        addresses=list(seen.addresses),
+        subscriptions=seen.subscriptions,
+        message_models=sorted({one.message_model for one in seen.said}),
+        consume_types=sorted({one.consume_type for one in seen.said}),
+        starts_from=sorted({one.starts_from for one in seen.said}),
     )
 
 

@@ -14,10 +14,11 @@ from backend.api.gate import COOKIE_NAME, is_own_origin
 from backend.api.permissions import needs, reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND, Problem
 from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.domain.access import Credential, Permission, Reach
+from backend.domain.access import Credential, Permission, Reach, find_refusals, find_risk_max
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import Forbidden
 from backend.domain.operation import Author
+from backend.domain.plan import Risk
 from backend.domain.session import Session
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services import sessions
@@ -58,6 +59,17 @@ class SessionOut(BaseModel):
     expires_at: datetime
     credential: Credential
     must_change_password: bool
+
+
+class OwnSessionOut(SessionOut):
+    """Who asks, and what they may not do.
+
+    `refusals` says of each permission that they lack why, so that a page offers nothing that would
+    be refused. `risk_max` is the highest class of operations that they may confirm.
+    """
+
+    refusals: dict[Permission, str]
+    risk_max: Risk
 
 
 class OpenedSessionOut(SessionOut):
@@ -148,11 +160,13 @@ def _set_cookie(response: Response, secret: str, context: ApiContext) -> None:
 
 @router.get("/session", responses=COMMON)
 @needs(Permission.IDENTIFY)
-async def show_session(principal: SignedIn) -> SessionOut:
-    """Answer who asks."""
-    return SessionOut(
+async def show_session(principal: SignedIn) -> OwnSessionOut:
+    """Answer who asks, and what they may not do."""
+    return OwnSessionOut(
         name=principal.user_name,
         role=principal.role,
+        refusals=find_refusals(principal),
+        risk_max=find_risk_max(principal),
         cluster_limits=_limits(principal.clusters),
         expires_at=principal.expires_at,
         credential=principal.credential,

@@ -280,6 +280,34 @@ class ConnectedClients(Body, frozen=True, kw_only=True):
     clients: list[ConnectedClient] = msgspec.field(default_factory=list)
 
 
+class MemberSubscription(Body, frozen=True, kw_only=True):
+    """What one member wants of one topic (7007)."""
+
+    topic: str
+    expression_type: str
+    expression: str
+
+
+class GroupMembership(Body, frozen=True, kw_only=True):
+    """One connection of a member and what it says of its group (7007)."""
+
+    group: str
+    client_id: str
+    address: str
+    heard_ms: int
+    message_model: str
+    consume_type: str
+    consume_from_where: str
+    subscriptions: list[MemberSubscription] = msgspec.field(default_factory=list)
+
+
+class GroupMemberships(Body, frozen=True, kw_only=True):
+    """The members of an agent's groups, as many as a frame carries, and how many there are."""
+
+    total_count: int
+    members: list[GroupMembership] = msgspec.field(default_factory=list)
+
+
 def encode_consume_stats(
     entries: Iterable[tuple[MessageQueue, QueueProgress]], *, read_rate: float = 0.0
 ) -> bytes:

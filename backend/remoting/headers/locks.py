@@ -9,6 +9,12 @@ class QueueLocksHeader(Header, frozen=True, kw_only=True):
     consumer_group: str | None = None
 
 
+class MembershipsHeader(Header, frozen=True, kw_only=True):
+    """Whose members are asked for; without a group all (7007)."""
+
+    consumer_group: str | None = None
+
+
 class QueueReadersHeader(Header, frozen=True, kw_only=True):
     """The group and the topic whose readers are asked for (7005)."""
 

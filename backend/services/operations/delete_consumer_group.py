@@ -64,22 +64,7 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
     held = {one: told for one, told in present.items() if isinstance(told, GroupSettings)}
     if not held and not any(isinstance(one, Silence) for one in present.values()):
         raise ConsumerGroupNotFound(order.cluster_name, group)
-    brokers = context.brokers
-
-    async def ask(one: Master) -> Usage:
-        progress = await brokers.progress(one.address, group)
-        online = await brokers.online_group(one.address, group)
-        names = () if online is None else {member.client_id for member in online.members}
-        # The members of a broadcasting group keep their own offsets.
-        is_kept = online is None or not online.is_broadcasting
-        topics = {queue.topic for queue in progress} if is_kept else set()
-        lags = {
-            topic: add_lags([queue for queue in progress if queue.topic == topic])
-            for topic in topics
-        }
-        return Usage(tuple(sorted(names)), lags)
-
-    usage = await masters.ask_each([*held], ask)
+    usage = await masters.ask_each([*held], lambda one: _ask_usage(one, group, context))
     found = await group_leftovers.find_leftovers(group, meant.found, context)
     gone = found if order.cleans_up else []
     silences = {master: why for one in gone for master, why in one.silences.items()}
@@ -228,6 +213,20 @@ def _loss(usage: Mapping[Master, Usage | Silence], gone: Sequence[Leftover]) -> 
         told.append(f"unread are {counts} messages")
     told += [one.text for one in gone if one.message_count != 0]
     return "; ".join(told)
+
+
+async def _ask_usage(master: Master, group: str, context: OperationContext) -> Usage:
+    brokers, address = context.brokers, master.address
+    progress = await brokers.progress(address, group)
+    online = await brokers.online_group(address, group)
+    names = () if online is None else {member.client_id for member in online.members}
+    # The members of a broadcasting group keep their own offsets.
+    is_kept = online is None or not online.is_broadcasting
+    topics = {queue.topic for queue in progress} if is_kept else set()
+    lags = {
+        topic: add_lags([queue for queue in progress if queue.topic == topic]) for topic in topics
+    }
+    return Usage(tuple(sorted(names)), lags)
 
 
 def _unread(usage: Mapping[Master, Usage | Silence]) -> list[str]:

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '@/lib/api-error';
+import { ApiError, isForbidden } from '@/lib/api-error';
 import { sentence } from '@/lib/words';
 import { Notice } from './notice';
 
@@ -15,9 +15,12 @@ export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
       tone="bad"
       title={t(`error.${code}.title`, { defaultValue: t('error.internal.title') })}
       action={
-        <Button variant="default" onClick={onRetry}>
-          {t('error.retry')}
-        </Button>
+        // What is not allowed stays so, however often it is tried.
+        isForbidden(error) ? undefined : (
+          <Button variant="default" onClick={onRetry}>
+            {t('error.retry')}
+          </Button>
+        )
       }
     >
       {sentence(error.message)}{' '}

@@ -194,6 +194,7 @@ export type ElectionVerdict =
   | 'WINS';
 
 export type FindingCode =
+  | 'CLIENT_ID_SHARED'
   | 'EPOCH_BACKWARDS'
   | 'REGISTRATION_ITEM_INVALID'
   | 'REPLICA_AHEAD'
@@ -201,6 +202,7 @@ export type FindingCode =
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
+  | 'SUBSCRIPTIONS_DIFFER'
   | 'TWO_MASTERS';
 
 export type ForgetReplicasInput = {
@@ -651,7 +653,7 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string>, addresses: Array<string>, subscriptions: Array<string>, messageModels: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
 
 export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean };
 
@@ -2039,6 +2041,9 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       version
       versionName
       groupNames
+      addresses
+      subscriptions
+      messageModels
     }
     subscriptions {
       topic

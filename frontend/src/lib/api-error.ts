@@ -27,3 +27,8 @@ export function isUnauthenticated(error: unknown): boolean {
 export function isFinal(error: unknown): boolean {
   return error instanceof ApiError && error.status !== null && error.status < 500;
 }
+
+/** A refusal of what the user may not do. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'forbidden' || error.status === 403);
+}

@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { GroupBroker } from '@/features/brokers/broker';
 import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
 import { OrderModal } from './order-modal';
@@ -30,18 +30,18 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
   ];
   return (
     <>
-      <Button variant="default" data-act onClick={() => show('drain')}>
+      <WriteButton variant="default" data-act onClick={() => show('drain')}>
         {t('broker.drain')}
-      </Button>
+      </WriteButton>
       {plain.map(([word, plan]) => (
-        <Button
+        <WriteButton
           key={word}
           variant="default"
           disabled={order.isBusy}
           onClick={() => order.plan(plan)}
         >
           {t(`broker.${word}`)}
-        </Button>
+        </WriteButton>
       ))}
       <ProtectionButton
         what={{

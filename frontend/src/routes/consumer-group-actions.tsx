@@ -1,6 +1,7 @@
-import { Button, Modal } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import { type ConsumerGroupDetail, topicsOf } from '@/features/consumer-groups/consumer-group';
 import { ResetForm } from '@/features/consumer-groups/reset-form';
 import { changeGroup, deleteGroup } from '@/features/orders/group-orders';
@@ -33,26 +34,26 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
   return (
     <>
       <PlanRefusal order={order} />
-      <Button data-act onClick={() => setIsResetting(true)} disabled={topics.length === 0}>
+      <WriteButton data-act onClick={() => setIsResetting(true)} disabled={topics.length === 0}>
         {t('resetGroup.open')}
-      </Button>
-      <Button variant="default" onClick={() => setOpened('change')}>
+      </WriteButton>
+      <WriteButton variant="default" onClick={() => setOpened('change')}>
         {t('consumerGroup.change')}
-      </Button>
+      </WriteButton>
       <OrderModal kind={opened && forms[opened]()} onClose={() => setOpened(undefined)} />
       {enablings.map((consumeEnabled) => (
-        <Button
+        <WriteButton
           key={String(consumeEnabled)}
           variant="default"
           disabled={order.isBusy}
           onClick={() => order.plan({ changeConsumerGroup: { ...target, consumeEnabled } })}
         >
           {t(consumeEnabled ? 'consumerGroup.allow' : 'consumerGroup.stop')}
-        </Button>
+        </WriteButton>
       ))}
-      <Button variant="default" onClick={() => setOpened('delete')}>
+      <WriteButton variant="default" onClick={() => setOpened('delete')}>
         {t('consumerGroup.delete')}
-      </Button>
+      </WriteButton>
       <ProtectionButton
         what={{ clusterName, resourceKind: 'CONSUMER_GROUP', resourceName: group.name }}
         isProtected={group.protection !== null}

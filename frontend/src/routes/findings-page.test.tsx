@@ -84,3 +84,19 @@ test('the overview tells none from unknown', async () => {
   });
   expect(await screen.findByText('Whether findings are open is unknown.')).toBeVisible();
 });
+
+test('a finding about members leads to their consumer group and names what differs', async () => {
+  // Case B3.
+  const finding = aFinding({
+    code: 'SUBSCRIPTIONS_DIFFER',
+    title: 'Members of a consumer group contradict each other',
+    subject: 'billing',
+    evidence: { subscriptions: { 'orders (TAG *)': ['c1'], 'refunds (TAG *)': ['c2'] } },
+  });
+  renderConsole('/findings', { answers: { Findings: () => findingPage([finding]) } });
+
+  const link = await screen.findByRole('link', { name: 'billing' });
+
+  expect(link).toHaveAttribute('href', expect.stringContaining('/consumer-groups/billing'));
+  expect(screen.getByText(/orders \(TAG \*\) c1, refunds \(TAG \*\) c2/)).toBeVisible();
+});

@@ -1,6 +1,7 @@
-import { Button, Modal } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import { ForgetForm } from '@/features/replica-groups/forget-form';
 import type { ReplicaGroup } from '@/features/replica-groups/replica-group';
 import { focusAct } from '@/lib/use-key-sequence';
@@ -12,10 +13,10 @@ export function GroupActions({ group }: { group: ReplicaGroup }) {
   const [isForgetting, setIsForgetting] = useState(false);
   return (
     <>
-      <Button onClick={focusAct}>{t('elect.open')}</Button>
-      <Button variant="default" onClick={() => setIsForgetting(true)}>
+      <WriteButton onClick={focusAct}>{t('elect.open')}</WriteButton>
+      <WriteButton variant="default" onClick={() => setIsForgetting(true)}>
         {t('forget.open')}
-      </Button>
+      </WriteButton>
       <Modal
         opened={isForgetting}
         onClose={() => setIsForgetting(false)}

@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { ErrorNotice } from '@/components/error-notice';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
+import { WriteButton } from '@/components/write-button';
 import { isSteering, type Steering, staleLimitMs } from '@/features/operations/operation';
 import { OperationMark } from '@/features/operations/operation-mark';
 import {
@@ -86,10 +86,10 @@ export function OneOperation({ operationId }: { operationId: string }) {
         operation ? (
           <>
             {operation.actions.includes('CONFIRM') && !isVoided ? (
-              <Button onClick={focusAct}>{t('confirm.open')}</Button>
+              <WriteButton onClick={focusAct}>{t('confirm.open')}</WriteButton>
             ) : null}
             {operation.actions.includes('APPROVE') && !isVoided ? (
-              <Button onClick={focusAct}>{t('review.open')}</Button>
+              <WriteButton onClick={focusAct}>{t('review.open')}</WriteButton>
             ) : null}
             {besides.map(button)}
             <Link to="/audit" search={(now) => ({ ...keepsCluster(now), operation: operationId })}>

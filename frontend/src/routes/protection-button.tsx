@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { ChangeProtectionInput } from '@/gql/operations';
 import type { usePlanOrder } from './use-plan-order';
 
@@ -13,12 +13,12 @@ type ProtectionButtonProps = {
 export function ProtectionButton({ what, isProtected, order }: ProtectionButtonProps) {
   const { t } = useTranslation();
   return (
-    <Button
+    <WriteButton
       variant="default"
       disabled={order.isBusy}
       onClick={() => order.plan({ changeProtection: { ...what, isProtected: !isProtected } })}
     >
       {t(isProtected ? 'protection.lift' : 'protection.protect')}
-    </Button>
+    </WriteButton>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
@@ -8,6 +8,7 @@ import { EmptyState } from '@/components/empty-state';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { SearchField } from '@/components/search-field';
+import { WriteButton } from '@/components/write-button';
 import { chooseProperties } from '@/features/brokers/broker';
 import { PropertyTable } from '@/features/brokers/property-table';
 import { type BrokerName, changeConfig } from '@/features/orders/broker-orders';
@@ -65,11 +66,11 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
               { value: 'changed', label: t('settings.changed') },
             ]}
           />
-          <Button disabled={wanted.length === 0} onClick={() => setIsOpen(true)}>
+          <WriteButton disabled={wanted.length === 0} onClick={() => setIsOpen(true)}>
             {wanted.length === 0
               ? t('settings.changeNone')
               : t('settings.change', { count: wanted.length })}
-          </Button>
+          </WriteButton>
         </>
       }
       flush

@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import { resetOffsets } from '@/features/orders/offset-orders';
 import { changeTopic, deleteTopic } from '@/features/orders/topic-orders';
 import type { TopicDetail } from '@/features/topics/topic-detail';
@@ -30,14 +30,14 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
     <>
       <PlanRefusal order={protecting} />
       {words.map((word, index) => (
-        <Button
+        <WriteButton
           key={word}
           variant={index === 0 ? 'filled' : 'default'}
           onClick={() => show(word)}
           {...(index === 0 ? { 'data-act': true } : {})}
         >
           {t(`topic.${word}`)}
-        </Button>
+        </WriteButton>
       ))}
       <ProtectionButton
         what={{

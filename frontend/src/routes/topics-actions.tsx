@@ -1,7 +1,8 @@
-import { Button, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import { changeGroup, createGroup, deleteGroup } from '@/features/orders/group-orders';
 import { createTopic } from '@/features/orders/topic-orders';
 import { OrderModal } from './order-modal';
@@ -27,14 +28,14 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
   };
   return (
     <>
-      <Button data-act onClick={() => show('create')}>
+      <WriteButton data-act onClick={() => show('create')}>
         {t('topics.create')}
-      </Button>
+      </WriteButton>
       <Menu position="bottom-end" shadow="sm">
         <Menu.Target>
-          <Button variant="default" rightSection={<IconChevronDown size={13} aria-hidden />}>
+          <WriteButton variant="default" rightSection={<IconChevronDown size={13} aria-hidden />}>
             {t('topics.consumerGroup')}
-          </Button>
+          </WriteButton>
         </Menu.Target>
         <Menu.Dropdown>
           {groupWords.map((word) => (

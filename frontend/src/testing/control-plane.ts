@@ -10,6 +10,7 @@ export type StubOptions = {
   signedIn?: boolean;
   password?: string;
   role?: string;
+  refusals?: Record<string, string>;
   clusterLimits?: string[][];
   hasOneTimePassword?: boolean;
   answers?: Answers;
@@ -33,6 +34,13 @@ function json(body: unknown, status = 200): Response {
     status,
     headers: { 'content-type': 'application/json', date: new Date().toUTCString() },
   });
+}
+
+/** What the control plane would tell of a role that lacks permissions. */
+function refusalsOf(role: string): Record<string, string> {
+  if (role !== 'viewer') return {};
+  const change = 'the role viewer may only read; it takes the role operator';
+  return { change, read_bodies: 'the role viewer is not enough; it takes the role operator' };
 }
 
 function refusal(status: number, code: string): Response {
@@ -61,7 +69,9 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
     if (!signedIn) return refusal(401, 'unauthenticated');
     const opened = { name: 'admin', role: options.role ?? 'admin', expires_at: expires };
     const limits = options.clusterLimits ?? [];
-    const rest = { cluster_limits: limits, must_change_password: hasOneTimePassword };
+    const refusals = options.refusals ?? refusalsOf(opened.role);
+    const may = { refusals, risk_max: opened.role === 'admin' ? 'R3' : 'R2' };
+    const rest = { ...may, cluster_limits: limits, must_change_password: hasOneTimePassword };
     return json({ ...opened, ...rest });
   };
 

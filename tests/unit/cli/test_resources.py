@@ -73,6 +73,11 @@ GROUP = {
             "version": 9,
             "version_name": None,
             "group_names": ["broker-a"],
+            "addresses": ["10.0.0.7:5"],
+            "subscriptions": ["orders (TAG red)"],
+            "message_models": ["CLUSTERING"],
+            "consume_types": ["CONSUME_PASSIVELY"],
+            "starts_from": ["CONSUME_FROM_LAST_OFFSET"],
         }
     ],
     "subscriptions": [{"topic": "orders", "expressions": ["*", "red"]}],
@@ -167,7 +172,7 @@ def test_a_group_is_shown_whole_and_what_is_unknown_is_no_zero(east, capsys):
     assert shown[2] == "lag 50+, the oldest waits 4.2 s, retries 0, dead letters unknown"
     assert "orders broker-a 3 - 0 7 - - - - 10.0.0.7@412" in shown
     assert "orders * or red" in shown
-    assert "10.0.0.7@412 10.0.0.7:5 GO 9 broker-a" in shown
+    assert "10.0.0.7@412 10.0.0.7:5 GO 9 broker-a clustering orders (TAG red)" in shown
 
 
 def test_expired_messages_are_said_beside_the_lag_and_so_is_an_offset_beyond_the_end(east, capsys):

@@ -11,6 +11,7 @@ from backend.domain.access import (
     Permission,
     Principal,
     Reach,
+    find_refusals,
     require,
     require_reach,
 )
@@ -104,3 +105,18 @@ def test_a_token_has_a_role_of_its_owner_at_most():
 def test_a_name_that_is_easily_misread_is_nobodys(name):
     with pytest.raises(InvalidName):
         check_user_name(name)
+
+
+def test_what_somebody_may_not_do_is_told_with_the_reason_of_the_refusal():
+    # Case B13: the one table says both what is refused and what a page does not offer.
+    for role in Role:
+        for changes in ({}, {"must_change_password": True}, {"credential": Credential.TOKEN}):
+            who = principal(role, **changes)
+            refusals = find_refusals(who)
+            for permission in Permission:
+                if permission in refusals:
+                    with pytest.raises((Forbidden, PasswordChangeRequired)) as refused:
+                        require(who, permission)
+                    assert refusals[permission] == str(refused.value)
+                else:
+                    require(who, permission)

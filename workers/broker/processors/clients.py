@@ -18,7 +18,10 @@ from backend.remoting.bodies import (
     ConsumerConnection,
     ConsumerData,
     ConsumerIds,
+    GroupMembership,
+    GroupMemberships,
     HeartbeatData,
+    MemberSubscription,
     ProducerConnection,
     ProducerInfo,
     ProducerTable,
@@ -32,6 +35,7 @@ from backend.remoting.headers import (
     decode_header,
     text_of,
 )
+from backend.remoting.headers.locks import MembershipsHeader
 from backend.remoting.names import retry_topic
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut
@@ -258,6 +262,43 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
         for channel, client in clients.items()
     ]
     body = ConnectedClients(total_count=len(told), clients=told[:TOLD_COUNT_MAX])
+    return answer(command, body=java_json.encode(body))
+
+
+def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell the control plane what each member says of its group, of all groups or one (7007)."""
+    wanted = decode_header(MembershipsHeader, command.ext).consumer_group
+    now_ms = broker.clock()
+    told: list[GroupMembership] = []
+    total_count = 0
+    for name, channel, client in broker.consumers.all():
+        if wanted not in (None, name):
+            continue
+        total_count += 1
+        group = broker.consumers.find(name)
+        view = None if group is None else group.views.get(channel)
+        if view is None or view.subscriptions is None or len(told) >= TOLD_COUNT_MAX:
+            continue
+        told.append(
+            GroupMembership(
+                group=name,
+                client_id=client.client_id,
+                address=client.address,
+                heard_ms=max(0, now_ms - client.seen_at_ms),
+                message_model=view.message_model,
+                consume_type=view.consume_type,
+                consume_from_where=view.consume_from_where,
+                subscriptions=[
+                    MemberSubscription(
+                        topic=one.topic,
+                        expression_type=one.expression_type,
+                        expression=one.expression,
+                    )
+                    for one in view.subscriptions
+                ],
+            )
+        )
+    body = GroupMemberships(total_count=total_count, members=told)
     return answer(command, body=java_json.encode(body))
 
 

@@ -10,7 +10,6 @@ from functools import partial
 import msgspec
 from regent_engine import Command, Store
 
-from backend.domain.queue_reading import count_unread
 from backend.remoting import java_json
 from backend.remoting.bodies import (
     MessageQueue,
@@ -158,8 +157,8 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
 
 
 def _lag(told: QueueProgress) -> int:
-    unread = count_unread(told.consumer_offset, begin=told.min_offset, end=told.broker_offset)
-    return 0 if unread is None else unread.lag
+    """Count what a queue holds that a group has not read: what expired unread is no lag."""
+    return max(0, told.broker_offset - max(told.consumer_offset, told.min_offset))
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import { requestCapacityReport } from './capacity-queries';
 
 type RequestReportButtonProps = { running: boolean; onRequested: (id: string) => void };
@@ -20,9 +20,9 @@ export function RequestReportButton({ running, onRequested }: RequestReportButto
   return (
     <>
       {request.error ? <span role="alert">{request.error.message}</span> : null}
-      <Button onClick={() => request.mutate()} loading={request.isPending} disabled={running}>
+      <WriteButton onClick={() => request.mutate()} loading={request.isPending} disabled={running}>
         {running ? t('capacity.running') : t('capacity.request')}
-      </Button>
+      </WriteButton>
     </>
   );
 }

@@ -15,7 +15,10 @@ export function MemberTable({ members }: { members: Member[] }) {
     () =>
       column.columns([
         column.accessor('clientId', { header: t('member.clientId') }),
-        column.accessor('address', { header: t('member.address') }),
+        column.accessor((one) => one.addresses.join(', '), {
+          id: 'address',
+          header: t('member.address'),
+        }),
         column.accessor((one) => `${one.language} ${one.versionName ?? one.version}`, {
           id: 'version',
           header: t('member.version'),
@@ -23,6 +26,11 @@ export function MemberTable({ members }: { members: Member[] }) {
         column.accessor((one) => one.groupNames.join(', '), {
           id: 'groups',
           header: t('member.groups'),
+        }),
+        column.accessor((one) => one.subscriptions.join(' / ') || t('member.notTold'), {
+          id: 'subscriptions',
+          header: t('member.subscriptions'),
+          meta: { wraps: true },
         }),
       ]),
     [t],

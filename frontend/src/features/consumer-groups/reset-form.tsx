@@ -1,6 +1,7 @@
-import { Button, SegmentedControl, Select } from '@mantine/core';
+import { SegmentedControl, Select } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { OffsetPosition } from '@/gql/operations';
 import classes from './reset-form.module.css';
 
@@ -39,9 +40,9 @@ export function ResetForm({ topics, isBusy, onPlan }: ResetFormProps) {
           { value: 'LATEST', label: t('resetGroup.latest') },
         ]}
       />
-      <Button type="submit" loading={isBusy} disabled={topic === null}>
+      <WriteButton type="submit" loading={isBusy} disabled={topic === null}>
         {t('resetGroup.plan')}
-      </Button>
+      </WriteButton>
     </form>
   );
 }

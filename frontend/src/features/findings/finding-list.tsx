@@ -1,10 +1,10 @@
 import { useTranslation } from 'react-i18next';
 import { Advice } from '@/components/advice';
-import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { StateMark } from '@/components/state-mark';
 import { formatDateTime } from '@/lib/format';
-import { evidenceOf, type Finding, groupOf, toneOf } from './finding';
+import { evidenceOf, type Finding, toneOf } from './finding';
 import classes from './finding-list.module.css';
+import { SubjectLink } from './subject-link';
 
 /** What is or was wrong: how bad it is, of whom, what shows it and what to do about it. */
 export function FindingList({ findings }: { findings: Finding[] }) {
@@ -21,7 +21,7 @@ export function FindingList({ findings }: { findings: Finding[] }) {
                 label={t(one.closedAt === null ? `severity.${one.severity}` : 'findings.ended')}
               />
               <strong>{one.title}</strong>
-              <ReplicaGroupLink groupName={groupOf(one)}>{one.subject}</ReplicaGroupLink>
+              <SubjectLink finding={one} />
             </div>
             {one.sentence ? (
               <p>

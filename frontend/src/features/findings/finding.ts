@@ -25,6 +25,13 @@ export function sumOf({ findings: { nodes, totalCount } }: OpenFindingsQuery): O
   return { count: totalCount, worst: nodes.length === totalCount ? 'WARNING' : undefined };
 }
 
+const ofConsumers: readonly Finding['code'][] = ['SUBSCRIPTIONS_DIFFER', 'CLIENT_ID_SHARED'];
+
+/** Whether it is the members of a consumer group that are wrong, and not a broker. */
+export function isOfConsumers({ code }: Finding): boolean {
+  return ofConsumers.includes(code);
+}
+
 /** A finding is of a broker group, or of a broker as `group/id`. */
 export function groupOf({ subject }: Finding): string {
   return subject.replace(/\/\d+$/, '');

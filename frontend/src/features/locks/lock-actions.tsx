@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { Lock } from './lock';
 import classes from './lock-actions.module.css';
 
@@ -23,15 +23,16 @@ export function LockActions({
   const { t } = useTranslation();
   const values = { queue: `${lock.topic}/${lock.queueId}`, client: lock.clientId };
   const deeds = [
-    ['why', onExplain, false],
-    ['release', onRelease, isBusy],
-    ['releaseAll', onReleaseAll, isBusy],
+    ['why', onExplain, false, 'read'],
+    ['release', onRelease, isBusy, 'change'],
+    ['releaseAll', onReleaseAll, isBusy, 'change'],
   ] as const;
   return (
     <span className={classes.actions}>
-      {deeds.map(([word, act, isDisabled]) => (
-        <Button
+      {deeds.map(([word, act, isDisabled, needs]) => (
+        <WriteButton
           key={word}
+          needs={needs}
           size="compact-xs"
           variant="default"
           disabled={isDisabled}
@@ -39,7 +40,7 @@ export function LockActions({
           onClick={() => act(lock)}
         >
           {t(`locks.${word}`)}
-        </Button>
+        </WriteButton>
       ))}
     </span>
   );

@@ -1,9 +1,11 @@
-import { Button, Checkbox, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorNotice } from '@/components/error-notice';
 import { Panel } from '@/components/panel';
+import { useIsBeyondRisk } from '@/components/permissions';
+import { WriteButton } from '@/components/write-button';
 import { formatSeconds } from '@/lib/format';
 import { newKey } from '@/lib/idempotency-key';
 import classes from './confirm-form.module.css';
@@ -21,6 +23,7 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
   const [isTried, setIsTried] = useState(false);
   const { plan, target } = operation;
   const { gate } = plan;
+  const isBeyond = useIsBeyondRisk(plan.risk);
   const missing = missingFor(gate, target, given);
   const note = (one: Missing) =>
     isTried && missing.includes(one) ? t(`confirm.missing.${one}`, { target }) : undefined;
@@ -72,15 +75,16 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
           />
         ) : null}
         <div className={classes.end}>
-          <Button
+          <WriteButton
             type="submit"
+            refusal={isBeyond ? t('refused.risk') : undefined}
             size="sm"
             data-act
             loading={confirm.isPending}
             color={colour(plan.risk)}
           >
             {t('confirm.run')}
-          </Button>
+          </WriteButton>
           {gate.holdMs > 0 ? (
             <span>{t('confirm.hold', { span: formatSeconds(gate.holdMs) })}</span>
           ) : null}

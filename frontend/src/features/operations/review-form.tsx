@@ -1,9 +1,11 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorNotice } from '@/components/error-notice';
 import { Panel } from '@/components/panel';
+import { useIsBeyondRisk } from '@/components/permissions';
+import { WriteButton } from '@/components/write-button';
 import { newKey } from '@/lib/idempotency-key';
 import classes from './confirm-form.module.css';
 import type { Operation } from './operation';
@@ -15,6 +17,7 @@ const reasonLengthMax = 500;
 export function ReviewForm({ operation }: { operation: Operation }) {
   const { t } = useTranslation();
   const client = useQueryClient();
+  const isBeyond = useIsBeyondRisk(operation.plan.risk);
   const review = useMutation(reviewOperation(client, operation.id));
   const [reason, setReason] = useState('');
   const [isRefused, setIsRefused] = useState(false);
@@ -47,17 +50,22 @@ export function ReviewForm({ operation }: { operation: Operation }) {
           />
         ) : null}
         <div className={classes.end}>
-          <Button size="sm" loading={review.isPending} onClick={() => give('APPROVE')}>
+          <WriteButton
+            size="sm"
+            loading={review.isPending}
+            refusal={isBeyond ? t('refused.risk') : undefined}
+            onClick={() => give('APPROVE')}
+          >
             {t('review.approve')}
-          </Button>
-          <Button
+          </WriteButton>
+          <WriteButton
             size="sm"
             variant="default"
             disabled={review.isPending}
             onClick={() => give('DECLINE')}
           >
             {t('review.decline')}
-          </Button>
+          </WriteButton>
           <span className={classes.command}>
             {t('confirm.command')} <code>regent operation approve {operation.id}</code>
           </span>

@@ -1,5 +1,6 @@
-import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useIsBeyondRisk } from '@/components/permissions';
+import { WriteButton } from '@/components/write-button';
 import type { Operation, Steering } from './operation';
 
 type SteerButtonProps = {
@@ -12,10 +13,18 @@ type SteerButtonProps = {
 /** Pauses, resumes, cancels, retries, takes back or plans again. */
 export function SteerButton({ operation, steering, isBusy, onSteer }: SteerButtonProps) {
   const { t } = useTranslation();
+  const isBeyond = useIsBeyondRisk(operation.plan.risk);
+  const refusal =
+    isBeyond && (steering === 'RESUME' || steering === 'RETRY') ? t('refused.risk') : undefined;
   const word = steering === 'CANCEL' && operation.state === 'PLANNED' ? 'DISCARD' : steering;
   return (
-    <Button variant="default" disabled={isBusy} onClick={() => onSteer(steering)}>
+    <WriteButton
+      variant="default"
+      disabled={isBusy}
+      refusal={refusal}
+      onClick={() => onSteer(steering)}
+    >
       {t(`steering.${word}`)}
-    </Button>
+    </WriteButton>
   );
 }

@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import {
   fieldNamed,
   initialValue,
@@ -61,9 +61,9 @@ export function OrderForm({ kind, isBusy, refusal, onPlan }: OrderFormProps) {
         />
       ))}
       <div className={classes.end}>
-        <Button type="submit" size="sm" loading={isBusy}>
+        <WriteButton type="submit" size="sm" loading={isBusy}>
           {t('order.plan')}
-        </Button>
+        </WriteButton>
         <span>{t('order.planHint')}</span>
       </div>
     </form>

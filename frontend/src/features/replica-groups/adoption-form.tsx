@@ -1,6 +1,7 @@
-import { Button, Checkbox, NumberInput, Select } from '@mantine/core';
+import { Checkbox, NumberInput, Select } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { LostGroup } from './adoption';
 import classes from './order-form.module.css';
 
@@ -65,9 +66,9 @@ export function AdoptionForm({ lost, isBusy, onPlan }: AdoptionFormProps) {
         checked={chosen.acceptsLoss}
         onChange={(event) => setChosen({ ...chosen, acceptsLoss: event.currentTarget.checked })}
       />
-      <Button type="submit" disabled={chosen.brokerIds.length === 0} loading={isBusy}>
+      <WriteButton type="submit" disabled={chosen.brokerIds.length === 0} loading={isBusy}>
         {t('adopt.plan')}
-      </Button>
+      </WriteButton>
     </form>
   );
 }

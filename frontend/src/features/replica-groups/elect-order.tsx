@@ -1,5 +1,6 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import type { ElectionMode } from '@/gql/operations';
 
 type ElectOrderProps = {
@@ -23,9 +24,9 @@ export function ElectOrder({ mode, isBusy, onMode, onPlan }: ElectOrderProps) {
           { value: 'NOW', label: t('elect.now') },
         ]}
       />
-      <Button onClick={onPlan} loading={isBusy}>
+      <WriteButton onClick={onPlan} loading={isBusy}>
         {t('elect.plan')}
-      </Button>
+      </WriteButton>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Checkbox, SegmentedControl } from '@mantine/core';
+import { Checkbox, SegmentedControl } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { WriteButton } from '@/components/write-button';
 import classes from './order-form.module.css';
 import type { ReplicaGroup } from './replica-group';
 
@@ -55,9 +56,13 @@ export function ForgetForm({ group, isBusy, onPlan }: ForgetFormProps) {
           onChange={(event) => setIncludesLiving(event.currentTarget.checked)}
         />
       )}
-      <Button type="submit" loading={isBusy} disabled={scope === 'some' && brokerIds.length === 0}>
+      <WriteButton
+        type="submit"
+        loading={isBusy}
+        disabled={scope === 'some' && brokerIds.length === 0}
+      >
         {t('forget.plan')}
-      </Button>
+      </WriteButton>
     </form>
   );
 }

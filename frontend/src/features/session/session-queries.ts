@@ -1,10 +1,15 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import type { Permission } from '@/components/permissions';
 import { isUnauthenticated } from '@/lib/api-error';
 import { callRest } from '@/lib/rest';
 
 export type Session = {
   name: string;
   role: string;
+  /** Why each permission is lacking that is; what is not named may be done. */
+  refusals: Partial<Record<Permission, string>>;
+  /** The highest class of operations that may be confirmed. */
+  risk_max: string;
   /** A cluster is within reach when it fits a pattern of each; none means all clusters. */
   cluster_limits: string[][];
   expires_at: string;

@@ -7,10 +7,13 @@ from typing import ClassVar
 from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
+from backend.services.contradictions import find_and_keep
+from backend.services.findings import scan_findings
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.statements import own_statements
 from tests.integration.broker.client import subscription
 from tests.integration.broker.name_server import RecordingNameServer
+from tests.integration.tasks.conftest import SetClock
 
 GROUPS = f"/clusters/{CLUSTER}/consumer-groups"
 LIST = """query ($first: Int!, $after: String, $search: String) {
@@ -22,6 +25,8 @@ LIST = """query ($first: Int!, $after: String, $search: String) {
 }"""
 STATES = """{ consumerGroups(clusterName: "c") {
   nodes { name state memberCount brokerCountTold brokerCountAsked } } }"""
+MEMBERS = """{ consumerGroup(clusterName: "c", name: "billing") {
+  members { clientId subscriptions } } }"""
 ONE = """query ($name: String!) {
   consumerGroup(clusterName: "c", name: $name) {
     name isSystem state models lag { messageCount waitingMs isComplete }
@@ -371,3 +376,57 @@ async def test_a_stock_broker_is_asked_where_the_queues_begin_that_a_group_is_be
     assert (first.lag, first.expired_count) == (1, 290)
     # Where it does not tell the begin nobody knows the lag.
     assert second.lag is None
+
+
+async def test_members_that_contradict_each_other_are_shown_each_and_become_findings(
+    broker, get, ask, context, database
+):
+    # Case B3.
+    clock = SetClock()
+    first, second, third = [await broker.connect() for _ in range(3)]
+    await heartbeat(first, "c1")
+    await heartbeat(second, "c2", subscription("refunds"), message_model="BROADCASTING")
+    await heartbeat(third, "c1")
+
+    found = await get(f"{GROUPS}/billing")
+    graph = (await ask(MEMBERS))["consumerGroup"]["members"]
+    counts = []
+    for _ in range(3):
+        counts.append(await find_and_keep(database=database, brokers=context.brokers, clock=clock))
+        await scan_findings(database=database, clock=clock, looking_since=clock.now())
+        clock.advance(seconds=30)
+    opened = {one["code"]: one for one in (await get("/findings"))["items"]}
+    await second.close()
+    await third.close()
+
+    async def agree():
+        asked = find_and_keep(database=database, brokers=context.brokers, clock=clock)
+        return await asked == 0
+
+    await until(agree, "the members still contradict each other")
+    for _ in range(2):
+        await scan_findings(database=database, clock=clock, looking_since=clock.now())
+        clock.advance(seconds=30)
+    left = (await get("/findings"))["items"]
+
+    members = {one["client_id"]: one for one in found["members"]}
+    assert members["c1"]["subscriptions"] == ["orders (TAG *)"]
+    assert members["c2"]["subscriptions"] == ["refunds (TAG *)"]
+    assert (members["c2"]["message_models"], len(members["c1"]["addresses"])) == (
+        ["BROADCASTING"],
+        2,
+    )
+    assert found["models"] == ["broadcasting", "clustering"]
+    assert {one["clientId"]: one["subscriptions"] for one in graph} == {
+        client_id: one["subscriptions"] for client_id, one in members.items()
+    }
+    assert counts == [2, 2, 2]
+    differ, shared = opened["subscriptions_differ"], opened["client_id_shared"]
+    assert (differ["subject"], shared["subject"]) == ("billing", "billing")
+    assert differ["evidence"]["subscriptions"] == {
+        "orders (TAG *)": ["c1"],
+        "refunds (TAG *)": ["c2"],
+    }
+    assert set(shared["evidence"]["client_ids"]) == {"c1"}
+    assert "regent group members billing" in differ["advice"]
+    assert [one for one in left if one["closed_at"] is None] == []

@@ -1,0 +1,68 @@
+"""Keep in what the members of consumer groups contradict each other, as they were last asked."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+
+from backend.db.engine import Connection
+from backend.db.maintenance_tables import member_contradictions
+from backend.domain.finding import Evidence, FindingCode, FindingKey
+from backend.domain.membership import Contradiction
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Hold what was found in one cluster, and whether all of its brokers told."""
+
+    cluster_name: str
+    found: Sequence[Contradiction]
+    is_complete: bool
+
+
+async def replace(connection: Connection, told: Told, *, at: datetime) -> None:
+    """Put what was found in place of what was found before.
+
+    While a broker is silent nothing ends: its members may be those that contradict (D21).
+    """
+    columns = member_contradictions.c
+    if told.is_complete:
+        await connection.execute(
+            delete(member_contradictions).where(columns.cluster_name == told.cluster_name)
+        )
+    for one in sorted(told.found, key=lambda found: (found.consumer_group, found.code)):
+        values = {
+            "cluster_name": told.cluster_name,
+            "consumer_group": one.consumer_group,
+            "code": one.code,
+            "evidence": dict(one.evidence),
+            "seen_at": at,
+        }
+        statement = insert(member_contradictions).values(**values)
+        await connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["cluster_name", "consumer_group", "code"],
+                set_={"evidence": values["evidence"], "seen_at": at},
+            )
+        )
+
+
+async def forget_clusters(connection: Connection, known: Collection[str]) -> None:
+    """Remove what was found in clusters of which no broker is online."""
+    columns = member_contradictions.c
+    await connection.execute(
+        delete(member_contradictions).where(columns.cluster_name.not_in(known))
+    )
+
+
+async def list_all(connection: Connection) -> dict[FindingKey, Evidence]:
+    """List what is contradicted now, as suspicions."""
+    rows = (await connection.execute(select(member_contradictions))).mappings()
+    return {
+        FindingKey(FindingCode(row["code"]), row["cluster_name"], row["consumer_group"]): row[
+            "evidence"
+        ]
+        for row in rows
+    }
