@@ -40,7 +40,8 @@ async def scan_findings(
             await findings.list_observed(connection),
             await findings.list_forsaken(connection),
             await list_recorded_facts(connection),
-            looked_for=now - looking_since,
+            looking_since=looking_since,
+            at=now,
         )
         changed, dropped = follow(held, seen, at=now)
         await findings.remove(connection, dropped)
