@@ -176,8 +176,9 @@ async def test_topics_of_a_group_without_a_broker_are_found(look, register, data
     assert past.evidence == {"topic_count": 2, "topic_names": ["orders", "payments"]}
 
 
-@pytest.mark.usefixtures("sound")
-async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register, database, clock):
+async def test_who_is_not_back_yet_after_a_restart_is_no_finding(
+    sound, look, register, database, clock
+):
     await execute(database, update(brokers).values(state="offline"))
     await execute(database, update(replica_groups).values(is_master_lost=True))
     long_silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 year'")
@@ -190,6 +191,7 @@ async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register,
     assert len(await look(looking_since=clock.now())) == 3
     await register(0, "10.0.0.1:10911")
     await execute(database, update(replica_groups).values(is_master_lost=False))
+    await tell(sound)
 
     assert await look(looking_since=clock.now()) == []
 
