@@ -352,8 +352,8 @@ def _judge_facts(
     fault, master = judged.writer_fault, group.master
     if fault is not None:
         is_untold = fault.is_absence and _may_come_back(master, heard_after)
-        evidence = {"sentence": judged.sentence, "cause": fault.value}
-        yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_untold else evidence
+        why = {"sentence": judged.sentence, "cause": fault.value}
+        yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_untold else why
     elif judged.has_writer is None:
         yield key(FindingCode.GROUP_WITHOUT_WRITER), None
     for broker in group.brokers:
