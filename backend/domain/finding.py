@@ -14,8 +14,8 @@ from typing import Any, Final
 from backend.domain.election import Sighting
 from backend.domain.health import (
     RETURNS_WITHIN,
+    BrokerFacts,
     GroupFacts,
-    GroupHealth,
     Presence,
     broker_name,
     judge_group,
@@ -60,7 +60,6 @@ ABSENCES: Final = frozenset(
         FindingCode.ROUTE_WITHOUT_BROKER,
         FindingCode.REPLICA_OUTSIDE_SET,
         FindingCode.CONFIRMED_MISSING,
-        FindingCode.REPLICA_DOWN,
     }
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
@@ -307,16 +306,20 @@ class Observation:
 def observe(
     groups: Sequence[ObservedGroup],
     forsaken: Sequence[ForsakenGroup],
+    facts: Sequence[GroupFacts],
     invalid: Sequence[InvalidItems] = (),
-    facts: Sequence[GroupFacts] = (),
     contradictions: Mapping[FindingKey, Evidence] | None = None,
     *,
-    looked_for: timedelta,
+    looking_since: datetime,
+    at: datetime,
 ) -> Observation:
-    """Look for broken invariants; None as evidence is what nobody can tell now.
+    """Look for broken invariants; None as evidence is what can't be judged now.
 
-    Who has not looked for long can't tell a broker that is gone from one that is about to be back.
+    A process that has not looked for long can't tell a broker that is gone from one that is about
+    to be back, unless the broker was heard since.
     """
+    is_too_early = at - looking_since < RETURNS_WITHIN
+    heard_after = looking_since if is_too_early else None
     found = [one for group in groups for one in _judge(group)]
     for left in forsaken:
         key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
@@ -328,15 +331,13 @@ def observe(
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
         evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
-    found += [one for group in facts for one in _judge_facts(group)]
-    is_too_early = looked_for < RETURNS_WITHIN
-    unjudged = {
-        key
-        for key, evidence in found
-        if evidence is None or (is_too_early and _is_absence(key.code, evidence))
-    }
+    untold = ABSENCES if is_too_early else frozenset()
+    judged = [one for group in facts for one in _judge_facts(group, heard_after)]
+    unjudged = {key for key, evidence in found if evidence is None or key.code in untold}
+    unjudged |= {key for key, evidence in judged if evidence is None}
+    suspicions = {key: evidence for key, evidence in (*found, *judged) if evidence is not None}
     return Observation(
-        {key: evidence for key, evidence in found if evidence is not None and key not in unjudged},
+        {key: evidence for key, evidence in suspicions.items() if key not in unjudged},
         frozenset(unjudged),
     )
 
@@ -438,22 +439,27 @@ def _judge_replica(
     yield FindingCode.REPLICA_OUTSIDE_SET, evidence
 
 
-def _judge_facts(group: GroupFacts) -> Iterator[tuple[FindingKey, Evidence | None]]:
+def _judge_facts(
+    group: GroupFacts, heard_after: datetime | None
+) -> Iterator[tuple[FindingKey, Evidence | None]]:
     """Say which brokers are down and whether there is a writer, in the words of health."""
     judged = judge_group(group)
 
     def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
         return FindingKey(code, group.cluster_name, subject)
 
-    if judged.writer_fault is not None:
-        yield key(FindingCode.GROUP_WITHOUT_WRITER), _writer_evidence(judged)
+    fault, master = judged.writer_fault, group.master
+    if fault is not None:
+        is_untold = fault.is_absence and _may_come_back(master, heard_after)
+        why = {"sentence": judged.sentence, "cause": fault.value}
+        yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_untold else why
     elif judged.has_writer is None:
         yield key(FindingCode.GROUP_WITHOUT_WRITER), None
     for broker in group.brokers:
         if broker.presence is Presence.ALIVE:
             continue
         subject = f"{group.group_name}/{broker.broker_id}"
-        is_down = broker.presence is Presence.DOWN
+        is_told = broker.presence is Presence.DOWN and not _may_come_back(broker, heard_after)
         heard_at = broker.last_heard_at
         evidence = {
             "sentence": judged.sentence,
@@ -461,22 +467,14 @@ def _judge_facts(group: GroupFacts) -> Iterator[tuple[FindingKey, Evidence | Non
             "address": broker.address,
             "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
         }
-        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_down else None
+        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_told else None
 
 
-def _writer_evidence(judged: GroupHealth) -> Evidence:
-    assert judged.writer_fault is not None, "a group without a writer has a reason"
-    return {
-        "sentence": judged.sentence,
-        "cause": judged.writer_fault.value,
-        "is_absence": judged.writer_fault.is_absence,
-    }
-
-
-def _is_absence(code: FindingCode, evidence: Evidence) -> bool:
-    """Tell whether a broker is missing, which says nothing while a whole cluster starts."""
-    is_unled = code is FindingCode.GROUP_WITHOUT_WRITER and evidence["is_absence"]
-    return code in ABSENCES or is_unled
+def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> bool:
+    """Tell whether a broker may only be on its way back after a restart of all."""
+    if heard_after is None:
+        return False
+    return broker is None or broker.last_heard_at is None or broker.last_heard_at < heard_after
 
 
 def _judge_logs(

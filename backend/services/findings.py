@@ -39,10 +39,11 @@ async def scan_findings(
         seen = observe(
             await findings.list_observed(connection),
             await findings.list_forsaken(connection),
-            await findings.list_invalid_items(connection),
             await list_recorded_facts(connection),
+            await findings.list_invalid_items(connection),
             await contradictions.list_all(connection),
-            looked_for=now - looking_since,
+            looking_since=looking_since,
+            at=now,
         )
         changed, dropped = follow(held, seen, at=now)
         await findings.remove(connection, dropped)

@@ -1,5 +1,5 @@
 import { staleAfterMs } from '@/lib/intervals';
-import { useStaleness } from '@/lib/staleness';
+import { Followed } from './followed';
 import { Observed } from './observed';
 
 type AnsweredProps = {
@@ -12,13 +12,11 @@ type AnsweredProps = {
 };
 
 /** How old an answer is; when it came is told by this browser's clock, and so is its age. */
-export function Answered({ followed = false, ...rest }: AnsweredProps) {
+export function Answered({ followed = false, staleMs = staleAfterMs, ...rest }: AnsweredProps) {
   if (rest.atMs === 0) return null;
-  return followed ? <Followed {...rest} /> : <Observed clock={Date.now} {...rest} />;
-}
-
-/** Its age is asked for each second: nothing else draws a quiet page again. */
-function Followed({ atMs, staleMs = staleAfterMs, ...rest }: Omit<AnsweredProps, 'followed'>) {
-  const { isStale, ageMs } = useStaleness({ dataUpdatedAt: atMs, error: null }, staleMs);
-  return <Observed clock={Date.now} atMs={Date.now() - ageMs} stale={isStale} {...rest} />;
+  return followed ? (
+    <Followed staleMs={staleMs} {...rest} />
+  ) : (
+    <Observed clock={Date.now} staleMs={staleMs} {...rest} />
+  );
 }

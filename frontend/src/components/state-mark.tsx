@@ -5,6 +5,7 @@ export type StateTone = 'good' | 'warn' | 'bad' | 'idle' | 'busy' | 'unknown';
 
 type StateMarkProps = {
   tone: StateTone;
+  /** A word, or a sentence in which commands are set apart. */
   label: ReactNode;
   /** A sentence breaks into lines, a word does not. */
   wraps?: boolean;
@@ -15,7 +16,7 @@ export function StateMark({ tone, label, wraps = false }: StateMarkProps) {
   return (
     <span className={classes.state} data-tone={tone} data-wraps={wraps}>
       <span className={classes.mark} aria-hidden />
-      {label}
+      {typeof label === 'string' ? label : <span>{label}</span>}
     </span>
   );
 }

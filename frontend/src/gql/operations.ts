@@ -573,7 +573,7 @@ export type BrokerPageQueryVariables = Exact<{
 }>;
 
 
-export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
 
 export type BrokerConfigQueryVariables = Exact<{
   clusterName: string;
@@ -992,7 +992,7 @@ export type TopicQuery = { cluster: { id: string, topic: { id: string, name: str
 
 export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
-export type BrokerFieldsFragment = { id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
+export type BrokerFieldsFragment = { id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
 
 export type TopologyQueryVariables = Exact<{
   clusterName: string;
@@ -1001,7 +1001,7 @@ export type TopologyQueryVariables = Exact<{
 }>;
 
 
-export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1433,6 +1433,7 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   address
   haAddress
   registeredAt
+  isRegistered
   lastHeartbeatAt
   latestSample {
     ...SampleFields
@@ -1732,6 +1733,7 @@ fragment BrokerFields on Broker {
   address
   haAddress
   registeredAt
+  isRegistered
   lastHeartbeatAt
   latestSample {
     ...SampleFields
@@ -3684,6 +3686,7 @@ export const TopologyDocument = new TypedDocumentString(`
   address
   haAddress
   registeredAt
+  isRegistered
   lastHeartbeatAt
   latestSample {
     ...SampleFields

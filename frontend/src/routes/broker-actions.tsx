@@ -23,6 +23,20 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
   const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
   const show = (wanted: 'drain' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
+  if (!broker.isRegistered) {
+    // Its controller alone knows it, and it can't be reached: all that is left is to forget it.
+    const { clusterName, groupName } = name;
+    const forget = { clusterName, groupName, brokerIds: [broker.brokerId], includesLiving: false };
+    return (
+      <Button
+        variant="default"
+        disabled={order.isBusy}
+        onClick={() => order.plan({ forgetReplicas: forget })}
+      >
+        {t('broker.forget')}
+      </Button>
+    );
+  }
   const plain = [
     ...(isCordoned === true ? [] : [['cordon', { cordonBroker: name }] as const]),
     ...(isCordoned === false ? [] : [['uncordon', { uncordonBroker: name }] as const]),

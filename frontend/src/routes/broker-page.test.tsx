@@ -1,6 +1,7 @@
 import { screen, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import type { Property } from '@/features/brokers/broker';
+import { aBroker } from '@/testing/builders';
 import { renderConsole } from '@/testing/render-console';
 
 function aProperty(change: Partial<Property>): Property {
@@ -60,4 +61,26 @@ test('a broker that does not tell whether it is cordoned can be both cordoned an
 
   expect(screen.getByRole('button', { name: 'Cordon…' })).toBeEnabled();
   expect(screen.getByRole('button', { name: 'Uncordon…' })).toBeEnabled();
+});
+
+test('a broker that its controller alone still knows can be forgotten, and no more', async () => {
+  // Case B1: a killed master, whose registered id has passed to its successor.
+  const lost = aBroker({ brokerId: '2', role: 'REPLICA', state: 'OFFLINE', isRegistered: false });
+  const group = { id: 'broker-a', name: 'broker-a', clusterName: 'regent' };
+  renderConsole('/brokers/broker-a/2', {
+    answers: {
+      BrokerPage: () => ({
+        cluster: {
+          id: 'c1',
+          brokerGroup: { ...group, mode: 'CONTROLLER', brokers: [{ ...lost, protection: null }] },
+          replicaGroup: null,
+        },
+      }),
+    },
+  });
+
+  expect(await screen.findByRole('button', { name: 'Forget…' })).toBeEnabled();
+
+  expect(screen.queryByRole('button', { name: 'Drain…' })).toBeNull();
+  expect(screen.queryByRole('button', { name: 'Cordon…' })).toBeNull();
 });

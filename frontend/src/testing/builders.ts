@@ -48,6 +48,7 @@ export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerField
     address: '127.0.0.1:10911',
     haAddress: null,
     registeredAt: new Date().toISOString(),
+    isRegistered: true,
     lastHeartbeatAt: new Date().toISOString(),
     latestSample: aSample({ groupName, brokerId }),
     ...change,

@@ -176,10 +176,13 @@ async def test_topics_of_a_group_without_a_broker_are_found(look, register, data
     assert past.evidence == {"topic_count": 2, "topic_names": ["orders", "payments"]}
 
 
-@pytest.mark.usefixtures("sound")
-async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register, database, clock):
+async def test_who_is_not_back_yet_after_a_restart_is_no_finding(
+    sound, look, register, database, clock
+):
     await execute(database, update(brokers).values(state="offline"))
     await execute(database, update(replica_groups).values(is_master_lost=True))
+    long_silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 year'")
+    await execute(database, long_silent)
     restarted_at = clock.now()
 
     assert await look(looking_since=restarted_at) == []
@@ -188,6 +191,7 @@ async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register,
     assert len(await look(looking_since=clock.now())) == 3
     await register(0, "10.0.0.1:10911")
     await execute(database, update(replica_groups).values(is_master_lost=False))
+    await tell(sound)
 
     assert await look(looking_since=clock.now()) == []
 
@@ -335,6 +339,17 @@ async def test_a_dead_former_master_is_found_although_its_registered_id_is_its_s
     await register(0, (await sound.group()).master.address)
 
     assert await look() == [(FindingCode.REPLICA_DOWN, "g/1")]
+
+
+@pytest.mark.usefixtures("sound")
+async def test_who_was_heard_since_a_worker_began_is_found_dead_at_once(look, database):
+    # Case B1, right after a start: the replica is not about to come back from before it.
+    began_at = datetime.now(UTC)
+    again = text("UPDATE replica_sightings SET heard_at = clock_timestamp()")
+    await execute(database, again)
+    await lose(database, 3)
+
+    assert await look(times=2, looking_since=began_at) == [(FindingCode.REPLICA_DOWN, "g/3")]
 
 
 async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critical(

@@ -11,6 +11,7 @@ from backend.clients.remoting_client import RemotingClient
 from backend.domain.cluster_scope import ClusterScope
 from backend.services.samples import latest_samples, observe
 from backend.services.samples.collection import collect_samples
+from backend.services.samples.full_disks import read_full_disks
 from backend.services.samples.observed import LATEST_KEY, PENDING_KEY
 from backend.services.samples.rate_history import show_rates
 from tests.integration.tasks.conftest import FakeBroker, is_watched, register
@@ -169,3 +170,16 @@ async def test_a_latest_sample_of_another_version_is_passed_over(redis):
     await redis.hset(LATEST_KEY, "east/broker-a/0", b'{"form": "another"}')
 
     assert await latest_samples(redis, "east") == []
+
+
+@pytest.mark.parametrize(("free", "is_full"), [(10_000, True), (11_000, False)])
+async def test_a_disk_past_the_warning_level_is_noted_for_health(
+    collect, broker, database, redis, clock, free, is_full
+):
+    # Case A16, by another way: such a broker takes no messages.
+    await register(database, clock, broker.address)
+    broker.sample = replace(broker.sample, disk_total_bytes=100_000, disk_free_bytes=free)
+
+    await collect()
+
+    assert bool(await read_full_disks(redis)) is is_full

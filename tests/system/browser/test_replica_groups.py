@@ -3,14 +3,19 @@
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
-from tests.system.groups import GroupState, await_whole, send
+from tests.system.groups import GroupState, await_whole, registered, send
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -22,6 +27,12 @@ PAGES = {
     "replica-topology": ("/topology", "Topology"),
 }
 SUCCESS = 0
+PROGRAM = "from backend.cli.app import main; main()"
+DEGRADED = 10
+SHOWN_WITHIN_S = 1.0
+FOUND_WITHIN_S = 5.0
+SPARE_S = 4.0
+"""What a machine that others use as well may need beyond the promised time."""
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +155,107 @@ def test_the_topology_leads_to_the_group(console: ConsolePage):
     console.page.get_by_role("figure").get_by_role("link", name=GROUP).click()
 
     expect(console.heading(GROUP)).to_be_visible()
+
+
+@contextmanager
+def held_down(cluster: Cluster) -> Iterator[None]:
+    """Keep the supervisor from starting again what ends; it goes on afterwards."""
+    cluster.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        cluster.process.send_signal(signal.SIGCONT)
+
+
+def regent(cluster: Cluster, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run one command against the cluster."""
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words, "--data", str(cluster.data_dir)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def test_a_dead_master_is_named_at_once_on_every_page_until_it_is_back(
+    console: ConsolePage, group: Cluster
+):
+    # Case B1: "every broker is online", its row gone, and the first finding after 62.7 s.
+    before = await_whole(group, GROUP)
+    master = next(broker for broker in group.brokers if broker.address == before.master)
+    assert master.pid is not None
+    console.open("/")
+    console.await_live()
+    expect(console.page.get_by_text(re.compile("3 of 3 brokers are alive"))).to_be_visible()
+
+    with held_down(group):
+        os.kill(master.pid, signal.SIGKILL)
+        killed_at = time.monotonic()
+        said = re.compile(
+            f"2 of 3 replicas are alive; {GROUP}-\\d .{master.address}. was last heard"
+        )
+        expect(console.page.get_by_text(said)).to_be_visible()
+        shown_s = time.monotonic() - killed_at
+        expect(
+            console.page.get_by_text(re.compile("finding(s are| is) open, (a|all)"))
+        ).to_be_visible()
+        found_s = time.monotonic() - killed_at
+        row = console.table("Brokers").get_by_role("row").filter(has_text=master.address)
+        expect(row).to_contain_text("offline")
+        expect(console.tile("Brokers online")).to_contain_text("of 3")
+        status, listed = regent(group, "status"), regent(group, "broker", "list")
+        console.look("overview-dead-master")
+        console.open(f"/replica-groups/{GROUP}")
+        expect(console.page.get_by_text(said)).to_be_visible()
+        console.look("replica-group-dead-master")
+        console.open("/findings")
+        expect(console.page.get_by_text("A broker of a group is down")).to_be_visible()
+        console.look("findings-dead-master")
+
+    assert (status.returncode, master.address in status.stdout) == (DEGRADED, True)
+    assert master.address in listed.stdout
+    assert shown_s < SHOWN_WITHIN_S + SPARE_S
+    assert found_s < FOUND_WITHIN_S + SPARE_S
+    await_whole(group, GROUP)
+    console.open("/")
+    expect(console.page.get_by_text(re.compile("3 of 3 brokers are alive"))).to_be_visible()
+
+
+def test_a_drained_replica_in_command_is_said_loudly_and_ends_when_it_is_uncordoned(
+    console: ConsolePage, group: Cluster
+):
+    # Case A16: the group took no messages, and everything was green.
+    before = await_whole(group, GROUP)
+    followers = sorted(before.in_sync - {before.master})
+    master = next(broker for broker in group.brokers if broker.address == before.master)
+    assert master.pid is not None
+    console.open(f"/replica-groups/{GROUP}")
+    ids = [row_of(console, one).get_by_role("cell").first.inner_text().strip() for one in followers]
+    for broker_id in ids:
+        order = ("broker", "drain", GROUP, "--broker", broker_id, "--yes", "--reason", "test")
+        drained = regent(group, *order)
+        assert drained.returncode == 0, drained.stderr
+    assert "is the only broker of" in drained.stdout + drained.stderr
+
+    with held_down(group):
+        os.kill(master.pid, signal.SIGKILL)
+        # In the headline, and in the history beside the election.
+        said = console.page.get_by_text(re.compile(f"{GROUP} has no writer: its master"))
+        expect(said.first).to_be_visible()
+        expect(console.table("History")).to_contain_text("has no writer: its master")
+        console.look("replica-group-without-writer")
+        console.open("/")
+        expect(said.first).to_be_visible()
+        expect(
+            console.page.get_by_text(re.compile("critical", re.IGNORECASE)).first
+        ).to_be_visible()
+        console.look("overview-without-writer")
+
+    await_whole(group, GROUP)
+    for address in followers:
+        order = ("broker", "uncordon", GROUP, "--yes", "--reason", "test")
+        broker_id = next(i for i, a in registered(group, GROUP).items() if a == address)
+        assert regent(group, *order, "--broker", broker_id).returncode == 0
+    console.open("/")
+    expect(console.page.get_by_text(re.compile("3 of 3 brokers are alive"))).to_be_visible()

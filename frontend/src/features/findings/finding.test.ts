@@ -20,6 +20,8 @@ test('evidence is read out whatever it holds, and what is not known is said', ()
     'masters: a/1, a/2 · epoch: 3 · elected: unknown · seen: by x',
   );
   expect(evidenceOf(aFinding({ evidence: {} }))).toBe('');
+  // It stands above the evidence.
+  expect(evidenceOf(aFinding({ evidence: { sentence: 'It is so.', epoch: 3 } }))).toBe('epoch: 3');
 });
 
 test('of findings of which not all were read the worst is told only if it can be no worse', () => {
