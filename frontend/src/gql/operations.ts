@@ -167,6 +167,7 @@ export type DrainBrokerInput = {
 };
 
 export type ElectMasterInput = {
+  acceptsLoss?: boolean;
   brokerId?: string | null | undefined;
   clusterName: string;
   groupName: string;
@@ -181,6 +182,7 @@ export type ElectionVerdict =
   | 'ASKED_LATER'
   | 'CORDONED'
   | 'HIGHER_ID'
+  | 'LACKS_CONFIRMED'
   | 'LOWER_EPOCH'
   | 'LOWER_OFFSET'
   | 'LOWER_PRIORITY'
@@ -195,10 +197,14 @@ export type ElectionVerdict =
 
 export type FindingCode =
   | 'CLIENT_ID_SHARED'
+  | 'CONFIRMED_MISSING'
   | 'EPOCH_BACKWARDS'
+  | 'GROUP_WITHOUT_WRITER'
   | 'REGISTRATION_ITEM_INVALID'
   | 'REPLICA_AHEAD'
   | 'REPLICA_DOWN'
+  | 'REPLICA_KEEPS_CONFIRMED'
+  | 'REPLICA_LOST_CONFIRMED'
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
