@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from backend.api import console, health, rest
 from backend.api.answers import PROBLEM_MEDIA_TYPE, add_handlers
 from backend.api.context import ApiContext
+from backend.api.encoded_slashes import EncodedSlashes
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.graphql.router import build_router as build_graphql_router
 from backend.api.metrics import Metrics
@@ -29,6 +30,7 @@ def create_app(context: ApiContext) -> FastAPI:
         middleware=[
             Middleware(Shield, metrics=metrics),
             Middleware(SessionGate, context=context),
+            Middleware(EncodedSlashes),
         ],
     )
     app.state.context, app.state.metrics = context, metrics
@@ -66,6 +68,8 @@ def _new_app(**options: Any) -> FastAPI:
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        # A slash at the end is an empty name, and none means the list in its place.
+        redirect_slashes=False,
         **options,
     )
 

@@ -29,6 +29,7 @@ from backend.nameserver.directory import Directory
 from backend.nameserver.failover import PAUSE_MIN_S, WORKER_COUNT, Failover
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
 from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import Session
@@ -42,7 +43,6 @@ BACKLOG: Final = 1024
 CONNECTION_COUNT_MAX: Final = 20_000
 WAITING_REQUESTS_MAX: Final = 2_000
 SILENCE_SCAN_INTERVAL_S: Final = 5.0
-IDLE_TIMEOUT_S: Final = 120.0
 IDLE_SCAN_INTERVAL_S: Final = 10.0
 DRAIN_DEADLINE_S: Final = 2.0
 
@@ -63,7 +63,6 @@ class NameServer:
         unclean_election_allowed: bool = False,
     ) -> None:
         self._clock = clock
-        self._silence_scan_interval_s = silence_scan_interval_s
         self._table = RouteTable()
         self._write_behind = WriteBehind(self._table, database=database, redis=redis, clock=clock)
         heartbeats = HeartbeatTable(uuid4(), _monotonic_ms)
@@ -86,7 +85,8 @@ class NameServer:
             table=self._table,
             write_behind=self._write_behind,
             clock=clock,
-            describe_settings=self._describe_settings,
+            port_of=lambda: self.port,
+            settings=LiveSettings(silence_scan_interval_s=silence_scan_interval_s),
             controller=self._controller,
             heartbeats=heartbeats,
             sightings=self._sightings,
@@ -257,8 +257,9 @@ class NameServer:
     async def _give_up_silent_brokers(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            due_at_s = loop.time() + self._silence_scan_interval_s
-            await asyncio.sleep(self._silence_scan_interval_s)
+            interval_s = self._directory.settings.silence_scan_interval_s
+            due_at_s = loop.time() + interval_s
+            await asyncio.sleep(interval_s)
             if (late_s := loop.time() - due_at_s) >= PAUSE_MIN_S:
                 # What was sent meanwhile has not been read yet.
                 self._table.postpone(int(late_s * 1000))
@@ -275,7 +276,9 @@ class NameServer:
     async def _close_idle_sessions(self) -> None:
         while True:
             await asyncio.sleep(IDLE_SCAN_INTERVAL_S)
-            idle_since_s = asyncio.get_running_loop().time() - IDLE_TIMEOUT_S
+            idle_since_s = (
+                asyncio.get_running_loop().time() - self._directory.settings.idle_timeout_s
+            )
             for session in list(self._sessions):
                 if session.active_at_s < idle_since_s:
                     # Who reads no more would keep a closing connection open.
@@ -292,20 +295,6 @@ class NameServer:
             "leasePolicy": self._controller.lease_policy.value,
             "notifyBrokerRoleChanged": "true",
             "scanNotActiveBrokerInterval": str(interval_ms),
-        }
-
-    def _describe_settings(self) -> dict[str, str]:
-        return {
-            "listenPort": str(self.port),
-            "scanNotActiveBrokerInterval": str(int(self._silence_scan_interval_s * 1000)),
-            "serverChannelMaxIdleTimeSeconds": str(int(IDLE_TIMEOUT_S)),
-            "orderMessageEnable": "false",
-            "returnOrderTopicConfigToBroker": "true",
-            "supportActingMaster": "true",
-            "notifyMinBrokerIdChanged": "false",
-            "deleteTopicWithBrokerRegistration": "false",
-            "enableAllTopicList": "true",
-            "enableTopicList": "true",
         }
 
 
