@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from backend.api import console, health, rest
 from backend.api.answers import PROBLEM_MEDIA_TYPE, add_handlers
 from backend.api.context import ApiContext
+from backend.api.encoded_slashes import EncodedSlashes
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.metrics import Metrics
 from backend.api.shield import Shield
@@ -30,6 +31,7 @@ def create_app(context: ApiContext) -> FastAPI:
         middleware=[
             Middleware(Shield, metrics=metrics),
             Middleware(SessionGate, context=context),
+            Middleware(EncodedSlashes),
         ],
     )
     app.state.context, app.state.metrics = context, metrics
@@ -69,6 +71,8 @@ def _new_app(**options: Any) -> FastAPI:
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        # A slash at the end is an empty name, and none means the list in its place.
+        redirect_slashes=False,
         **options,
     )
 

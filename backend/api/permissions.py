@@ -5,15 +5,15 @@ asks for another permission says so with `needs`. Who reaches some clusters only
 them is named, unless the route says with `reaches` how else it keeps to them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from fastapi import Request
-from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from backend.api.context import SignedIn
 from backend.api.gate import SAFE_METHODS
+from backend.api.known_parameters import query_aliases
 from backend.domain.access import Permission, Reach, require, require_reach
 
 EndpointT = TypeVar("EndpointT", bound=Callable[..., Any])
@@ -69,13 +69,7 @@ async def check_permission(request: Request, principal: SignedIn) -> None:
 
 def query_names(route: APIRoute) -> frozenset[str]:
     """Return under which names a route, or what it depends on, takes clusters from the query."""
-    return CLUSTER_NAMES.intersection(_query_aliases(route.dependant))
-
-
-def _query_aliases(dependant: Dependant) -> Iterator[str]:
-    yield from (field.alias for field in dependant.query_params)
-    for one in dependant.dependencies:
-        yield from _query_aliases(one)
+    return CLUSTER_NAMES.intersection(query_aliases(route.dependant))
 
 
 def _clusters_named(request: Request) -> list[str]:

@@ -17,6 +17,7 @@ from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
 TIMEOUT: Final = httpx.Timeout(15, connect=5)
 PAGE_SIZE: Final = 200
+_SWALLOWED: Final = frozenset({"", ".", ".."})
 _EXIT_CODES: Final[Mapping[int, ExitCode]] = {
     HTTPStatus.NOT_FOUND: ExitCode.NOT_FOUND,
     HTTPStatus.UNAUTHORIZED: ExitCode.NOT_ALLOWED,
@@ -169,6 +170,8 @@ class RestClient:
     def _call(self, method: str, path: str, **arguments: Any) -> Any:
         try:
             response = self._http.request(method, path, **arguments)
+        except UnicodeEncodeError as error:
+            raise _not_a_text(str(error.object)[:200]) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if method == "POST" and isinstance(error, _AFTER_SENDING):
                 raise self._unanswered(error) from error
@@ -228,8 +231,31 @@ def connect(options: Options) -> RestClient:
 
 
 def segment(name: str) -> str:
-    """Return a name as one segment of a path."""
-    return quote(name, safe="")
+    """Return a name as one segment of a path.
+
+    Raises:
+        CommandError: an address would swallow it, and name another resource.
+    """
+    if name in _SWALLOWED:
+        raise CommandError(
+            f"{name!r} is not a name",
+            why="in an address it would stand for another resource",
+            next_step="give the name as the list shows it",
+            exit_code=ExitCode.USAGE,
+        )
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError as error:
+        raise _not_a_text(name) from error
+
+
+def _not_a_text(text: str) -> CommandError:
+    return CommandError(
+        f"{text.encode(errors='backslashreplace').decode()!r} is not UTF-8 text",
+        why="it can't be sent to a control plane",
+        next_step="check the arguments, and the encoding of the terminal",
+        exit_code=ExitCode.USAGE,
+    )
 
 
 def _signing_in(name: str, password: str) -> dict[str, Any]:

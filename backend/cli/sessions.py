@@ -82,7 +82,7 @@ def end_session(
             return
         if user is not None:
             confirm_name(user, confirm, what=f"{user} will be signed out everywhere.")
-        ended = client.delete("/sessions", user_name=user)
+        ended = client.delete("/sessions", everywhere="true", user_name=user)
     if options.output == "json":
         print_json(ended)
         return

@@ -9,6 +9,7 @@ from backend.domain.controller_figures import RequestTally
 from backend.nameserver.failover import Failover
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.key_values import KeyValues
+from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.members import LiveBroker
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.sighting_writer import SightingWriter
@@ -23,7 +24,7 @@ class Directory:
     table: RouteTable
     write_behind: WriteBehind
     clock: Clock
-    describe_settings: Callable[[], dict[str, str]]
+    port_of: Callable[[], int]
     controller: Controller
     heartbeats: HeartbeatTable
     sightings: SightingWriter
@@ -32,6 +33,7 @@ class Directory:
     # Under which address a session's peer reached us.
     address_of: Callable[[object], str]
     key_values: KeyValues = field(default_factory=KeyValues)
+    settings: LiveSettings = field(default_factory=LiveSettings)
     answer_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
     controller_requests: RequestTally = field(default_factory=RequestTally)
 

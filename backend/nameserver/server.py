@@ -28,6 +28,7 @@ from backend.nameserver.directory import Directory
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
 from backend.nameserver.failover import WORKER_COUNT, Failover
 from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.members import LiveBroker
 from backend.nameserver.own_pauses import OwnPauses
 from backend.nameserver.role_notices import RoleNotices
@@ -45,7 +46,6 @@ BACKLOG: Final = 4096
 CONNECTION_COUNT_MAX: Final = 20_000
 WAITING_REQUESTS_MAX: Final = 2_000
 SILENCE_SCAN_INTERVAL_S: Final = 5.0
-IDLE_TIMEOUT_S: Final = 120.0
 IDLE_SCAN_INTERVAL_S: Final = 10.0
 DRAIN_DEADLINE_S: Final = 2.0
 
@@ -66,7 +66,6 @@ class NameServer:
         unclean_election_allowed: bool = False,
     ) -> None:
         self._clock = clock
-        self._silence_scan_interval_s = silence_scan_interval_s
         self._table = RouteTable()
         self._pauses = OwnPauses(elapsed_ms)
         self._pauses.on_stall(self._postpone)
@@ -103,7 +102,8 @@ class NameServer:
             table=self._table,
             write_behind=self._write_behind,
             clock=clock,
-            describe_settings=self._describe_settings,
+            port_of=lambda: self.port,
+            settings=LiveSettings(silence_scan_interval_s=silence_scan_interval_s),
             controller=self._controller,
             heartbeats=heartbeats,
             sightings=self._sightings,
@@ -298,7 +298,7 @@ class NameServer:
 
     async def _give_up_silent_brokers(self) -> None:
         while True:
-            await asyncio.sleep(self._silence_scan_interval_s)
+            await asyncio.sleep(self._directory.settings.silence_scan_interval_s)
             self._pauses.look()
             silent = self._table.list_silent(now_ms=elapsed_ms())
             if not silent:
@@ -314,7 +314,7 @@ class NameServer:
         while True:
             await asyncio.sleep(IDLE_SCAN_INTERVAL_S)
             self._pauses.look()
-            idle_since_s = elapsed_s() - IDLE_TIMEOUT_S
+            idle_since_s = elapsed_s() - self._directory.settings.idle_timeout_s
             for session in list(self._sessions):
                 if session.active_at_s < idle_since_s:
                     # Who reads no more would keep a closing connection open.
@@ -331,20 +331,6 @@ class NameServer:
             "leasePolicy": self._controller.lease_policy.value,
             "notifyBrokerRoleChanged": "true",
             "scanNotActiveBrokerInterval": str(interval_ms),
-        }
-
-    def _describe_settings(self) -> dict[str, str]:
-        return {
-            "listenPort": str(self.port),
-            "scanNotActiveBrokerInterval": str(int(self._silence_scan_interval_s * 1000)),
-            "serverChannelMaxIdleTimeSeconds": str(int(IDLE_TIMEOUT_S)),
-            "orderMessageEnable": "false",
-            "returnOrderTopicConfigToBroker": "true",
-            "supportActingMaster": "true",
-            "notifyMinBrokerIdChanged": "false",
-            "deleteTopicWithBrokerRegistration": "false",
-            "enableAllTopicList": "true",
-            "enableTopicList": "true",
         }
 
 

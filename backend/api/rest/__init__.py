@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Depends
 
 from backend.api.gate import API_PREFIX
+from backend.api.known_parameters import check_parameters
 from backend.api.permissions import check_permission
 from backend.api.rest import (
     adoptions,
@@ -38,7 +39,7 @@ from backend.api.rest import (
 def build_router() -> APIRouter:
     """Put all resources under the version's prefix."""
     router = APIRouter(prefix=API_PREFIX)
-    guarded = APIRouter(dependencies=[Depends(check_permission)])
+    guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
     resources = (
         *(sessions, api_tokens, users, clusters, rates, broker_groups, replica_groups),
         *(log_histories, replica_lags, adoptions, brokers, broker_configs, broker_statuses),
@@ -49,6 +50,6 @@ def build_router() -> APIRouter:
     for resource in resources:
         guarded.include_router(resource.router)
     # Whoever signs in has no credential yet.
-    router.include_router(sessions.open_router)
+    router.include_router(sessions.open_router, dependencies=[Depends(check_parameters)])
     router.include_router(guarded)
     return router

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -38,8 +38,15 @@ OfUser = Annotated[
 ]
 
 
+Everywhere = Annotated[
+    Literal["true"], Query(description="Must be true: all sessions of the user end.")
+]
+
+
 class SignIn(BaseModel):
     """A name and what proves it."""
+
+    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)
     password: SecretStr = Field(max_length=PASSWORD_LENGTH_MAX)
@@ -222,9 +229,16 @@ async def end_session(
 @router.delete("/sessions", responses=NOT_FOUND)
 @needs(Permission.MANAGE_OWN)
 async def end_sessions(
-    context: Context, principal: SignedIn, author: DeedAuthor, user_name: OfUser = None
+    context: Context,
+    principal: SignedIn,
+    author: DeedAuthor,
+    everywhere: Everywhere,  # noqa: ARG001 - its presence is what counts
+    user_name: OfUser = None,
 ) -> EndedOut:
-    """Sign a user out everywhere: oneself, or as an administrator anybody."""
+    """Sign a user out everywhere: oneself, or as an administrator anybody.
+
+    The request says so by a parameter: an address whose last name got lost ends no session.
+    """
     count = await sessions.end_sessions(
         user_name or principal.user_name,
         principal,

@@ -56,7 +56,7 @@ _NO_ACL: Final = Declined(
 )
 _NO_STATIC: Final = Declined("not built yet: logical queues")
 _NO_NAMESERVER: Final = Declined(
-    "key-values and settings of a name server are read and written with stock's mqadmin"
+    "key-values and settings are those of one name server: stock's mqadmin reads and writes them"
 )
 _NO_PRODUCER: Final = Declined(
     "a control plane is no producer: what it sent would stand in operations and in the audit for"

@@ -12,6 +12,7 @@ from backend.nameserver.processors.clusters import (
     on_get_broker_cluster_info,
     on_get_broker_member_group,
     on_get_namesrv_config,
+    on_update_namesrv_config,
 )
 from backend.nameserver.processors.elections import (
     on_elect_master,
@@ -70,6 +71,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.REGISTER_TOPIC_IN_NAMESRV: on_register_topic,
     RequestCode.GET_BROKER_CLUSTER_INFO: on_get_broker_cluster_info,
     RequestCode.GET_BROKER_MEMBER_GROUP: on_get_broker_member_group,
+    RequestCode.UPDATE_NAMESRV_CONFIG: on_update_namesrv_config,
     RequestCode.GET_NAMESRV_CONFIG: on_get_namesrv_config,
     RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: on_get_all_topics,
     RequestCode.GET_TOPICS_BY_CLUSTER: on_get_topics_by_cluster,

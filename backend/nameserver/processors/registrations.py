@@ -82,7 +82,9 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
         left_out_count=len(left_out),
     )
     _note(registration, registered, directory)
-    order = directory.key_values.find_table(ORDER_TOPIC_NAMESPACE)
+    order = None
+    if directory.settings.returns_order_topics:
+        order = directory.key_values.find_table(ORDER_TOPIC_NAMESPACE)
     return Answer(
         ext=_master_of(registered),
         body=b"" if order is None else java_json.encode(KeyValueTable(table=order)),

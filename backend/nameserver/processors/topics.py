@@ -17,6 +17,7 @@ from backend.remoting.headers import (
     DeleteRouteHeader,
     decode_header,
 )
+from backend.remoting.response_code import ResponseCode
 
 UNIT_FLAG: Final = 1
 UNIT_SUBSCRIPTION_FLAG: Final = 2
@@ -26,17 +27,23 @@ log = structlog.get_logger(__name__)
 
 def on_get_all_topics(_command: Command, _session: object, directory: Directory) -> Answer:
     """Answer the name of every topic."""
+    if not directory.settings.lists_all_topics:
+        return _not_listed("enableAllTopicList")
     return _topic_list(directory.table.list_topics())
 
 
 def on_get_topics_by_cluster(command: Command, _session: object, directory: Directory) -> Answer:
     """Answer the names of a cluster's topics."""
+    if not directory.settings.lists_topics:
+        return _not_listed("enableTopicList")
     header = decode_header(ClusterHeader, command.ext)
     return _topic_list(directory.table.list_topics(cluster_name=header.cluster))
 
 
 def on_get_system_topics(_command: Command, _session: object, directory: Directory) -> Answer:
     """Answer the names of clusters and groups, each of which is a topic, and one address."""
+    if not directory.settings.lists_topics:
+        return _not_listed("enableTopicList")
     groups = directory.table.list_groups()
     names = sorted({group.cluster_name for group in groups} | {g.group_name for g in groups})
     address = next((address for group in groups for address in group.addresses.values()), None)
@@ -88,7 +95,14 @@ def on_add_write_permission(command: Command, _session: object, directory: Direc
 
 
 def _by_flag(directory: Directory, is_wanted: Callable[[int], bool]) -> Answer:
+    if not directory.settings.lists_topics:
+        return _not_listed("enableTopicList")
     return _topic_list(directory.table.list_by_flag(is_wanted))
+
+
+def _not_listed(setting: str) -> Answer:
+    remark = f"topics are not listed: {setting} is false on this name server"
+    return Answer(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
 def _topic_list(names: list[str], *, broker_address: str | None = None) -> Answer:

@@ -265,7 +265,7 @@ async def test_signing_out_everywhere_ends_all_sessions_of_a_user_alone(
     stranger = await credentials("session", Role.VIEWER)
     other = await sign_in("admin", "correct horse")
 
-    ended = await client.delete(SESSIONS)
+    ended = await client.delete(SESSIONS, params={"everywhere": "true"})
 
     assert ended.json() == {"ended_count": 2}
     assert (await client.get(SESSION)).status_code == 401
@@ -283,7 +283,7 @@ async def test_others_sessions_and_tokens_are_for_administrators(client, anybody
     refused = [
         await anybody.get(SESSIONS + "?user_name=admin", headers=headers),
         await anybody.get(TOKENS + "?user_name=admin", headers=headers),
-        await anybody.delete(SESSIONS + "?user_name=admin", headers=headers),
+        await anybody.delete(SESSIONS + "?everywhere=true&user_name=admin", headers=headers),
         await anybody.delete(f"{SESSIONS}/{mine['id']}", headers=headers),
         await anybody.delete(f"{TOKENS}/{token['id']}", headers=headers),
     ]

@@ -137,7 +137,7 @@ async def test_a_topic_shows_its_places_queues_and_route(client, register, name_
         ("/clusters/none/topics", 404, "cluster_not_found"),
         ("/clusters/none/broker-groups", 404, "cluster_not_found"),
         ("/clusters/main/topics/none", 404, "topic_not_found"),
-        ("/clusters/..%2f", 404, "not_found"),
+        ("/clusters/..%2f", 400, "invalid_name"),
         ("/clusters/a%00b", 400, "invalid_name"),
         ("/clusters/" + "x" * 256, 400, "invalid_name"),
         ("/clusters/main/topics/..%5c", 400, "invalid_name"),

@@ -5,6 +5,8 @@ import zlib
 
 import pytest
 
+from backend.services.audit import AuditFilter, list_entries
+
 
 async def test_a_route_shows_what_a_broker_registered(client):
     await client.register()
@@ -319,10 +321,62 @@ async def test_the_configuration_is_told_as_properties_without_paths(client, nam
     assert not [value for value in lines.values() if "/" in value]
 
 
-async def test_no_setting_can_be_changed_over_the_wire(client):
-    answer = await client.ask(318, body=b"rocketmqHome=/tmp/evil\n")
+async def told_settings(client):
+    text = (await client.ask(319)).body.decode()
+    return dict(line.split("=", 1) for line in text.splitlines())
 
-    assert answer.code == 3
+
+async def test_settings_that_may_change_do(client, database):
+    # Case C6.
+    await client.ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "t", "value": "broker-a:4"})
+    wished = {
+        "scanNotActiveBrokerInterval": "2000",
+        "serverChannelMaxIdleTimeSeconds": "60",
+        "enableTopicList": "false",
+        "enableAllTopicList": "false",
+        "returnOrderTopicConfigToBroker": "false",
+    }
+    before = await client.ask(206)
+    body = "".join(f"{name}={value}\n" for name, value in wished.items()).encode()
+
+    answer = await client.ask(318, body=body)
+
+    assert (before.code, answer.code) == (0, 0)
+    assert wished.items() <= (await told_settings(client)).items()
+    lists = [await client.ask(206), await client.ask(224, {"cluster": "main"})]
+    assert {one.code for one in lists} == {1}
+    assert "enableAllTopicList is false" in lists[0].remark
+    assert (await client.register()).body == b""
+    page = await list_entries(size=9, before=None, chosen=AuditFilter(), database=database)
+    (entry,) = (one.entry for one in page.items)
+    assert (entry.actor, entry.action) == ("unnamed", "name_server.change_settings")
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "told"),
+    [
+        # Case C6, by D26: no path, command or class.
+        (b"rocketmqHome=/tmp/evil\n", 16, "'rocketmqHome' can't be changed here"),
+        (b"kvConfigPath=/tmp/evil\n", 16, "'kvConfigPath' can't be changed here"),
+        (b"configStorePath=/tmp/evil\n", 16, "the settings that can be changed are"),
+        (b"productEnvName=x\n", 16, "'productEnvName' can't be changed here"),
+        (b"listenPort=1\n", 16, "set REGENT_REMOTING_PORT"),
+        (b"orderMessageEnable=true\n", 16, "regent topic set"),
+        (b"supportActingMaster=false\n", 16, "a broker says at its registration"),
+        (b"enableTopicList=perhaps\n", 29, "true or false is allowed"),
+        (b"scanNotActiveBrokerInterval=0\n", 29, "100 to 60000 is allowed"),
+        (b"enableTopicList=false\nlistenPort=1\n", 16, "nothing is changed"),
+        (b"", 29, "no setting is named"),
+        (b"\xff=1\n", 29, "not UTF-8"),
+    ],
+)
+async def test_other_settings_are_refused_by_name(client, body, code, told):
+    before = await told_settings(client)
+
+    answer = await client.ask(318, body=body)
+
+    assert (answer.code, told in answer.remark) == (code, True), answer.remark
+    assert await told_settings(client) == before
 
 
 async def test_a_one_way_request_is_carried_out_and_not_answered(client):

@@ -14,7 +14,8 @@ from regent_engine import encode_command
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.dispatcher import dispatch
-from backend.nameserver.server import IDLE_TIMEOUT_S, NameServer
+from backend.nameserver.live_settings import LiveSettings
+from backend.nameserver.server import NameServer
 from tests.integration.nameserver.broker_peer import PATIENT_MS, BrokerPeer, state
 
 ROUTE = {"topic": "orders"}
@@ -84,7 +85,7 @@ async def test_an_idle_peer_that_reads_no_more_does_not_keep_its_connection(
 
         def is_dropped():
             # Put back, not waited for: who asks is not to seem idle on a busy machine.
-            session.active_at_s -= IDLE_TIMEOUT_S
+            session.active_at_s -= LiveSettings().idle_timeout_s
             return server.describe().connection_count == 1
 
         await eventually(is_dropped)

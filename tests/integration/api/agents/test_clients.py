@@ -1,5 +1,9 @@
 """Clients that are connected to a living agent, over both doors."""
 
+from urllib.parse import quote
+
+import pytest
+
 from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
@@ -119,3 +123,17 @@ async def test_a_stock_broker_is_asked_group_by_group_and_a_dead_one_is_named(
     assert far["connections"][0]["version_name"] == "4.5.2"
     assert [one["group_name"] for one in found["unknown"]] == ["dead"]
     assert broker is not None
+
+
+@pytest.mark.parametrize("client_id", ["10.0.0.1@a/b", "a%2Fb", "/", "a//b", "é ü?#", ".."])
+async def test_a_client_of_any_name_is_found_by_it(broker, get, client_id):
+    # Case B9.
+    await broker.member(client_id)
+
+    listed = await get(CLIENTS)
+    # An address may not say two dots as they are: whoever builds it sends them encoded.
+    name = "%2E%2E" if client_id == ".." else quote(client_id, safe="")
+    found = await get(f"{CLIENTS}/{name}")
+
+    assert client_id in {one["client_id"] for one in listed["items"]}
+    assert found["client_id"] == client_id

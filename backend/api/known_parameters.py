@@ -1,0 +1,56 @@
+"""Refuse parameters of a query that a route does not know.
+
+A parameter that is passed over answers another question than the one that was asked: more items
+than wanted, or a deed upon others.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+
+
+def check_parameters(request: Request) -> None:
+    """Let a request pass whose query names only what its route takes.
+
+    Raises:
+        RequestValidationError: it names something else.
+    """
+    if not request.query_params:
+        return
+    known = set(query_aliases(request.scope["route"].dependant))
+    faults = [
+        {
+            "type": "unknown_parameter",
+            "loc": ("query", name),
+            "msg": _told(name, known),
+            "input": request.query_params[name],
+        }
+        for name in dict.fromkeys(request.query_params)
+        if name not in known
+    ]
+    if faults:
+        raise RequestValidationError(faults)
+
+
+def query_aliases(dependant: Dependant) -> Iterator[str]:
+    """List the parameters of the query that a route, or what it depends on, takes."""
+    for field in dependant.query_params:
+        kind = field.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from (one.alias or name for name, one in kind.model_fields.items())
+        else:
+            yield field.alias
+    for one in dependant.dependencies:
+        yield from query_aliases(one)
+
+
+def _told(name: str, known: set[str]) -> str:
+    if not known:
+        return "unknown parameter; this resource takes none"
+    meant = get_close_matches(name, known, n=1)
+    hint = f"did you mean {meant[0]}? " if meant else ""
+    return f"unknown parameter; {hint}there are {', '.join(sorted(known))}"
