@@ -6,6 +6,7 @@ A broker that deals queues out must see the same queues as its clients and as th
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 import structlog
@@ -76,9 +77,15 @@ class TopicRoutes:
         if question is None:
             question = asyncio.create_task(self._ask(topic, source), name=f"route of {topic}")
             self._questions[topic] = question
-            question.add_done_callback(lambda _: self._questions.pop(topic, None))
+            question.add_done_callback(partial(self._answered, topic))
         # Who asked first may go away; the others still wait.
         return await asyncio.shield(question)
+
+    def _answered(self, topic: str, question: asyncio.Task[tuple[BrokerQueue, ...] | None]) -> None:
+        del self._questions[topic]
+        if not question.cancelled():
+            # Looked at even if all who asked are gone: asyncio would report it.
+            question.exception()
 
     async def _ask(self, topic: str, source: RouteSource) -> tuple[BrokerQueue, ...] | None:
         try:

@@ -9,6 +9,7 @@ from backend.remoting.bodies import QueueData, TopicRouteData
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.name_server import RecordingNameServer
+from tests.ports import free_port
 from tests.waiting import eventually
 
 QUERY = RequestCode.QUERY_ASSIGNMENT
@@ -118,6 +119,14 @@ async def test_a_strategy_that_the_broker_does_not_know_is_refused(members, stra
     )
 
 
+async def test_a_message_model_that_is_none_is_refused(members):
+    first, _ = members
+
+    told = await first.call(QUERY, body=question(messageModel="SOME"))
+
+    assert (told.code, "CLUSTERING or BROADCASTING" in told.remark) == (29, True)
+
+
 @pytest.mark.parametrize("missing", ["topic", "consumerGroup", "clientId"])
 async def test_a_question_without_a_subject_is_refused(client, missing):
     told = await client.call(QUERY, body=question(**{missing: ""}))
@@ -178,7 +187,9 @@ async def test_the_queues_of_all_brokers_are_dealt_out(start_broker, connect):
         server = RoutingNameServer()
         await server.start()
         stack.push_async_callback(server.stop)
-        broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
+        # The first one does not answer.
+        addresses = f"127.0.0.1:{free_port()};127.0.0.1:{server.port}"
+        broker = await start_broker(namesrvAddr=addresses)
         await eventually(lambda: server.of(RequestCode.REGISTER_BROKER))
         first, second = await connect(broker), await connect(broker)
         await first.heartbeat("g", "T", client_id="c1")

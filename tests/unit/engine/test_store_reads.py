@@ -3,7 +3,15 @@
 from pathlib import Path
 
 import pytest
-from regent_engine import Command, Decoder, Store, decode_records, encode_command
+from regent_engine import (
+    Command,
+    Decoder,
+    PropertyFilter,
+    Store,
+    decode_records,
+    encode_command,
+    encode_properties,
+)
 
 from tests.unit.engine.builders import open_store
 
@@ -46,6 +54,51 @@ def test_records_that_lie_apart_are_one_body(store: Store) -> None:
     result = store.read("T", 0, 0)
 
     assert [record.body for record in decode_records(result.body)] == [b"0", b"1"] * 2
+
+
+def test_an_expression_picks_records_in_either_kind_of_read(store: Store) -> None:
+    # Case C9.
+    for price in ("5", "15", "25"):
+        store.append("T", 0, price.encode(), encode_properties({"price": price}))
+    expression = PropertyFilter("price BETWEEN 10 AND 20")
+
+    reads = [
+        store.read("T", 0, 0, property_filter=expression),
+        store.read_resident("T", 0, 0, property_filter=expression),
+    ]
+
+    for result in reads:
+        assert result is not None
+        assert [record.body for record in decode_records(result.body)] == [b"15"]
+        assert result.next_offset == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "next_offset"),
+    [
+        ("a = 1", 800),
+        ("a = 2 OR " * 999 + "a = 1", 133),
+        ("a = 2 OR " * 7_000 + "a = 1", 32),
+        ("a IN (" + "'2', " * 9_000 + "'1')", 800),
+    ],
+)
+def test_a_long_expression_is_evaluated_for_fewer_messages_at_once(
+    store: Store, expression: str, next_offset: int
+) -> None:
+    # Case C9: it must not keep other readers waiting.
+    append(store, 1_000)
+
+    result = store.read("T", 0, 0, property_filter=PropertyFilter(expression))
+
+    assert (result.status, result.next_offset) == ("NO_MATCHED_MESSAGE", next_offset)
+
+
+def test_an_expression_that_stock_refuses_says_where_it_is_wrong() -> None:
+    # Case C9.
+    with pytest.raises(ValueError, match="column 11: expected a string in quotes"):
+        PropertyFilter("price IN (1)")
+    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+        PropertyFilter("(" * 200 + "a = 1" + ")" * 200)
 
 
 def test_cold_reads_are_smaller(tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ from backend.remoting.names import RETRY_PREFIX
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
-from workers.broker.clients import message_model_of
+from workers.broker.clients import BROADCASTING, CLUSTERING, message_model_of
 from workers.broker.errors import Refusal
 from workers.broker.topic_routes import BrokerQueue, RouteUnknown
-from workers.broker.topics import READABLE
+from workers.broker.topics import READABLE, permitted
 
 PULL: Final = "PULL"
 POP: Final = "POP"
@@ -80,8 +80,13 @@ def _check(question: AssignmentQuestion) -> None:
             ResponseCode.INVALID_PARAMETER,
             "the topic, the consumer group or the client id is missing",
         )
-    is_clustering = message_model_of(question.message_model) == "CLUSTERING"
-    if is_clustering and question.strategy_name not in _RULES:
+    model = message_model_of(question.message_model)
+    if model not in {CLUSTERING, BROADCASTING}:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"the message model {model} is unknown: it is {CLUSTERING} or {BROADCASTING}",
+        )
+    if model == CLUSTERING and question.strategy_name not in _RULES:
         # Stock answers that it cannot tell: the client has no queues, and its log says nothing.
         known = " and ".join(_RULES)
         raise Refusal(
@@ -96,7 +101,8 @@ async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | No
         config = broker.topics.find(topic)
         if config is None:
             return None
-        count = config.read_queue_count if config.permissions & READABLE else 0
+        is_readable = permitted(config, broker.settings.permissions) & READABLE
+        count = config.read_queue_count if is_readable else 0
         return tuple((broker.settings.broker_name, queue_id) for queue_id in range(count))
     try:
         return await broker.routes.readable_queues(topic, broker.name_servers)
@@ -109,7 +115,7 @@ def _share(
 ) -> tuple[BrokerQueue, ...] | None:
     """Give the queues of one client; None while the broker knows no client of the group."""
     model = message_model_of(question.message_model)
-    if model != "CLUSTERING" or not broker.settings.deals_queues_out:
+    if model == BROADCASTING or not broker.settings.deals_queues_out:
         return queues
     group = broker.consumers.find(question.consumer_group)
     if group is None:

@@ -16,6 +16,9 @@ use crate::store::Store;
 /// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
 /// asked for needs more.
 const EXAMINED_BYTES_MAX: usize = 16_000;
+/// How many operations of an expression a read evaluates at most, unless the count asked for needs
+/// more: a long expression must not keep other readers waiting.
+const EVALUATED_COUNT_MAX: usize = 400_000;
 /// How many records before the processor looks at one it is told to fetch it. Memory takes about as
 /// long to come as a look at so many records that are there.
 const FETCHED_AHEAD: usize = 4;
@@ -175,7 +178,11 @@ impl<'a, 's> Scan<'a, 's> {
             return Ok(());
         };
         self.next_offset = offset;
-        let examined_max = EXAMINED_BYTES_MAX.div_ceil(entry_size);
+        let evaluated_max = match self.read.filter {
+            Some(Filter::Properties(expression)) => EVALUATED_COUNT_MAX / expression.cost().max(1),
+            _ => usize::MAX,
+        };
+        let examined_max = EXAMINED_BYTES_MAX.div_ceil(entry_size).min(evaluated_max);
         let examined_max = examined_max.max(self.read.count_max) as u64;
         let end = max.min(offset.saturating_add(examined_max));
         if let Some(first) = layout.decode(entries, number) {

@@ -2,7 +2,7 @@
 
 use crate::error::FilterError;
 use crate::node::Node;
-use crate::parser::parse;
+use crate::parser::{Program, parse};
 use crate::value::Value;
 
 /// The most bytes of an expression. Stock has no limit; each heartbeat and each message costs what an
@@ -18,6 +18,7 @@ pub struct Expression {
     root: Node,
     /// Of the properties that it names, sorted.
     names: Box<[Box<[u8]>]>,
+    node_count: usize,
 }
 
 impl Expression {
@@ -26,8 +27,22 @@ impl Expression {
     /// # Errors
     /// The text is none, or is one that stock refuses.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
-        let (root, names) = parse(text)?;
-        Ok(Self { root, names })
+        let Program {
+            root,
+            names,
+            node_count,
+        } = parse(text)?;
+        Ok(Self {
+            root,
+            names,
+            node_count,
+        })
+    }
+
+    /// How many operations and operands are evaluated for a message at most.
+    #[must_use]
+    pub fn cost(&self) -> usize {
+        self.node_count
     }
 
     /// Whether a message passes. Its properties are given by name and value; of two with one name

@@ -36,8 +36,17 @@ const DOUBLE_RANGE: &str =
 
 type Names = Box<[Box<[u8]>]>;
 
-/// Parse an expression; its properties are numbers into the sorted names that come with it.
-pub(crate) fn parse(text: &str) -> Result<(Node, Names), FilterError> {
+/// A parsed expression.
+pub(crate) struct Program {
+    pub(crate) root: Node,
+    /// Of the properties, sorted; the properties in the nodes are numbers into it.
+    pub(crate) names: Names,
+    /// How many operations and operands there are.
+    pub(crate) node_count: usize,
+}
+
+/// Parse an expression.
+pub(crate) fn parse(text: &str) -> Result<Program, FilterError> {
     if text.len() > EXPRESSION_SIZE_MAX {
         return Err(FilterError::TooLong {
             size: text.len(),
@@ -55,11 +64,17 @@ pub(crate) fn parse(text: &str) -> Result<(Node, Names), FilterError> {
         next,
         names: &names,
         depth: 0,
+        node_count: 0,
     };
     let at = parser.next.at;
     let root = parser.disjunction()?;
     let root = parser.condition(root, at)?;
-    Ok((root.node, names))
+    let node_count = parser.node_count;
+    Ok(Program {
+        root: root.node,
+        names,
+        node_count,
+    })
 }
 
 /// The words of an expression that may name properties. Where the words end in an error the parser says so.
@@ -89,6 +104,7 @@ struct Parser<'a> {
     names: &'a [Box<[u8]>],
     /// Signs, `NOT`s and parentheses that are open.
     depth: usize,
+    node_count: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -134,7 +150,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Puts a node around others.
-    fn around(&self, node: Node, depth: usize, at: usize) -> Result<Parsed, FilterError> {
+    fn around(&mut self, node: Node, depth: usize, at: usize) -> Result<Parsed, FilterError> {
+        self.node_count += 1;
         let depth = depth + 1;
         if depth > DEPTH_MAX {
             return Err(FilterError::TooDeep {
@@ -397,6 +414,7 @@ impl<'a> Parser<'a> {
     }
 
     fn operand(&mut self) -> Result<Node, FilterError> {
+        self.node_count += 1;
         let constant = match self.next.word {
             Word::Keyword(Keyword::True) => Constant::Bool(true),
             Word::Keyword(Keyword::False) => Constant::Bool(false),
