@@ -29,7 +29,7 @@ from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.nameserver.key_values import ORDER_TOPIC_NAMESPACE
 from backend.nameserver.members import LiveBroker, Registration
-from backend.nameserver.route_table import Registered
+from backend.nameserver.route_table import SINGLE_TOPIC, Registered
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable, decode_left_out
 from backend.remoting.command import Command
@@ -70,8 +70,11 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
         return Answer(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
     table, left_out = _decode_topics(command, is_compressed=header.compressed)
     registration = _registration(header, table.data_version, command.ext.get(ZONE_NAME_KEY))
-    own = decode_left_out(header.left_out)
-    registration = replace(registration, left_out=_left_out_items(left_out, own))
+    items = _left_out_items(left_out, decode_left_out(header.left_out))
+    names = {*table.topics, *(one.name for one in left_out)}
+    if len(names) == SINGLE_TOPIC and header.left_out is None:
+        items = _join_known_items(items, names, registration, directory)
+    registration = replace(registration, left_out=items)
     _log_left_out(registration, directory)
     topics = {name: _settings(topic) for name, topic in table.topics.items()}
     registered = directory.table.register(
@@ -209,6 +212,21 @@ def _left_out_items(left_out: list[LeftOut], own: bodies.LeftOutTable) -> LeftOu
         for one in named[:LEFT_OUT_NAMED_MAX]
     )
     return LeftOutItems(max(own.count, len(own.items)) + len(left_out), first)
+
+
+def _join_known_items(
+    items: LeftOutItems, names: set[str], registration: Registration, directory: Directory
+) -> LeftOutItems:
+    """Add the items of former registrations: one of a single topic says nothing of the others."""
+    live = directory.table.find_live(registration.group_key, registration.broker_id)
+    if live is None:
+        return items
+    former = live.registration.left_out
+    kept = tuple(one for one in former.first if one.name not in names)
+    return LeftOutItems(
+        items.count + former.count - (len(former.first) - len(kept)),
+        (*items.first, *kept)[:LEFT_OUT_NAMED_MAX],
+    )
 
 
 def _log_left_out(registration: Registration, directory: Directory) -> None:

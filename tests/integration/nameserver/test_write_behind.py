@@ -163,6 +163,21 @@ async def test_an_odd_topic_of_a_registration_takes_no_other_along(
     await eventually(is_mended)
 
 
+async def test_a_registration_of_one_topic_mends_no_other_odd_topic(client, name_server):
+    # Cases A4 and A11: stock and agents announce one changed topic alone.
+    def list_odd():
+        (live,) = name_server._table.list_live()
+        return [one.name for one in live.registration.left_out.first]
+
+    await client.register(topics={"orders": (4, 4, 6), "odd": (70_000, 4, 6)})
+
+    await client.register(topics={"orders": (8, 8, 6)})
+    assert list_odd() == ["odd"]
+
+    await client.register(topics={"odd": (4, 4, 6)})
+    assert list_odd() == []
+
+
 async def test_what_a_broker_left_out_itself_is_noted_with_it(client, database, eventually):
     # Case A5.
     told = {"count": 2, "items": [{"kind": "consumer group", "name": "g g", "reason": "blank"}]}

@@ -18,8 +18,8 @@ from backend.remoting.bodies import (
     RequestModeBody,
 )
 from backend.remoting.command import answer
-from backend.remoting.names import RETRY_PREFIX
 from backend.remoting.response_code import ResponseCode
+from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.clients import BROADCASTING, CLUSTERING, message_model_of
