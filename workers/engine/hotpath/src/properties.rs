@@ -252,3 +252,52 @@ impl PropertyBuffer {
         self.stored.get(self.unique_key.clone()).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(properties: &str) -> Verdict {
+        let mut buffer = PropertyBuffer::default();
+        let json = properties
+            .replace('\u{1}', "\\u0001")
+            .replace('\u{2}', "\\u0002")
+            + "\",\"j\":\"0\"";
+        buffer.read(json.as_bytes()).unwrap();
+        buffer.keep()
+    }
+
+    #[test]
+    fn a_delay_without_a_value_is_for_the_dispatcher_to_refuse() {
+        // Case A12.
+        for text in [
+            "DELAY\u{1}\u{2}",
+            "KEYS\u{1}k\u{2}DELAY\u{1}",
+            "DELAY\u{2}KEYS\u{1}k\u{2}",
+            "TIMER_DELAY_SEC\u{1}",
+        ] {
+            assert_eq!(judged(text), Verdict::Cold, "{text:?}");
+        }
+        for text in ["KEYS\u{1}\u{2}", "\u{2}\u{2}", "DELAYED\u{1}\u{2}", ""] {
+            assert_eq!(judged(text), Verdict::Ordinary { waits: true }, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_value_that_counts_makes_a_message_of_a_batch_special() {
+        // Case A12.
+        for (text, name) in [
+            ("TAGS\u{1}T\u{2}DELAY\u{1}2\u{2}", Some("DELAY")),
+            ("DELAY\u{1}abc", Some("DELAY")),
+            ("DELAY\u{1}1.5", Some("DELAY")),
+            ("DELAY\u{1}0\u{2}", None),
+            ("DELAY\u{1}-1\u{2}", None),
+            ("TRAN_MSG\u{1}TRUE\u{2}", Some("TRAN_MSG")),
+            ("TRAN_MSG\u{1}false\u{2}", None),
+            ("TIMER_DELAY_MS\u{1}5\u{2}", Some("TIMER_DELAY_MS")),
+            ("KEYS\u{1}DELAY\u{2}", None),
+        ] {
+            assert_eq!(special_in_batch(text.as_bytes()), name, "{text:?}");
+        }
+    }
+}

@@ -374,3 +374,42 @@ fn searches_and_appends_go_on_while_the_index_is_built() {
         assert_eq!(found.len(), 1);
     }
 }
+
+#[test]
+fn the_tail_of_the_log_is_looked_through_where_that_is_wanted() {
+    // Case C7.
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let indexed = Keyed::new("t", "key").append(&store, b"");
+    build(&store);
+    let first = Keyed::new("t", "key").append(&store, b"");
+    Keyed::new("t", "other").append(&store, b"");
+    Keyed::new("u", "key").append(&store, b"");
+    let last = Keyed::new("t", "key").append(&store, b"");
+    let search = |count| KeySearch::by_key("t", "key", count, 0, i64::MAX);
+
+    let positions = [last.position, first.position, indexed.position];
+    assert_eq!(store.search(search(10)), positions[2..]);
+    assert_eq!(store.search(search(10).with_tail()), positions);
+    assert_eq!(store.search(search(1).with_tail()), positions[..1]);
+    let never = KeySearch::by_key("t", "key", 10, NOW_MS + 60_000, i64::MAX);
+    assert!(store.search(never.with_tail()).is_empty());
+
+    build(&store);
+    assert_eq!(store.search(search(10).with_tail()), positions);
+}
+
+#[test]
+fn what_is_indexed_while_the_tail_is_read_is_found_once() {
+    // Case C7.
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let first = Keyed::new("t", "key").append(&store, b"");
+    let mut search = KeySearch::by_key("t", "key", 10, 0, i64::MAX).with_tail();
+    assert_eq!(store.advance(&mut search), None);
+
+    build(&store);
+    let found = store.search(search);
+
+    assert_eq!(found, [first.position]);
+}
