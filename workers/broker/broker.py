@@ -290,7 +290,9 @@ class Broker:
             return None
         if offset != self.offsets.find(group, topic, queue_id):
             _, end = self.store.held_offsets(topic, queue_id) or (0, 0)
-            if offset > end and not self.topics.is_following:
+            # What is behind damage is not read, but may be there.
+            knows_end = self.damage is None and not self.topics.is_following
+            if offset > end and knows_end:
                 self._report_commit(group, topic, queue_id, offset=offset, end=end, address=address)
                 offset = end
             self.offsets.commit(group, topic, queue_id=queue_id, offset=offset)

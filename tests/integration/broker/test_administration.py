@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 from regent_engine import StoreError, decode_records
 
@@ -8,8 +9,9 @@ from backend.remoting.names import STATE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.sample import BrokerSample
 from tests.integration.broker.test_bad_input import create_fields
+from workers.broker.processors import inspection
 from workers.broker.replication.state_record import decode_state
-from workers.broker.resources import store_disks_of
+from workers.broker.resources import Disk, StoreDisks, store_disks_of
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
 
@@ -283,3 +285,32 @@ async def test_a_sample_counts_what_went_in_and_out(broker, client):
     shown_percent = 100 * (1 - sample.disk_free_bytes / sample.disk_total_bytes)
     assert abs(shown_percent - store_disks_of(broker.settings).fuller.used_percent) < 2
     assert sample.resident_bytes > 0
+
+
+async def test_a_lone_broker_tells_how_it_is_replicated(broker, client):
+    # Case C5: as a stock broker without a controller.
+    await client.send("T", b"x")
+
+    answer = await client.call(RequestCode.GET_BROKER_HA_STATUS)
+
+    told = json.loads(answer.body)
+    assert answer.code == 0
+    assert (told["master"], told["inSyncSlaveNums"], told["haConnectionInfo"]) == (True, 0, [])
+    assert told["masterCommitLogMaxOffset"] == broker.store.max_position
+    assert told["haClientRuntimeInfo"]["masterAddr"] == f"127.0.0.1:{broker.port}"
+
+
+async def test_the_share_of_a_disk_is_the_one_that_retention_acts_on(client, monkeypatch):
+    # Case C4: a file system that keeps much of its room for root.
+    disk = Disk(Path("store"), total_bytes=1000 << 30, used_bytes=90 << 30, free_bytes=270 << 30)
+    monkeypatch.setattr(inspection, "store_disks_of", lambda _: StoreDisks(disk, disk))
+
+    info = json.loads((await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)).body)["table"]
+    sampled = await client.call(RequestCode.GET_BROKER_SAMPLE)
+
+    sample = java_json.decode(sampled.body, BrokerSample)
+    used = 1 - sample.disk_free_bytes / sample.disk_total_bytes
+    assert disk.used_percent == 25
+    assert info["commitLogDiskRatio"] == info["consumeQueueDiskRatio"] == "0.25"
+    assert used == 0.25
+    assert info["commitLogDirCapacity"] == "Total : 360.0 GiB, Free : 270.0 GiB."

@@ -1,4 +1,7 @@
+import asyncio
+
 import pytest
+from structlog.testing import capture_logs
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import pull_fields, send_fields
@@ -292,3 +295,21 @@ async def test_garbage_closes_its_connection_and_no_other(broker, connect, garba
 
     await client.closed.wait()
     assert (await other.send("T", b"x")).code == 0
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+async def test_a_client_that_speaks_tls_is_named_in_the_log_once(broker, is_fast):
+    # Case C10.
+    port = broker.fast_port if is_fast else broker.port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+
+    with capture_logs() as logs:
+        writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500))
+        rest = await reader.read()
+        writer.close()
+
+    assert rest == b""
+    told = [one["reason"] for one in logs if one["event"] == "client_broke_protocol"]
+    assert len(told) == 1
+    assert "the peer speaks TLS" in told[0]
+    assert "369" not in told[0]

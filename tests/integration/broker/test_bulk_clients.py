@@ -9,7 +9,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, pull_fields, send_fields
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker import dispatcher
+from workers.broker.processors.pulling import Pull
 
 ANSWER_BYTES_MIN = 240_000
 
@@ -83,14 +83,13 @@ async def test_a_client_that_says_no_more_is_answered_all_that_it_asked_for(much
 
 async def test_nothing_is_read_for_a_client_that_is_gone(much, monkeypatch):
     in_vain = []
-    on_pull = dispatcher.PROCESSORS[RequestCode.PULL_MESSAGE]
+    run = Pull.run
 
-    def listen(broker, caller, command):
-        in_vain.append(caller._transport is None)
-        return on_pull(broker, caller, command)
+    def listen(pull):
+        in_vain.append(pull.caller.is_gone)
+        return run(pull)
 
-    processors = dict(dispatcher.PROCESSORS) | {RequestCode.PULL_MESSAGE: listen}
-    monkeypatch.setattr(dispatcher, "PROCESSORS", processors)
+    monkeypatch.setattr(Pull, "run", listen)
     client = await connected_slowly(much)
     frames, _ = pulls(client, 400)
 

@@ -197,14 +197,14 @@ async def test_state_files_stay_as_they_were_and_are_written_when_there_is_room(
     await eventually(lambda: path.exists() and saved_offset(path) == 1)
     disk.fill()
 
-    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 7})
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 0})
     await eventually(lambda: agent.events("state_not_saved"))
     created = await client.call(
         RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=b'{"groupName":"new"}'
     )
     saved_when_full = saved_offset(path)
     disk.clear()
-    await eventually(lambda: saved_offset(path) == 7)
+    await eventually(lambda: saved_offset(path) == 0)
 
     assert saved_when_full == 1
     assert any(str(path) in event for event in agent.events("state_not_saved"))
@@ -224,7 +224,7 @@ async def test_after_a_kill_on_a_full_disk_the_old_state_files_are_read(agent, d
     agent.stop()
     client = await agent.start()
     disk.fill()
-    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 7})
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 0})
     agent.kill()
 
     client = await agent.start()

@@ -241,7 +241,7 @@ async def test_a_client_that_asks_for_much_at_once_is_answered_part_by_part(
     note = Session._note_pulled
 
     def listen(session, pulled, commits):
-        answered.append(sum(pulls for *_, pulls, _, _ in pulled))
+        answered.append(sum(pulls for *_, pulls, _, _, _ in pulled))
         note(session, pulled, commits)
 
     monkeypatch.setattr(Session, "_note_pulled", listen)

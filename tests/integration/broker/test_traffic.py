@@ -138,7 +138,7 @@ async def test_all_groups_of_a_broker_are_told_with_their_places_and_rates(clien
 
     told = java_json.loads(answer.body)
     assert told["brokerAddr"] == f"127.0.0.1:{broker.port}"
-    assert (told["totalDiff"], told["totalInflightDiff"]) == (3, 0)
+    assert (told["totalDiff"], told["totalInflightDiff"]) == (3, 3)
     assert places(told) == {
         ("g", "T"): (3, 2),
         ("g", "Ordered"): (3, 2),

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import pytest
 from regent_engine import encode_command
+from structlog.testing import capture_logs
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.dispatcher import dispatch
@@ -261,3 +262,18 @@ async def test_all_that_a_peer_sent_before_it_closed_is_served(client, name_serv
 
     await eventually(lambda: name_server.describe().connection_count == 1)
     assert await count() == len(names)
+
+
+async def test_a_peer_that_speaks_tls_is_named_in_the_log_once(name_server):
+    # Case C10.
+    reader, writer = await asyncio.open_connection("127.0.0.1", name_server.port)
+
+    with capture_logs() as logs:
+        writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500))
+        rest = await reader.read()
+        writer.close()
+
+    assert rest == b""
+    told = [one["error"] for one in logs if one["event"] == "peer_broke_protocol"]
+    assert len(told) == 1
+    assert "the peer speaks TLS" in told[0]

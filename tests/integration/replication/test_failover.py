@@ -287,11 +287,11 @@ async def test_topics_groups_and_offsets_survive_a_failover(group, eventually): 
     }
     assert (await group.client(1).call(17, layout)).code == 0
     assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
-    offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 7}
+    offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 0}
     assert (await group.client(1).call(15, offset)).code == 0
 
     async def is_told():
-        return b'"wide@g":{"3":7}' in (await group.client(2).call(43)).body
+        return b'"wide@g":{"3":0}' in (await group.client(2).call(43)).body
 
     await eventually(is_told)
     refusal = await group.client(2).call(17, layout | {"perm": 4})

@@ -11,9 +11,12 @@ import pytest
 
 from backend.remoting.names import STATE_TOPIC
 from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import send_fields
+from tests.integration.broker.test_sending import batch_entry
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.waiting import PATIENCE_S
 
+BATCH_SIZE, BATCH_COUNT = 2_000, 20
 STALE_S_MAX = 0.1
 """Of the least stale of several: a busy machine holds some of them up, a fault all."""
 
@@ -30,8 +33,18 @@ def consumers(group):
             RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body
         )
         assert answer.code == 0, answer.remark
+        await fill(group.client(1))
 
     return create
+
+
+async def fill(client):
+    """Store more messages than these tests commit: an offset beyond the end is lowered."""
+    fields = send_fields("orders") | {"m": "true"}
+    batch = batch_entry(b"x", {}) * BATCH_SIZE
+    for _ in range(BATCH_COUNT):
+        answer = await client.call(RequestCode.SEND_BATCH_MESSAGE, fields, batch)
+        assert answer.code == 0, answer.remark
 
 
 async def has_grown(client, count):

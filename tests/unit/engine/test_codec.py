@@ -193,6 +193,31 @@ def test_a_frame_over_the_limit_is_refused_from_its_length_alone() -> None:
     assert Decoder(frame_size_max=100).receive(struct.pack(">i", 96)) == []
 
 
+@pytest.mark.parametrize(
+    ("greeting", "told"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "the peer speaks TLS"),
+        (b"\x16\x03\x03\x00\x05", "switch TLS off in the client"),
+        (b"GET /brokers HTTP/1.1\r\n", "the peer sent an HTTP request"),
+        (b"POST / HTTP/1.1\r\n", "the peer sent an HTTP request"),
+        (b"PRI * HTTP/2.0\r\n", "the peer sent an HTTP request"),
+    ],
+)
+def test_another_protocol_is_called_by_its_name(greeting: bytes, told: str) -> None:
+    # Case C10.
+    decoder = Decoder()
+
+    with pytest.raises(ProtocolError, match=told):
+        decoder.receive(greeting)
+
+    # A byte at a time it is seen with the fourth.
+    slow = Decoder()
+    for byte in greeting[:3]:
+        assert slow.receive(bytes([byte])) == []
+    with pytest.raises(ProtocolError, match=told):
+        slow.receive(greeting[3:4])
+
+
 @pytest.mark.parametrize("data", [None, "text", 5, [1, 2], object()])
 def test_what_is_not_bytes_is_a_type_error(data: object) -> None:
     decoder = Decoder()

@@ -78,7 +78,9 @@ pub(crate) fn special_in_batch(properties: &[u8]) -> Option<&'static str> {
 fn special_without_value(properties: &[u8]) -> Option<&'static str> {
     properties
         .split(|byte| *byte == PROPERTY_SEPARATOR)
-        .find_map(|entry| special_name(entry.strip_suffix(&[NAME_VALUE_SEPARATOR]).unwrap_or(entry)))
+        .find_map(|entry| {
+            special_name(entry.strip_suffix(&[NAME_VALUE_SEPARATOR]).unwrap_or(entry))
+        })
 }
 
 #[cold]

@@ -205,11 +205,17 @@ fn greeting(bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
     )))
 }
 
+/// The record type of a TLS handshake, and the major version of every TLS (RFC 8446, 5.1).
+const TLS_GREETING: i32 = 0x1603;
+
 /// The state that a frame starts with; any but the two used is an error as soon as it is seen.
 fn state(bytes: &[u8]) -> Result<Option<i32>, LinkError> {
     let state = bytes.first_chunk().map(|state| i32::from_be_bytes(*state));
     match state {
         None | Some(STATE_HANDSHAKE | STATE_TRANSFER) => Ok(state),
+        Some(state) if state >> 16 == TLS_GREETING => Err(LinkError::Protocol(
+            "the peer speaks TLS, and the replication port does not: switch TLS off in the replica",
+        )),
         Some(_) => Err(LinkError::Protocol("a frame of an unknown state")),
     }
 }

@@ -212,11 +212,7 @@ impl Store {
     fn advance_in_index(&self, search: &mut KeySearch<'_>) -> Option<u64> {
         let position = self.index.next_candidate(search)?;
         search.examined_count += 1;
-        if search
-            .tail
-            .begin
-            .is_some_and(|begin| position >= begin)
-        {
+        if search.tail.begin.is_some_and(|begin| position >= begin) {
             // Indexed since the tail was read.
             return None;
         }
