@@ -167,6 +167,7 @@ export type DrainBrokerInput = {
 };
 
 export type ElectMasterInput = {
+  acceptsLoss?: boolean;
   brokerId?: string | null | undefined;
   clusterName: string;
   groupName: string;
@@ -181,6 +182,7 @@ export type ElectionVerdict =
   | 'ASKED_LATER'
   | 'CORDONED'
   | 'HIGHER_ID'
+  | 'LACKS_CONFIRMED'
   | 'LOWER_EPOCH'
   | 'LOWER_OFFSET'
   | 'LOWER_PRIORITY'
@@ -194,8 +196,11 @@ export type ElectionVerdict =
   | 'WINS';
 
 export type FindingCode =
+  | 'CONFIRMED_MISSING'
   | 'EPOCH_BACKWARDS'
   | 'REPLICA_AHEAD'
+  | 'REPLICA_KEEPS_CONFIRMED'
+  | 'REPLICA_LOST_CONFIRMED'
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
@@ -874,7 +879,7 @@ export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount
 
 export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null };
 
-export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
+export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, confirmedEpoch: number | null, confirmedPosition: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
 
 export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
 
@@ -890,7 +895,7 @@ export type ReplicaGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
+export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, confirmedEpoch: number | null, confirmedPosition: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
 
 export type ReplicaGroupQueryVariables = Exact<{
   clusterName: string;
@@ -898,7 +903,7 @@ export type ReplicaGroupQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, confirmedEpoch: number | null, confirmedPosition: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
 
 export type DesignatedElectionQueryVariables = Exact<{
   clusterName: string;
@@ -1280,6 +1285,8 @@ export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive
@@ -3278,6 +3285,8 @@ fragment ReplicaGroupFields on ReplicaGroup {
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive
@@ -3317,6 +3326,8 @@ fragment ReplicaGroupFields on ReplicaGroup {
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive

@@ -46,6 +46,8 @@ def group(**values):
         "master_epoch": 3,
         "is_master_alive": True,
         "preferred_id": 2,
+        "confirmed_epoch": 3,
+        "confirmed_position": 7,
         "sync_state_set": [1],
         "sync_state_set_epoch": 5,
         "retired_ids": [],
