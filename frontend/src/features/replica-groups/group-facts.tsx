@@ -45,7 +45,7 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
           : t('designation.replica', { id: group.preferredId })}
       </Fact>
       <Fact label={t('replicaGroup.confirmed')} foot={t('replicaGroup.confirmedFoot')}>
-        {group.confirmedPosition === null || group.confirmedEpoch === null
+        {!group.confirmedPosition || typeof group.confirmedEpoch !== 'number'
           ? t('replicaGroup.confirmedUnknown')
           : t('replicaGroup.confirmedAt', {
               position: formatInt64(group.confirmedPosition),
