@@ -138,7 +138,7 @@ def elect_master(
             "group_name": group,
             "broker_id": broker,
             "mode": "now" if now else "graceful",
-            "accepts_loss": ordering.accept_loss,
+            **({"accepts_loss": True} if ordering.accept_loss else {}),
         }
         is_json = options.output == "json"
         order_change(client, "elect_master", parameters, ordering, is_json=is_json)

@@ -83,19 +83,13 @@ def get_group(
         f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
         f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
         f"(epoch {found['sync_state_set_epoch']}{_dead_text(found)}), "
-        f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'nobody'}, "
-        f"confirmed {_confirmed_text(found)}"
+        f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'nobody'}"
     )
+    if (position := found.get("confirmed_position")) is not None:
+        print_line(f"Confirmed up to log position {position} of epoch {found['confirmed_epoch']}")
     print_table(_REPLICA_COLUMNS, [_row(one) for one in found["replicas"]])
     print_line("")
     print_election(found["election"])
-
-
-def _confirmed_text(found: Mapping[str, Any]) -> str:
-    position = found["confirmed_position"]
-    if position is None:
-        return "unknown"
-    return f"up to log position {position} of epoch {found['confirmed_epoch']}"
 
 
 @replica.command(name="epochs")

@@ -24,7 +24,6 @@ from workers.broker.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.name_servers import NameServers
 from workers.broker.processors.traffic import take_counters
 from workers.broker.registration import Registrant
-from workers.broker.replication.confirmed_mark import ConfirmedMark
 from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import check_identity
 from workers.broker.replication.member import GroupMember
@@ -87,7 +86,6 @@ class BrokerServer:
         self._member: GroupMember | None = None
         self._lone: LoneState | None = None
         self._verification: Verification | None = None
-        self._confirmed_mark: ConfirmedMark | None = None
         try:
             if settings.controller_mode:
                 ha_port = settings.ha_port_of(settings.listen_port)
@@ -103,7 +101,7 @@ class BrokerServer:
             if self._verification is not None and self.store.are_epochs_from_backup:
                 self._verification.doubt("the epoch file was not readable, and its backup is older")
             if self._verification is not None:
-                self._confirmed_mark = _compare_with_mark(self.store, self._verification, settings)
+                self._verification.compare(self.store.epochs(), self.store.max_position)
             self.broker = Broker(
                 self.settings,
                 self.store,
@@ -178,10 +176,7 @@ class BrokerServer:
 
     async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""
-        assert self._confirmed_mark is not None, "it is read with the verification"
-        duties = Duties(
-            self.broker, registrant, verification, self._confirmed_mark, ha_socket=self._ha_socket
-        )
+        duties = Duties(self.broker, registrant, verification, ha_socket=self._ha_socket)
         duties.fence()
         await duties.listen()
         self.broker.replication = duties
@@ -351,17 +346,6 @@ def _open_store(settings: BrokerSettings) -> Store:
             consent_to_cut=f"cutDamageAt={damage.position}",
         )
     return store
-
-
-def _compare_with_mark(
-    store: Store, verification: Verification, settings: BrokerSettings
-) -> ConfirmedMark:
-    """Doubt a log that lacks what this broker's own files say it held (D27)."""
-    mark = ConfirmedMark(settings.root_dir)
-    lack = mark.find_lack(store.epochs(), store.max_position)
-    if lack is not None and verification.is_verified:
-        verification.doubt(f"the log was emptied, or put back from an older copy: {lack}")
-    return mark
 
 
 def _bind(settings: BrokerSettings) -> list[socket.socket]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from backend.domain.election import holds_confirmed
 from backend.domain.operation import Operation, StepState, Value
 from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import (
@@ -127,6 +128,13 @@ def _checks(order: PreferMaster, view: GroupView, change: Change | None) -> tupl
             f"{_text(order.broker_id)} is outside the SyncStateSet: it wins nothing before it is in"
         )
         return (Check("SyncStateSet", CheckVerdict.WARN, why),)
+    if (
+        order.broker_id is not None
+        and order.broker_id in view.liveness.sightings
+        and not holds_confirmed(order.broker_id, view.group, view.liveness)
+    ):
+        why = f"{_text(order.broker_id)} lacks confirmed messages: it wins nothing before it has"
+        return (Check("acknowledged messages", CheckVerdict.WARN, f"{why} them"),)
     why = "a longer log, or one of a newer epoch, still wins: no acknowledged message is at stake"
     return (Check("acknowledged messages", CheckVerdict.PASS, why),)
 

@@ -1327,6 +1327,8 @@ export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive
@@ -3381,6 +3383,8 @@ fragment ReplicaGroupFields on ReplicaGroup {
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive
@@ -3432,6 +3436,8 @@ fragment ReplicaGroupFields on ReplicaGroup {
   leasePolicy
   leaseLeftMs
   preferredId
+  confirmedEpoch
+  confirmedPosition
   masterId
   masterEpoch
   isMasterAlive

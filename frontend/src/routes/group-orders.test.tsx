@@ -31,6 +31,22 @@ test('an election is planned as it was chosen, and its plan is shown', async () 
   });
 });
 
+test('an operator accepts the loss of confirmed messages before the election is planned', async () => {
+  const user = userEvent.setup();
+  const { address, calls } = renderConsole(path, { answers: { PlanOperation: planned } });
+  expect(await screen.findByText('byte 1,000, epoch 17')).toBeVisible();
+
+  await user.click(
+    await screen.findByRole('checkbox', { name: 'Accept the loss of confirmed messages' }),
+  );
+  await user.click(screen.getByRole('button', { name: 'Plan the election' }));
+
+  await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
+  expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables).toMatchObject({
+    plan: { electMaster: { groupName: 'broker-a', acceptsLoss: true } },
+  });
+});
+
 test('a plan that is refused says why, and asks again under the same key', async () => {
   const user = userEvent.setup();
   const { calls } = renderConsole(path, {

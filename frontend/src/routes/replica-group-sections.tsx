@@ -56,9 +56,14 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
               mode={mode}
               isBusy={order.isBusy}
               onMode={(chosen) => change({ mode: chosen })}
-              onPlan={() =>
+              onPlan={(acceptsLoss) =>
                 order.plan({
-                  electMaster: { ...groupKey, brokerId: view.designate ?? null, mode },
+                  electMaster: {
+                    ...groupKey,
+                    brokerId: view.designate ?? null,
+                    mode,
+                    ...(acceptsLoss ? { acceptsLoss } : {}),
+                  },
                 })
               }
             />

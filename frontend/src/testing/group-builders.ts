@@ -51,6 +51,8 @@ export function aGroup(change: Partial<ReplicaGroupFieldsFragment> = {}) {
     leaseLeftMs: '2400',
     masterId: '1',
     preferredId: null,
+    confirmedEpoch: 17,
+    confirmedPosition: '1000',
     masterEpoch: 17,
     isMasterAlive: true,
     syncStateSet: ['1', '2', '3'],

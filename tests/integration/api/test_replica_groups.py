@@ -15,6 +15,7 @@ V1 = "/api/v1"
 G = V1 + "/clusters/c/replica-groups/g"
 GROUP_FIELDS = """
   clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive preferredId
+  confirmedEpoch confirmedPosition
   syncStateSet syncStateSetEpoch retiredIds
   replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
              confirmOffset isVerified isCordoned }

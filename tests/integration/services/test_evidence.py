@@ -183,6 +183,27 @@ async def test_the_plan_names_what_is_lost_and_only_the_acceptance_elects(
     assert (await one.group()).master_id == 2
 
 
+async def test_the_plan_of_a_preference_says_what_the_preferred_one_lacks(drive, database):
+    # Case A1.
+    one, world = drive(), World(database)
+    await one.make_f3()
+    await report(one, database)
+    hear(one, b2=(1, 50), b3=(1, 100))
+    context = OperationContext(database, world.clock, world.queue, one.controller)
+
+    async def check(broker_id):
+        parameters = {"cluster_name": "c", "group_name": "g", "broker_id": broker_id}
+        request = OperationRequest("prefer_master", parameters)
+        planned = await orders.plan_operation(request, Author("anna", "test"), context)
+        return planned.plan.checks[0]
+
+    lacking, whole = await check(2), await check(3)
+
+    assert lacking.verdict is CheckVerdict.WARN
+    assert "broker 2 lacks confirmed messages" in lacking.why
+    assert whole.verdict is CheckVerdict.PASS
+
+
 @pytest.mark.parametrize("accepts_loss", [False, True])
 async def test_a_group_that_was_forgotten_is_not_adopted_with_less_unseen(
     drive, database, accepts_loss

@@ -47,6 +47,8 @@ def group(**values):
         "master_epoch": 3,
         "is_master_alive": True,
         "preferred_id": 2,
+        "confirmed_epoch": None,
+        "confirmed_position": None,
         "sync_state_set": [1],
         "sync_state_set_epoch": 5,
         "retired_ids": [],
@@ -146,6 +148,15 @@ def test_a_group_is_shown_with_the_election_as_it_would_be(capsys):
         "1 master_stays could be master, but …",
         "2 wins would become master",
     ]
+
+
+def test_a_group_is_shown_with_what_its_next_master_must_hold(east, capsys):
+    # Case A1.
+    east.on("GET", PATH, group(confirmed_epoch=3, confirmed_position=2**40))
+
+    assert run(["replica", "get", "broker-a"]) == 0
+
+    assert lines(capsys)[1] == f"Confirmed up to log position {2**40} of epoch 3"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 The file `.confirmed` holds one line: the master epoch in which the position was confirmed, the
 epoch that wrote the last byte before it, and the position. It only rises, until an operator accepts
-a loss. A log that is found shorter, or of an older epoch, was emptied or put back from an older copy.
+a loss. A log that is found shorter, or of an older epoch, was emptied or put back from an older
+copy.
 """
 
 import os
@@ -42,7 +43,7 @@ class ConfirmedMark:
             return f"{self.position} was confirmed, and the log ends at {end}"
         newest = max((number for number, _ in epochs), default=_NONE)
         if self.position > 0 and self.epoch > newest:
-            return f"epoch {self.epoch} was confirmed, and the newest of the log is {newest}"
+            return f"epoch {self.epoch} was confirmed, and the newest epoch of the log is {newest}"
         return None
 
     def note(self, term: int, epochs: Sequence[tuple[int, int]], position: int) -> None:

@@ -16,7 +16,7 @@ from workers.broker.gate import WAIT_S_MAX
 from workers.broker.late_answers import unconfirmed
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
-from workers.broker.replication.confirmed_mark import ConfirmedMark, epoch_before
+from workers.broker.replication.confirmed_mark import epoch_before
 from workers.broker.replication.controller_client import GroupState, Sign
 from workers.broker.replication.following import Following
 from workers.broker.replication.ha_listener import HaListener
@@ -46,19 +46,19 @@ class Duties:
         broker: Broker,
         registrant: Registrant,
         verification: Verification,
-        mark: ConfirmedMark,
         *,
         ha_socket: socket.socket,
     ) -> None:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
-        self._registrant, self.verification, self._mark = registrant, verification, mark
+        self._registrant, self.verification = registrant, verification
+        self._mark = verification.confirmed
         self._life = secrets.randbits(63) or 1
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self._listener.needed_from)
         self._journal = broker.journal
         self._handover = Handover(broker, self._journal)
         self.following = Following(
-            broker, self._journal, self._handover, verification, mark, on_confirmed=self.show
+            broker, self._journal, self._handover, verification, on_confirmed=self.show
         )
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self.own_id, self._lease = 0, Lease()

@@ -16,7 +16,6 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
 from workers.broker.finishing import finish
 from workers.broker.flusher import Flusher
-from workers.broker.replication.confirmed_mark import ConfirmedMark
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
@@ -48,14 +47,13 @@ class Follower:
         epoch: int,
         master_address: str,
         verification: Verification,
-        mark: ConfirmedMark,
         flusher: Flusher,
         on_confirmed: Callable[[int], None],
         on_cut: Callable[[], None],
     ) -> None:
         self._store, self._settings = store, settings
         self._broker_id, self.epoch, self.master_address = broker_id, epoch, master_address
-        self._verification, self._mark = verification, mark
+        self._verification, self._mark = verification, verification.confirmed
         self.refused_cut: int | None = None
         self.hears_confirmed = False
         self._flusher, self._on_confirmed = flusher, on_confirmed
@@ -197,7 +195,8 @@ class Follower:
         if lack is not None or not epochs:
             # Nothing was ever confirmed to a log without epochs: it is of before controller mode.
             why = "" if lack is None else f" (this log lacks what it held before: {lack})"
-            return f"{apart}: give this broker an empty store, or bring its epochFileCheckpoint back{why}"
+            remedy = "give this broker an empty store, or bring its epochFileCheckpoint back"
+            return f"{apart}: {remedy}{why}"
         return (
             f"{apart}, and which of them is the group's is not known here: copy this broker's"
             " store before anything is removed from it, or bring its epochFileCheckpoint back"

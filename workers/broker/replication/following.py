@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 
 from workers.broker.broker import Broker
-from workers.broker.replication.confirmed_mark import ConfirmedMark
 from workers.broker.replication.controller_client import GroupState
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
@@ -22,13 +21,11 @@ class Following:
         journal: StateJournal,
         handover: Handover,
         verification: Verification,
-        mark: ConfirmedMark,
         *,
         on_confirmed: Callable[[int], None],
     ) -> None:
         self._broker, self._journal, self._handover = broker, journal, handover
         self._verification, self._on_confirmed = verification, on_confirmed
-        self._mark = mark
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
         self._obstacle = ""
@@ -76,7 +73,7 @@ class Following:
             Obstacle: the master can't make good what would be cut.
             OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
         """
-        self._mark.accept_loss(master.loss_epoch)
+        self._verification.confirmed.accept_loss(master.loss_epoch)
         await self._follower_of(own_id, master).mend()
         self._broker.damage = self._broker.store.damage
 
@@ -103,7 +100,6 @@ class Following:
             epoch=master.epoch,
             master_address=master.master_address,
             verification=self._verification,
-            mark=self._mark,
             flusher=self._broker.flusher,
             on_confirmed=self._on_confirmed,
             on_cut=self._journal.cut,

@@ -7,10 +7,13 @@ failed that does not hold: what the disk did not have is forgotten when the stor
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import structlog
+
+from workers.broker.replication.confirmed_mark import ConfirmedMark
 
 MARK_NAME: Final = ".unverified"
 BOOT_NAME: Final = ".boot"
@@ -24,11 +27,12 @@ log = structlog.get_logger()
 
 
 class Verification:
-    """The mark in one store's directory."""
+    """The mark in one store's directory, and what is known to be confirmed to its log."""
 
     def __init__(self, root: Path) -> None:
         self._mark_path = root / MARK_NAME
         self._is_verified = not self._mark_path.exists()
+        self.confirmed = ConfirmedMark(root)
 
     @property
     def is_verified(self) -> bool:
@@ -53,6 +57,16 @@ class Verification:
         """
         self._mark_path.unlink(missing_ok=True)
         self._is_verified = True
+
+    def compare(self, epochs: Sequence[tuple[int, int]], end: int) -> None:
+        """Doubt a log that lacks what this broker's own files say it held (D27).
+
+        Raises:
+            OSError: the disk refused.
+        """
+        lack = self.confirmed.find_lack(epochs, end)
+        if lack is not None and self._is_verified:
+            self.doubt(f"the log was emptied, or put back from an older copy: {lack}")
 
     def waive(self) -> None:
         """Count on this log as it is: whoever is elected unverified, nobody else held more.

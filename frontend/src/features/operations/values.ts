@@ -48,6 +48,7 @@ const electionVerdicts: ReadonlySet<string> = new Set(
     LOWER_PRIORITY: true,
     MASTER_STAYS: true,
     NOT_ALIVE: true,
+    LACKS_CONFIRMED: true,
     NOT_DESIGNATED: true,
     NOT_IN_SYNC: true,
     NOT_PREFERRED: true,

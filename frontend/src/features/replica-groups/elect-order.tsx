@@ -1,4 +1,5 @@
-import { SegmentedControl } from '@mantine/core';
+import { Checkbox, SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
 import type { ElectionMode } from '@/gql/operations';
@@ -7,12 +8,13 @@ type ElectOrderProps = {
   mode: ElectionMode;
   isBusy: boolean;
   onMode: (mode: ElectionMode) => void;
-  onPlan: () => void;
+  onPlan: (acceptsLoss: boolean) => void;
 };
 
 /** Says how to elect, and has the election planned; nothing happens before that is confirmed. */
 export function ElectOrder({ mode, isBusy, onMode, onPlan }: ElectOrderProps) {
   const { t } = useTranslation();
+  const [acceptsLoss, setAcceptsLoss] = useState(false);
   return (
     <>
       <SegmentedControl<ElectionMode>
@@ -24,7 +26,12 @@ export function ElectOrder({ mode, isBusy, onMode, onPlan }: ElectOrderProps) {
           { value: 'NOW', label: t('elect.now') },
         ]}
       />
-      <WriteButton onClick={onPlan} loading={isBusy}>
+      <Checkbox
+        label={t('elect.acceptsLoss')}
+        checked={acceptsLoss}
+        onChange={(event) => setAcceptsLoss(event.currentTarget.checked)}
+      />
+      <WriteButton onClick={() => onPlan(acceptsLoss)} loading={isBusy}>
         {t('elect.plan')}
       </WriteButton>
     </>

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
-import { formatCount, formatSeconds } from '@/lib/format';
+import { formatCount, formatInt64, formatSeconds } from '@/lib/format';
 import { MasterMark } from './master-mark';
 import { deadMembers, findMaster, type ReplicaGroup } from './replica-group';
 import { SetFigure } from './set-figure';
@@ -43,6 +43,14 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
         {group.preferredId === null
           ? t('replicaGroup.preferredNone')
           : t('designation.replica', { id: group.preferredId })}
+      </Fact>
+      <Fact label={t('replicaGroup.confirmed')} foot={t('replicaGroup.confirmedFoot')}>
+        {!group.confirmedPosition || typeof group.confirmedEpoch !== 'number'
+          ? t('replicaGroup.confirmedUnknown')
+          : t('replicaGroup.confirmedAt', {
+              position: formatInt64(group.confirmedPosition),
+              epoch: formatCount(group.confirmedEpoch),
+            })}
       </Fact>
       <Fact label={t('replicaGroup.lease')} foot={t(`leasePolicy.${group.leasePolicy}`)}>
         {leaseLeftMs > 0

@@ -83,10 +83,8 @@ pub(crate) fn successors(state: &State, rules: Rules) -> Vec<(Event, State)> {
         add("cut the power of", None, restart(state, broker, 1));
         let unsynced = restart(state, broker, 2);
         add("cut the power, long unsynced, of", None, unsynced);
-        let older = put_back(state, broker, 1);
+        let older = put_back(state, broker);
         add("put back an older copy of the store of", None, older);
-        let oldest = put_back(state, broker, 2);
-        add("put back a much older copy of the store of", None, oldest);
         for other in (0..BROKER_COUNT).filter(|other| *other != broker) {
             let following = follow(state, broker, other, rules);
             add("begins to follow", Some(other), following);
@@ -336,16 +334,16 @@ fn restart(state: &State, at: usize, lost: u8) -> Option<State> {
     })
 }
 
-/// A broker's store, its files about itself too, is replaced by a copy without the last `lost`
-/// entries while it is down. That is done by hand: by then the master has had its next heartbeat,
-/// and all that was acknowledged is in the controller's evidence.
-fn put_back(state: &State, at: usize, lost: u8) -> Option<State> {
+/// A broker's store, its files about itself too, is replaced by a copy without the last entry while
+/// it is down. That is done by hand: by then the master has had its next heartbeat, and all that
+/// was acknowledged is in the controller's evidence.
+fn put_back(state: &State, at: usize) -> Option<State> {
     let is_reported = u32::from(state.evidence) >= state.acknowledged.count_ones();
     if !is_reported {
         return None;
     }
     let was_unclean = state.brokers[at].is_unclean;
-    let mut next = restart(state, at, lost)?;
+    let mut next = restart(state, at, 1)?;
     next.brokers[at].is_unclean = was_unclean;
     Some(next)
 }
