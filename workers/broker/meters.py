@@ -30,17 +30,18 @@ def taken_in(counters: Counters) -> tuple[int, int]:
 class Meters:
     """Counters since boot; `snapshot` must be called about every ten seconds."""
 
-    def __init__(self, booted_at_ms: int) -> None:
-        self.booted_at_ms = booted_at_ms
+    def __init__(self, booted_at_ms: int, started_ms: int = 0) -> None:
+        """Begin to count; all times but the first are of the clock that is never set."""
+        self.booted_at_ms, self.started_ms = booted_at_ms, started_ms
         self.messages_out = 0
         self.bytes_out = 0
         self.pull_count = 0
         self.pull_miss_count = 0
-        self.traffic = Traffic(booted_at_ms)
+        self.traffic = Traffic(started_ms)
         # To the master of the group: answered by it, given no answer by it, never sent to it.
         self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
-        self._snapshots.append(_Snapshot(booted_at_ms, 0, 0))
+        self._snapshots.append(_Snapshot(started_ms, 0, 0))
 
     def pulled(
         self, group: str, topic: str, *, messages: int, size_bytes: int, pulls: int = 1

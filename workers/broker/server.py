@@ -82,7 +82,6 @@ class BrokerServer:
         self._sockets = _bind(settings)
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)
-        self._clock = clock
         self._member: GroupMember | None = None
         self._verification: Verification | None = None
         try:
@@ -268,7 +267,7 @@ class BrokerServer:
     async def _keep_house(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
-            now_ms = self._clock()
+            now_ms = self.broker.elapsed_ms()
             self.broker.meters.snapshot(now_ms, take_counters(self.broker, now_ms))
             self.sweep()
 
@@ -277,7 +276,7 @@ class BrokerServer:
 
         Who reads no more would keep a connection open that is closed once all is written.
         """
-        now_ms = self._clock()
+        now_ms = self.broker.elapsed_ms()
         self.broker.locks.sweep(now_ms)
         silent = self.broker.consumers.silent_channels(now_ms)
         for caller in silent | self.broker.producers.silent_channels(now_ms):

@@ -251,7 +251,7 @@ class Session(asyncio.Protocol):
         commits: list[tuple[str, str, int, int]],
     ) -> None:
         """Count pulls that were answered; what they commit counts whether or not that arrives."""
-        broker, now_ms = self._broker, self._broker.clock()
+        broker, now_ms = self._broker, self._broker.elapsed_ms()
         for group, topic, queue_id, offset in commits:
             broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
             broker.readers.note_commit(

@@ -185,13 +185,13 @@ def _runtime_info(
     broker: Broker, disks: StoreDisks, index: IndexStatus, delay_ends: dict[int, int]
 ) -> dict[str, str]:
     store, meters = broker.store, broker.meters
-    now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
+    put_count, _ = taken_in(store.counters())
     info: dict[str, str | int] = {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
         "brokerActive": "true" if broker.is_writable else "false",
         "bootTimestamp": meters.booted_at_ms,
-        "runtime": _duration(now_ms - meters.booted_at_ms),
+        "runtime": _duration(broker.elapsed_ms() - meters.started_ms),
         "putTps": meters.put_rates(),
         "getTransferredTps": meters.got_rates(),
         "getFoundTps": meters.got_rates(),

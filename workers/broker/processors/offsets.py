@@ -76,7 +76,7 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
         header.queue_id,
         offset=header.commit_offset,
         address=caller.address,
-        now_ms=broker.clock(),
+        now_ms=broker.elapsed_ms(),
     )
     return answer(command)
 
