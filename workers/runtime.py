@@ -31,6 +31,7 @@ from backend.db.replica_sightings import ReplicaKey
 from backend.domain.election import Sighting
 from backend.domain.maintenance import REPORT_DEADLINE
 from backend.services.group_changes import Controller
+from backend.services.operations.engine import LEASE_WATCH_S
 from backend.services.operations.kind import OperationContext
 from backend.settings import WorkerSettings
 
@@ -233,7 +234,12 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
         clock=clock,
         opened_at=clock.now(),
         operations=OperationContext(
-            database, clock, task_queue, controller, process_name=f"worker {gethostname()}"
+            database,
+            clock,
+            task_queue,
+            controller,
+            process_name=f"worker {gethostname()}",
+            lease_watch_s=LEASE_WATCH_S,
         ),
     )
 

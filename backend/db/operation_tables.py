@@ -55,6 +55,7 @@ operations = Table(
     Index(None, "planned_at", "id"),
     Index(None, "cluster_name", "planned_at", "id"),
     Index(None, "undoes"),
+    Index(None, "fence"),
     Index(None, "expires_at", postgresql_where=text("state IN ('planned', 'awaiting_approval')")),
 )
 

@@ -69,7 +69,12 @@ _OWE = _NEW_DEBT.on_conflict_do_update(
     index_elements=["operation_id"],
     set_={"task_name": _NEW_DEBT.excluded.task_name, "due_at": _NEW_DEBT.excluded.due_at},
 )
-_CLOCK_MS = select(func.extract("epoch", func.clock_timestamp()) * 1000)
+_NEXT_FENCE = select(
+    func.greatest(
+        func.extract("epoch", func.clock_timestamp()) * 1000,
+        select(func.coalesce(func.max(operations.c.fence), 0) + 1).scalar_subquery(),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +190,10 @@ async def settle(connection: Connection, operation_id: UUID) -> None:
 async def draw_fence(connection: Connection) -> int:
     """Draw a number that rises over all operations: Postgres's clock, in milliseconds.
 
-    One clock for all workers, and one that goes on when a database is restored from before.
+    One clock for all workers, and one that goes on when a database is restored from before. Where
+    that clock was set back, the highest number that was given goes on: brokers refuse lower ones.
     """
-    return int(await connection.scalar(_CLOCK_MS) or 0)
+    return int(await connection.scalar(_NEXT_FENCE) or 0)
 
 
 async def take_due(

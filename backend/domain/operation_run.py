@@ -38,7 +38,7 @@ def claim(
     which orders it among the claims of others: an agent compares them too.
     """
     is_due = _has_come(operation.not_before, at=at)
-    is_lost = _has_come(operation.lease_until, at=at)
+    is_lost = not is_held(operation, at=at)
     if operation.state is OperationState.QUEUED and is_due:
         taken = move(operation, OperationState.RUNNING, "begun", {OperationState.QUEUED})
     elif operation.state is OperationState.RUNNING and is_lost:
@@ -47,6 +47,11 @@ def claim(
         return None
     fence = max(operation.fence + 1, fence_floor)
     return replace(taken, fence=fence, lease_until=at + lease)
+
+
+def is_held(operation: Operation, *, at: datetime) -> bool:
+    """Tell whether the lease of an operation runs, by a wall clock that may have been set."""
+    return not _has_come(operation.lease_until, at=at)
 
 
 def check_fence(operation: Operation, fence: int) -> None:

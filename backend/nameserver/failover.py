@@ -28,8 +28,9 @@ from backend.services.group_changes import Controller, GroupName, GroupView
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
-# Who waited for our answer for longer than this may have hung up for that.
-OWED_S_MAX: Final = 1.0
+# Who waited for our answer for longer than this may have hung up for that: a broker that can ask
+# another controller does so after a third of its lease.
+OWED_S_MAX: Final = 0.5
 RETRY_DELAY_S: Final = 0.5
 # So long after the first one that was replaced, those are forgotten that were meanwhile: together,
 # and not while its successor takes over.

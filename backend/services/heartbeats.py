@@ -79,7 +79,8 @@ async def record_heartbeats(
 async def list_observers(redis: Redis) -> list[Observation]:
     """List what processes told of how long they have listened."""
     values = await redis.hvals(OBSERVERS_KEY)
-    return [Observation(*map(int, bytes(value).split(b":"))) for value in values]
+    texts = [value if isinstance(value, str) else value.decode() for value in values]
+    return [Observation(*map(int, text.split(":"))) for text in texts]
 
 
 async def forget_observer(redis: Redis, name: str) -> None:

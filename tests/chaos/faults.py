@@ -1,25 +1,35 @@
 """Carry a fault out on a cluster, and undo it: after each, everything runs and passes again."""
 
 import asyncio
+import shutil
 import signal
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
 from typing import Final
 
 from tests.chaos.cluster import AGENTS, CLIENT, CONTROLLER, Cluster, Standing, agent_name
 from tests.chaos.journal import Journal
-from tests.chaos.schedule import Fault, Kind, Side
+from tests.chaos.schedule import LEASE_S, NEEDS_WHOLE, Fault, Kind, Side
 
 COMMIT_TIMEOUT_S: Final = 6.0
 """How long a change may take to be committed before a controller is killed all the same."""
 
 POLL_S: Final = 0.005
+ALONE_S: Final = 3.0
+"""How long a broker whose store was changed is alone: it starts, and asks to be elected."""
+
+LISTENING_S: Final = 1.5 * LEASE_S
+"""How long after a pause of the controller an election would still be for that pause."""
 
 
 class Faults:
     """What can be done to a cluster."""
 
-    def __init__(self, cluster: Cluster, journal: Journal) -> None:
-        self._cluster, self._journal = cluster, journal
+    def __init__(
+        self, cluster: Cluster, journal: Journal, *, await_whole: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Get ready; `await_whole` waits until all brokers are members, and messages come."""
+        self._cluster, self._journal, self._await_whole = cluster, journal, await_whole
         self._master = AGENTS[0]
         self._acts: dict[Kind, Callable[[Fault], object]] = {
             Kind.KILL: self._kill,
@@ -33,10 +43,15 @@ class Faults:
             Kind.HAND_OVER: self._hand_over,
             Kind.DOUBLE: self._double,
             Kind.ALL: self._all,
+            Kind.OBSERVER_PAUSE: self._observer_pause,
+            Kind.OLDER_COPY: self._older_copy,
+            Kind.EMPTIED_STORE: self._emptied_store,
         }
 
     async def carry_out(self, fault: Fault) -> None:
         """Do it and undo it."""
+        if fault.kind in NEEDS_WHOLE:
+            await self._await_whole()
         standing = await self._cluster.standing()
         if standing is not None and standing.master is not None:
             self._master = standing.master
@@ -147,12 +162,9 @@ class Faults:
         agent.start()
 
     async def _hand_over(self, fault: Fault) -> None:
-        agent = self._cluster.agents[self._master]
-        code = await asyncio.to_thread(agent.stop)
-        if code:
-            raise AssertionError(f"broker {self._master} ended with {code} when told to stop")
+        await self._stop(self._master)
         await asyncio.sleep(fault.duration_s)
-        agent.start()
+        self._cluster.agents[self._master].start()
 
     async def _double(self, fault: Fault) -> None:
         master = self._cluster.agents[self._master]
@@ -179,6 +191,78 @@ class Faults:
         for agent in agents:
             agent.start()
             await asyncio.sleep(fault.delay_s)
+
+    async def _observer_pause(self, fault: Fault) -> None:
+        """Have the controller find closed connections and old heartbeats, as if all had died."""
+        cluster = self._cluster
+        before = await cluster.elections()
+        cluster.controller.send_signal(signal.SIGSTOP)
+        if fault.is_variant:
+            cluster.agents[self._master].kill()
+        await asyncio.sleep(fault.duration_s)
+        cluster.controller.send_signal(signal.SIGCONT)
+        await asyncio.sleep(LISTENING_S)
+        after = await cluster.elections()
+        if fault.is_variant:
+            cluster.agents[self._master].start()
+        elif after != before:
+            raise AssertionError(
+                f"fault {fault.number}: the controller was paused for {fault.duration_s} s, and"
+                f" masters were elected for that: {after} after {before}"
+            )
+
+    async def _older_copy(self, fault: Fault) -> None:
+        victim = self._replica(fault)
+        store = self._store_of(victim)
+        copied = store.with_name("older-copy")
+        await self._stop(victim)
+        await asyncio.to_thread(shutil.copytree, store, copied)
+        self._cluster.agents[victim].start()
+        # More is acknowledged by all, which the copy lacks.
+        await self._await_whole()
+
+        def put_back() -> None:
+            shutil.rmtree(store)
+            copied.rename(store)
+
+        await self._change_store(fault, victim, put_back)
+
+    async def _emptied_store(self, fault: Fault) -> None:
+        victim = self._replica(fault)
+        store = self._store_of(victim)
+
+        def empty() -> None:
+            for path in store.iterdir():
+                # As `rm -rf store/*` does, which leaves the broker its id.
+                if path.name.startswith("."):
+                    continue
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+        await self._change_store(fault, victim, empty)
+
+    async def _change_store(self, fault: Fault, victim: int, change: Callable[[], None]) -> None:
+        """Change a store while its broker is down; as a variant, while every broker is."""
+        agents = self._cluster.agents
+        down = list(AGENTS) if fault.is_variant else [victim]
+        for agent in down:
+            agents[agent].kill()
+        await asyncio.to_thread(change)
+        agents[victim].start()
+        if fault.is_variant:
+            await asyncio.sleep(ALONE_S)
+        for agent in down:
+            agents[agent].start()
+
+    async def _stop(self, agent: int) -> None:
+        code = await asyncio.to_thread(self._cluster.agents[agent].stop)
+        if code:
+            raise AssertionError(f"broker {agent} ended with {code} when told to stop")
+
+    def _store_of(self, agent: int) -> Path:
+        return self._cluster.directory / agent_name(agent) / "store"
 
     async def _await_change(self, before: Standing | None) -> bool:
         loop = asyncio.get_running_loop()

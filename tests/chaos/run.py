@@ -134,7 +134,7 @@ class _Scene:
 
     async def disturb(self) -> None:
         """Let faults happen until enough masters were elected."""
-        faults = Faults(self.cluster, self.journal)
+        faults = Faults(self.cluster, self.journal, await_whole=self._await_whole)
         elected_count = len(await self._elections())
         plan = self.plan
         for fault in draw_faults(plan.seed, pause_s_max=plan.pause_s_max, only=plan.kinds):
@@ -203,6 +203,10 @@ class _Scene:
                 return found
             self._check(deadline_s, f"the group is {found}, not {sorted(members)}")
             await asyncio.sleep(POLL_S)
+
+    async def _await_whole(self) -> None:
+        await self._await_standing(IN_SYNC)
+        await self._await_progress()
 
     async def _await_progress(self) -> None:
         """Wait until messages are acknowledged that were sent from now on."""

@@ -50,6 +50,17 @@ class Kind(StrEnum):
     ALL = "all"
     """Every broker is killed at once; they come back in some order."""
 
+    OBSERVER_PAUSE = "observer-pause"
+    """The controller is stopped with SIGSTOP for the duration, and no master may change for that.
+    In its other form the master is killed meanwhile."""
+
+    OLDER_COPY = "older-copy"
+    """The store of a replica is put back from a copy taken before. In its other form every broker
+    is down meanwhile, and this one starts first."""
+
+    EMPTIED_STORE = "emptied-store"
+    """The store of a replica is emptied but for its dot files, in the same two forms."""
+
 
 class Side(StrEnum):
     """Who stands on one side of a partition."""
@@ -90,7 +101,13 @@ WEIGHTS: Final = {
     Kind.HAND_OVER: 2,
     Kind.DOUBLE: 3,
     Kind.ALL: 1,
+    Kind.OBSERVER_PAUSE: 2,
+    Kind.OLDER_COPY: 1,
+    Kind.EMPTIED_STORE: 1,
 }
+NEEDS_WHOLE: Final = frozenset({Kind.OBSERVER_PAUSE, Kind.OLDER_COPY, Kind.EMPTIED_STORE})
+"""What is judged of these faults holds for a group that was whole before."""
+
 LEASE_S: Final = 2.0
 """The leases of a run's masters: what lasts for longer has the master replaced."""
 
@@ -99,7 +116,7 @@ PAUSE_S_MIN: Final = 0.1
 BREAK_S_MAX: Final = 1.0
 """How long a process is down that was killed."""
 
-_LASTING: Final = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.ONE_WAY})
+_LASTING: Final = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.ONE_WAY, Kind.OBSERVER_PAUSE})
 LONG_CHANCE: Final = 0.6
 """How often a pause or partition outlasts a lease."""
 

@@ -25,6 +25,7 @@ from workers.broker.clients import Consumers, Producers
 from workers.broker.config_file import ConfigFile
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.delayed_message import deliver_delayed, read_delayed
+from workers.broker.elapsed import elapsed_ms
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
 from workers.broker.gate import Gate
@@ -68,6 +69,7 @@ class Broker:
         clock: Callable[[], int],
         source: random.Random,
         config_file: ConfigFile | None = None,
+        elapsed_ms: Callable[[], int] = elapsed_ms,
     ) -> None:
         """Load the state and put everything together; nothing runs before `start`.
 
@@ -76,6 +78,8 @@ class Broker:
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file
+        # Ages are differences of this one: the wall clock can be set at any moment.
+        self.elapsed_ms = elapsed_ms
         self.settings_lock = asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = HotPath(
@@ -90,11 +94,12 @@ class Broker:
         # In controller mode only.
         self.replication: Replication | None = None
         self._blocks: set[WriteBlock] = set()
-        self.resets, self.readers = OffsetResets(), QueueReaders(clock())
+        self.resets, self.readers = OffsetResets(), QueueReaders(elapsed_ms())
         self.polling = LongPolling[Resumable](
-            clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
+            clock=elapsed_ms,
+            resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over),
         )
-        self.meters, self.read_threads = Meters(clock()), ReadThreads()
+        self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
@@ -297,7 +302,7 @@ class Broker:
                 offset = end
             self.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
         self.readers.note_commit(
-            group, topic, queue_id, offset=offset, address=address, now_ms=self.clock()
+            group, topic, queue_id, offset=offset, address=address, now_ms=self.elapsed_ms()
         )
         return offset
 
@@ -305,8 +310,8 @@ class Broker:
         self, group: str, topic: str, queue_id: int, *, offset: int, end: int, address: str
     ) -> None:
         """Report, from time to time, that a client committed more than a queue holds."""
-        now_ms = self.clock()
-        if not 0 <= now_ms - self._commit_reported_at < REFUSAL_REPORT_MS:
+        now_ms = self.elapsed_ms()
+        if now_ms - self._commit_reported_at >= REFUSAL_REPORT_MS:
             self._commit_reported_at = now_ms
             log.warning(
                 "commit_lowered",
@@ -371,8 +376,8 @@ class Broker:
     def store_failed(self, reason: str) -> None:
         """Report, from time to time, why the store takes no messages although it should."""
         self.meters.put_failure_count += 1
-        now_ms = self.clock()
-        if not 0 <= now_ms - self._refusal_reported_at < REFUSAL_REPORT_MS:
+        now_ms = self.elapsed_ms()
+        if now_ms - self._refusal_reported_at >= REFUSAL_REPORT_MS:
             self._refusal_reported_at = now_ms
             log.error("messages_refused", reason=reason)
 

@@ -5,7 +5,7 @@ time and say what changed; sending the notifications is their caller's work.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from backend.remoting.bodies import ConsumerData, SubscriptionData
@@ -29,13 +29,18 @@ Channel = TypeVar("Channel")
 
 @dataclass(slots=True)
 class Client:
-    """One member of a group, as its last heartbeat described it."""
+    """One member of a group, as its last heartbeat described it.
+
+    `seen_at_ms` is of the clock that is never set, and `subscriptions` is what this connection's
+    own heartbeats name, by topic.
+    """
 
     client_id: str
     address: str
     language: str
     version: int
     seen_at_ms: int
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
 
 
 class MemberView(NamedTuple):
@@ -56,6 +61,8 @@ class ConsumerGroup(Generic[Channel]):
     message_model: str
     consume_from_where: str
     members: dict[Channel, Client] = field(default_factory=dict)
+    # Over which connection each client joined last.
+    newest: dict[str, Channel] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
     views: dict[Channel, MemberView] = field(default_factory=dict)
     fingerprint: int = 0
@@ -82,7 +89,7 @@ class GroupChange(NamedTuple):
 
     is_rebalance_due: bool
     topics: list[str]
-    """Of these another subscription is stored, if only a newer one."""
+    """Of these the group or the sender has another subscription from now on."""
 
 
 class Consumers(Generic[Channel]):
@@ -101,6 +108,23 @@ class Consumers(Generic[Channel]):
             for channel, client in group.members.items():
                 yield name, channel, client
 
+    def subscription_of(
+        self, group: ConsumerGroup[Channel], channel: Channel, topic: str
+    ) -> SubscriptionData | None:
+        """Give what a connection itself wants of a topic, or else what its group wants."""
+        member = group.members.get(channel)
+        own = None if member is None else member.subscriptions.get(topic)
+        return group.subscriptions.get(topic) if own is None else own
+
+    def agree_on(self, group_name: str, topic: str) -> bool:
+        """Tell whether all members of a group want the same messages of a topic."""
+        group = self._groups.get(group_name)
+        if group is None:
+            return True
+        wanted = [member.subscriptions.get(topic) for member in group.members.values()]
+        filters = {_filter_of(one) for one in (*wanted, group.subscriptions.get(topic)) if one}
+        return len(filters) <= 1
+
     def groups_of(self, topic: str) -> list[str]:
         """Name the online groups that subscribe to a topic."""
         return [name for name, group in self._groups.items() if topic in group.subscriptions]
@@ -108,24 +132,46 @@ class Consumers(Generic[Channel]):
     def register(
         self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
     ) -> GroupChange:
-        """Take in one group of a heartbeat, and tell what it has changed."""
+        """Take in one group of a heartbeat, and tell what it has changed.
+
+        What a client sent last is in force, by the order of receipt: its clock may have been set.
+        An older connection of the same client changes nothing of the group any more.
+        """
         group = self._groups.setdefault(
             data.group_name,
             ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
         )
+        known = group.members.get(channel)
+        is_new = known is None or known.client_id != client.client_id
+        newest = group.newest.get(client.client_id)
+        before = {} if is_new or known is None else known.subscriptions
+        if newest is not None:
+            before = group.members[newest].subscriptions
+        if known is not None and is_new and group.newest.get(known.client_id) == channel:
+            del group.newest[known.client_id]
+        if is_new or newest is None:
+            newest = group.newest[client.client_id] = channel
+        own = {} if known is None else known.subscriptions
+        if with_subscriptions:
+            own = {subscription.topic: subscription for subscription in data.subscriptions}
+        # Of its own, since one heartbeat names several groups.
+        group.members[channel] = replace(client, subscriptions=own)
+        group.see(channel, data, with_subscriptions=with_subscriptions)
+        changed = [
+            topic for topic, sent in own.items() if known and known.subscriptions.get(topic) != sent
+        ]
+        if newest != channel:
+            return GroupChange(is_new, changed)
         group.consume_type = _named(data.consume_type, _CONSUME_TYPES)
         group.message_model = message_model_of(data.message_model)
         group.consume_from_where = _named(data.consume_from_where, _CONSUME_FROM)
-        known = group.members.get(channel)
-        group.members[channel] = client
-        is_new = known is None or known.client_id != client.client_id
-        group.see(channel, data, with_subscriptions=with_subscriptions)
         if not with_subscriptions:
             return GroupChange(is_new, [])
         topics = set(group.subscriptions)
-        changed = _update_subscriptions(group, data.subscriptions)
+        changed += _update_subscriptions(group, own, before)
         # Which queues there are to share does not depend on what is wanted of them.
-        return GroupChange(is_new or topics != group.subscriptions.keys(), changed)
+        is_rebalance_due = is_new or topics != group.subscriptions.keys()
+        return GroupChange(is_rebalance_due, list(dict.fromkeys(changed)))
 
     def compare_fingerprint(self, group_name: str, fingerprint: int) -> bool:
         """Store the fingerprint of a light heartbeat; True when another one was stored."""
@@ -137,9 +183,12 @@ class Consumers(Generic[Channel]):
     def unregister(self, group_name: str, channel: Channel) -> bool:
         """Take a channel out of a group; True when it was in."""
         group = self._groups.get(group_name)
-        if group is None or group.members.pop(channel, None) is None:
+        member = None if group is None else group.members.pop(channel, None)
+        if group is None or member is None:
             return False
         group.views.pop(channel, None)
+        if group.newest.get(member.client_id) == channel:
+            del group.newest[member.client_id]
         if not group.members:
             del self._groups[group_name]
         return True
@@ -192,21 +241,33 @@ class Producers(Generic[Channel]):
         return {channel for channel, client in members if _is_silent(client, now_ms)}
 
 
-def _update_subscriptions(
-    group: ConsumerGroup[Channel], subscriptions: list[SubscriptionData]
-) -> list[str]:
-    """Keep per topic the newest subscription, and drop the topics no longer named.
+def _filter_of(subscription: SubscriptionData) -> tuple[str, str, tuple[int, ...]]:
+    """Give what decides which messages pass."""
+    hashes = tuple(sorted(subscription.tag_hashes))
+    return (subscription.expression_type, subscription.expression, hashes)
 
-    Gives the topics of which another one is kept now.
+
+def _update_subscriptions(
+    group: ConsumerGroup[Channel],
+    wanted: dict[str, SubscriptionData],
+    before: dict[str, SubscriptionData],
+) -> list[str]:
+    """Take over what a client wants, and drop the topics that no member names any longer.
+
+    A client's own change counts, whatever its version. A client that repeats itself changes
+    nothing. Of one that is new among others the version decides, so that a client that comes back
+    with what it always wanted undoes no change of another one. Gives the topics of which the group
+    has another subscription now.
     """
-    wanted = {subscription.topic: subscription for subscription in subscriptions}
-    changed: list[str] = []
     for topic in group.subscriptions.keys() - wanted.keys():
-        del group.subscriptions[topic]
-    for topic, subscription in wanted.items():
-        stored = group.subscriptions.get(topic)
-        if stored is None or subscription.version > stored.version:
-            group.subscriptions[topic] = subscription
+        if not any(topic in member.subscriptions for member in group.members.values()):
+            del group.subscriptions[topic]
+    changed: list[str] = []
+    for topic, sent in wanted.items():
+        stored, told = group.subscriptions.get(topic), before.get(topic)
+        is_news = told != sent if told is not None else stored and sent.version > stored.version
+        if stored is None or is_news:
+            group.subscriptions[topic] = sent
             changed.append(topic)
     return changed
 

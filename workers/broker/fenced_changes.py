@@ -100,7 +100,7 @@ def _locks(broker: Broker, command: Command) -> Target:
 
 
 def _holder(broker: Broker, lock: ReleaseBody) -> dict[str, Any]:
-    held = broker.locks.find(lock.consumer_group, queue_of(lock), broker.clock())
+    held = broker.locks.find(lock.consumer_group, queue_of(lock), broker.elapsed_ms())
     return {
         "consumerGroup": lock.consumer_group,
         "topic": lock.topic,

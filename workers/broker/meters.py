@@ -95,17 +95,18 @@ def taken_in(counters: Counters) -> tuple[int, int]:
 class Meters:
     """Counters since boot; `snapshot` must be called about every ten seconds."""
 
-    def __init__(self, booted_at_ms: int) -> None:
-        self.booted_at_ms = booted_at_ms
+    def __init__(self, booted_at_ms: int, started_ms: int = 0) -> None:
+        """Begin to count; all times but the first are of the clock that is never set."""
+        self.booted_at_ms, self.started_ms = booted_at_ms, started_ms
         self.messages_out = 0
         self.bytes_out = 0
         self.pull_count = 0
         self.pull_miss_count = 0
-        self.traffic = Traffic(booted_at_ms)
+        self.traffic = Traffic(started_ms)
         # To the master of the group: answered by it, given no answer by it, never sent to it.
         self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
-        self._snapshots.append(_Snapshot(booted_at_ms, 0, 0, 0, 0))
+        self._snapshots.append(_Snapshot(started_ms, 0, 0, 0, 0))
         self.put_times, self.get_times = TurnTimes(), TurnTimes()
         # Messages that the store did not take although it should have.
         self.put_failure_count = 0
@@ -130,16 +131,15 @@ class Meters:
         found = self.pull_count - missed
         self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out, found, missed))
         self.traffic.sample(now_ms)
-        self._note_day(now_ms, put_count)
 
-    def mornings(self, now_ms: int, put_count: int) -> tuple[Morning, Morning]:
+    def mornings(self, at_ms: int, put_count: int) -> tuple[Morning, Morning]:
         """Give the counters of this morning and of yesterday's."""
-        self._note_day(now_ms, put_count)
+        self.note_day(at_ms, put_count)
         return self.this_morning, self.yesterday_morning
 
-    def _note_day(self, now_ms: int, put_count: int) -> None:
-        """Begin another day, unless it is still the same; a clock that was set back begins none."""
-        day = day_of(now_ms)
+    def note_day(self, at_ms: int, put_count: int) -> None:
+        """Begin another day of the wall clock; a clock that was set back begins none."""
+        day = day_of(at_ms)
         if day <= self._day:
             return
         now = Morning(put_count, self.messages_out)

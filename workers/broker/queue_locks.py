@@ -11,7 +11,7 @@ LOCK_LIFE_MS: Final = 60_000
 
 @dataclass(slots=True)
 class QueueLock:
-    """Hold who locked a queue and since when; times in milliseconds of the broker's clock.
+    """Hold who locked a queue and since when; times in milliseconds of the clock that is never set.
 
     A holder and its `locked_at_ms` name one hold: whoever locks again after a release has another.
     """

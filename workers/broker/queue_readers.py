@@ -12,7 +12,7 @@ READER_COUNT_MAX: Final = 200_000
 
 @dataclass(slots=True)
 class QueueReader:
-    """When a group last pulled, committed and advanced, in milliseconds of the broker's clock."""
+    """When a group last pulled, committed and advanced, by the clock that is never set."""
 
     pulled_at_ms: int | None = None
     committed_at_ms: int | None = None

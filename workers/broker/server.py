@@ -82,7 +82,6 @@ class BrokerServer:
         self._sockets = _bind(settings)
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)
-        self._clock = clock
         self._member: GroupMember | None = None
         self._lone: LoneState | None = None
         self._verification: Verification | None = None
@@ -266,10 +265,12 @@ class BrokerServer:
     async def _keep_house(self) -> None:
         while True:
             # Another day begins with the counters of its first moment.
-            pause_ms = min(SNAPSHOT_INTERVAL_MS, ms_to_midnight(self._clock()))
+            pause_ms = min(SNAPSHOT_INTERVAL_MS, ms_to_midnight(self.broker.clock()))
             await asyncio.sleep(pause_ms / 1000)
-            now_ms = self._clock()
-            self.broker.meters.snapshot(now_ms, take_counters(self.broker, now_ms))
+            now_ms = self.broker.elapsed_ms()
+            put_count = take_counters(self.broker, now_ms)
+            self.broker.meters.snapshot(now_ms, put_count)
+            self.broker.meters.note_day(self.broker.clock(), put_count)
             self.sweep()
 
     def sweep(self) -> None:
@@ -277,7 +278,7 @@ class BrokerServer:
 
         Who reads no more would keep a connection open that is closed once all is written.
         """
-        now_ms = self._clock()
+        now_ms = self.broker.elapsed_ms()
         self.broker.locks.sweep(now_ms)
         silent = self.broker.consumers.silent_channels(now_ms)
         for caller in silent | self.broker.producers.silent_channels(now_ms):

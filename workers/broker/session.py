@@ -297,7 +297,7 @@ class Session(asyncio.Protocol):
         commits: list[tuple[str, str, int, int]],
     ) -> None:
         """Count pulls that were answered; what they commit counts whether or not that arrives."""
-        broker, now_ms = self._broker, self._broker.clock()
+        broker, now_ms = self._broker, self._broker.elapsed_ms()
         for group, topic, queue_id, offset in commits:
             broker.commit(group, topic, queue_id, offset=offset, address=self.address)
         bytes_out = 0

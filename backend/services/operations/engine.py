@@ -49,6 +49,10 @@ from backend.services.operations.orders import deliver_now, find_void
 
 LEASE: Final = timedelta(seconds=5)
 RENEWAL_INTERVAL: Final = timedelta(seconds=1.5)
+LEASE_WATCH_S: Final = 1.4 * RENEWAL_INTERVAL.total_seconds()
+"""For so long a worker watches a lease that seems to be over. A wall clock may have been set; the
+worker that holds the operation renews the lease meanwhile, if it lives."""
+
 SLICE: Final = timedelta(seconds=25)
 """A worker that was at one operation for this long lets others have a turn between two steps."""
 
@@ -119,6 +123,8 @@ class _Run:
 
     async def claim(self) -> bool:
         """Take the operation, if nobody has it and it wants to be carried out."""
+        if self._context.lease_watch_s and await self._is_renewed():
+            return False
         is_claimed = False
         async with self._context.database.connect() as connection:
             floor = await operations.draw_fence(connection)
@@ -132,6 +138,21 @@ class _Run:
         await self._change(become)
         self._fence = self.operation.fence
         return is_claimed
+
+    async def _is_renewed(self) -> bool:
+        """Watch the lease of a running operation; tell whether its worker renews it."""
+        before = await self._look()
+        if before.state is not OperationState.RUNNING:
+            return False
+        if domain.is_held(before, at=self._now()):
+            return True
+        await asyncio.sleep(self._context.lease_watch_s)
+        after = await self._look()
+        return (after.fence, after.lease_until) != (before.fence, before.lease_until)
+
+    async def _look(self) -> Operation:
+        async with self._context.database.connect() as connection:
+            return await operations.get(connection, self._id)
 
     @contextlib.asynccontextmanager
     async def held(self) -> AsyncIterator[None]:

@@ -64,6 +64,8 @@ class OperationContext:
     process_name: str = "worker"
     # From which risk class on what was confirmed waits for somebody else's approval.
     second_person: SecondPerson = SecondPerson.NONE
+    # For so long a lease that has run out is watched before its operation is taken over.
+    lease_watch_s: float = 0.0
 
     @property
     def brokers(self) -> Brokers:

@@ -2,6 +2,7 @@ import time
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies
 from tests.waiting import eventually
 
 
@@ -179,3 +180,40 @@ async def test_the_control_plane_is_told_all_clients_with_their_groups(broker, c
         [],
     )
     assert 0 <= clients["reader"]["heardMs"] < 60_000
+
+
+async def test_what_a_client_sends_last_decides_what_its_pulls_pass(client):
+    # Case A10.
+    for tag in ("A", "B"):
+        await client.send("T", tag.encode(), properties={"TAGS": tag})
+    now_ms = time.time_ns() // 1_000_000
+    await client.heartbeat("g", "T", sub={"expression": "A", "version": now_ms})
+    asks = {"sysFlag": 0, "subscription": None}
+    # Answered by a check, and then by the engine alone.
+    for _ in range(2):
+        first = await client.pull("T", subVersion=now_ms, **asks)
+        assert bodies(first) == [b"A"]
+
+    earlier_ms = now_ms - 3_600_000
+    await client.heartbeat("g", "T", sub={"expression": "B", "version": earlier_ms})
+
+    for _ in range(2):
+        second = await client.pull("T", subVersion=earlier_ms, **asks)
+        assert bodies(second) == [b"B"]
+    shown = await client.call(RequestCode.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": "g"})
+    told = java_json.loads(shown.body)["subscriptionTable"]["T"]
+    assert (told["subString"], told["subVersion"]) == ("B", earlier_ms)
+
+
+async def test_two_members_that_want_different_tags_get_each_what_it_wants(broker, connect):
+    # Case A10, a similar input.
+    one, other = await connect(broker), await connect(broker)
+    for tag in ("A", "B"):
+        await one.send("T", tag.encode(), properties={"TAGS": tag})
+    await one.heartbeat("g", "T", client_id="c1", sub={"expression": "A", "version": 5})
+    await other.heartbeat("g", "T", client_id="c2", sub={"expression": "B", "version": 5})
+
+    for _ in range(2):
+        for client, tag in ((one, b"A"), (other, b"B")):
+            pulled = await client.pull("T", sysFlag=0, subscription=None, subVersion=5)
+            assert bodies(pulled) == [tag]

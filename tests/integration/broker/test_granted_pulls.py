@@ -47,8 +47,8 @@ async def test_a_pull_without_a_check_is_noted_as_one_of_its_queue(
     for queue_id in (0, 1):
         await client.send("T", b"x", queue_id=queue_id)
     await client.pull("T")
-    later_ms = broker.broker.clock() + 60_000
-    monkeypatch.setattr(broker.broker, "clock", lambda: later_ms)
+    later_ms = broker.broker.elapsed_ms() + 60_000
+    monkeypatch.setattr(broker.broker, "elapsed_ms", lambda: later_ms)
 
     for queue_id in (0, 1):
         await client.pull("T", queueId=queue_id)

@@ -85,7 +85,7 @@ async def test_a_held_pull_whose_group_may_not_read_is_refused_when_its_time_is_
 
     await forbid_the_group(client)
     # Its time is over now, however long that took.
-    late_ms = broker.broker.clock() + 2 * HELD_MS
+    late_ms = broker.broker.elapsed_ms() + 2 * HELD_MS
     monkeypatch.setattr(broker.broker.polling, "_clock", lambda: late_ms)
     broker.broker.polling._expire()
 

@@ -1,8 +1,11 @@
 """The engine by itself: orders between steps, lost messages, two workers, steps that never end."""
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from backend.clients.brokers import BrokerUnreachable
@@ -22,7 +25,7 @@ from backend.domain.operation_errors import (
 )
 from backend.services import audit
 from backend.services.audit import AuditFilter
-from backend.services.operations import expiry, orders
+from backend.services.operations import engine, expiry, orders
 from backend.services.operations.kind import OperationRequest
 from tests.integration.operations.crashing import ANNA, Crash
 from tests.waiting import PATIENCE_S
@@ -150,6 +153,53 @@ async def test_a_worker_whose_clock_is_a_little_behind_takes_nothing_from_anothe
 
     world.agent.may_go_on.set()
     assert await worker is not None
+
+
+async def test_a_wall_clock_that_is_set_forward_ends_no_lease(world, order, look, monkeypatch):
+    # Case A9.
+    monkeypatch.setattr(engine, "RENEWAL_INTERVAL", timedelta(seconds=0.3))
+    world.context = replace(world.context, lease_watch_s=1.0)
+    operation_id = await order(1)
+    worker = await held_up(world, operation_id)
+    held = (await look(operation_id)).fence
+
+    world.clock.advance(minutes=10)
+
+    assert await world.run(operation_id) is None
+    assert (await look(operation_id)).fence == held
+    world.agent.may_go_on.set()
+    assert await worker is not None
+
+
+async def test_the_lease_of_a_worker_that_died_is_taken_over_after_a_watch(world, order, look):
+    world.context = replace(world.context, lease_watch_s=0.1)
+    operation_id = await order(1)
+    worker = await held_up(world, operation_id)
+    worker.cancel()
+    world.agent.may_go_on.set()
+
+    world.clock.advance(seconds=6)
+
+    assert await world.run(operation_id) is not None
+    assert (await look(operation_id)).state is S.DONE
+
+
+async def test_a_fence_rises_though_the_clock_of_the_database_was_set_back(
+    world, order, look, database
+):
+    # Case A9.
+    first, second = await order(1), await order(1)
+    await world.settle()
+    async with database.begin() as connection:
+        await connection.execute(
+            text("UPDATE operations SET fence = fence + 600000 WHERE id = :id"), {"id": first}
+        )
+    before = (await look(first)).fence
+    third = await order(1)
+
+    await world.run(third)
+
+    assert (await look(second)).fence < before < (await look(third)).fence
 
 
 @pytest.mark.parametrize(

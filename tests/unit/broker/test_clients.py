@@ -110,3 +110,86 @@ def test_a_producer_group_ends_with_its_last_member():
     producers.unregister("pg", "ch2")
 
     assert producers.find("pg") is None
+
+
+def sub(topic, expression, version):
+    return SubscriptionData(topic=topic, expression=expression, version=version)
+
+
+def wants(*subscriptions, **fields):
+    return ConsumerData(group_name="g", subscriptions=list(subscriptions), **fields)
+
+
+def own(consumers, channel, topic="T"):
+    return consumers.subscription_of(consumers.find("g"), channel, topic).expression
+
+
+def test_what_a_client_sends_last_is_in_force_whatever_its_version():
+    # Case A10.
+    consumers = Consumers()
+    register(consumers, "ch1", wants(sub("T", "A", 3_600_000)))
+
+    changed = register(consumers, "ch1", wants(sub("T", "B", 1), consume_type="CONSUME_ACTIVELY"))
+
+    group = consumers.find("g")
+    assert changed.topics == ["T"]
+    assert group.subscriptions["T"] == sub("T", "B", 1)
+    assert group.consume_type == "CONSUME_ACTIVELY"
+    assert own(consumers, "ch1") == "B"
+
+
+def test_a_client_of_several_goes_by_what_it_sent_itself():
+    # Case A10.
+    consumers = Consumers()
+    register(consumers, "ch1", wants(sub("T", "A", 100)))
+    register(consumers, "ch2", wants(sub("T", "B", 200)), member=client("c2"))
+    assert (own(consumers, "ch1"), own(consumers, "ch2")) == ("A", "B")
+    assert not consumers.agree_on("g", "T")
+
+    changed = register(consumers, "ch1", wants(sub("T", "C", 50)))
+
+    assert changed.topics == ["T"]
+    assert (own(consumers, "ch1"), own(consumers, "ch2")) == ("C", "B")
+    # The client that changed nothing undoes no change of another one.
+    register(consumers, "ch2", wants(sub("T", "C", 20)), member=client("c2"))
+    assert register(consumers, "ch1", wants(sub("T", "C", 50))).topics == []
+    assert consumers.find("g").subscriptions["T"].version == 20
+    assert consumers.agree_on("g", "T")
+
+
+def test_the_subscription_of_a_new_connection_counts_and_the_old_one_changes_nothing_any_more():
+    # Case A10, a similar input.
+    consumers = Consumers()
+    register(consumers, "old", wants(sub("T", "A", 300), sub("U", "*", 1)))
+    register(consumers, "new", wants(sub("T", "B", 200)))
+
+    late = register(consumers, "old", wants(sub("T", "A", 400), message_model="BROADCASTING"))
+
+    group = consumers.find("g")
+    assert late.topics == ["T"]
+    assert group.subscriptions["T"] == sub("T", "B", 200)
+    assert not group.is_broadcasting
+    assert (own(consumers, "old"), own(consumers, "new")) == ("A", "B")
+    # Once it is gone, the older one is the client again.
+    consumers.drop_channel("new")
+    register(consumers, "old", wants(sub("T", "D", 1)))
+    assert group.subscriptions["T"].expression == "D"
+
+
+def test_a_topic_that_another_member_names_is_not_dropped():
+    consumers = Consumers()
+    register(consumers, "ch1", data("T", "U"))
+    register(consumers, "ch2", data("T"), member=client("c2"))
+
+    assert sorted(consumers.find("g").subscriptions) == ["T", "U"]
+    register(consumers, "ch1", data("T"))
+    assert sorted(consumers.find("g").subscriptions) == ["T"]
+
+
+def test_a_light_heartbeat_keeps_a_clients_own_subscription():
+    consumers = Consumers()
+    register(consumers, "ch1", wants(sub("T", "A", 1)))
+
+    register(consumers, "ch1", data(), with_subscriptions=False)
+
+    assert own(consumers, "ch1") == "A"

@@ -17,16 +17,16 @@ def test_a_morning_keeps_what_was_counted_until_then():
     # Case C2.
     meters = Meters(at(2026, 3, 1, 22))
     pulled(meters, 5)
-    meters.snapshot(at(2026, 3, 1, 23, 59, 59), 10)
+    meters.note_day(at(2026, 3, 1, 23, 59, 59), 10)
     assert [one.put_count for one in meters.mornings(at(2026, 3, 1, 23, 59, 59), 10)] == [0, 0]
 
-    meters.snapshot(at(2026, 3, 2), 12)
+    meters.note_day(at(2026, 3, 2), 12)
     pulled(meters, 1)
     today, yesterday = meters.mornings(at(2026, 3, 2, 12), 100)
 
     assert (today.put_count, today.got_count) == (12, 5)
     assert (yesterday.put_count, yesterday.got_count) == (0, 0)
-    meters.snapshot(at(2026, 3, 3), 150)
+    meters.note_day(at(2026, 3, 3), 150)
     today, yesterday = meters.mornings(at(2026, 3, 3, 1), 151)
     assert (today.put_count, yesterday.put_count) == (150, 12)
 
@@ -43,9 +43,9 @@ def test_a_machine_that_slept_for_days_had_no_messages_yesterday():
 def test_a_clock_that_is_set_back_begins_no_day():
     # Case C2.
     meters = Meters(at(2026, 3, 1))
-    meters.snapshot(at(2026, 3, 2), 7)
+    meters.note_day(at(2026, 3, 2), 7)
 
-    meters.snapshot(at(2026, 3, 1, 23), 8)
+    meters.note_day(at(2026, 3, 1, 23), 8)
     today, _ = meters.mornings(at(2026, 3, 2, 1), 9)
 
     assert today.put_count == 7

@@ -65,7 +65,7 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
         address=caller.address,
         language=command.language,
         version=command.version,
-        seen_at_ms=broker.clock(),
+        seen_at_ms=broker.elapsed_ms(),
     )
     _name_left_out(broker, client, left_out)
     for producer in heartbeat.producers:
@@ -223,13 +223,14 @@ def on_get_producer_connections(broker: Broker, _caller: Caller, command: Comman
 def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show tools the members of all producer groups; none at all is an error, as from stock."""
     groups: dict[str, list[ProducerInfo]] = {}
+    now_ms, elapsed_ms = broker.clock(), broker.elapsed_ms()
     for name, _, client in broker.producers.all():
         info = ProducerInfo(
             client_id=client.client_id,
             remote_address=client.address,
             language=client.language,
             version=client.version,
-            heard_at_ms=client.seen_at_ms,
+            heard_at_ms=now_ms - (elapsed_ms - client.seen_at_ms),
         )
         groups.setdefault(name, []).append(info)
     if not groups:
@@ -248,7 +249,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
             if known is None or known.seen_at_ms < client.seen_at_ms:
                 clients[channel] = client
             table.setdefault(channel, []).append(name)
-    now_ms = broker.clock()
+    now_ms = broker.elapsed_ms()
     told = [
         ConnectedClient(
             client_id=client.client_id,

@@ -173,7 +173,7 @@ def _known(broker: Broker, names: list[str]) -> list[TopicConfig]:
 
 
 def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
-    return broker.meters.traffic.read_rate(group, topic.name, broker.clock())
+    return broker.meters.traffic.read_rate(group, topic.name, broker.elapsed_ms())
 
 
 async def _progress(

@@ -229,14 +229,14 @@ def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
 
 def _store_figures(broker: Broker) -> dict[str, str | int | float]:
     store, meters = broker.store, broker.meters
-    now_ms, (put_count, put_bytes) = broker.clock(), taken_in(store.counters())
-    today, yesterday = meters.mornings(now_ms, put_count)
+    put_count, put_bytes = taken_in(store.counters())
+    today, yesterday = meters.mornings(broker.clock(), put_count)
     return {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
         "brokerActive": "true" if broker.is_writable else "false",
         "bootTimestamp": meters.booted_at_ms,
-        "runtime": _duration(now_ms - meters.booted_at_ms),
+        "runtime": _duration(broker.elapsed_ms() - meters.started_ms),
         "putTps": meters.put_rates(),
         "getTransferredTps": meters.got_rates(),
         "getFoundTps": meters.found_rates(),

@@ -41,7 +41,7 @@ def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
         wish.consumer_group,
         client_id=wish.client_id,
         queues=wish.queues,
-        now_ms=broker.clock(),
+        now_ms=broker.elapsed_ms(),
     )
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
 
@@ -90,7 +90,7 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
     ]
     told = QueueReadersBody(
         is_gate_open=broker.gate.is_open,
-        observed_for_ms=broker.clock() - broker.readers.started_at_ms,
+        observed_for_ms=broker.elapsed_ms() - broker.readers.started_at_ms,
         queues=queues,
     )
     return answer(command, body=java_json.encode(told))
@@ -106,7 +106,7 @@ def _wish(command: Command) -> LockBody:
 
 
 def _locks(broker: Broker, group_name: str | None) -> Iterator[QueueLockBody]:
-    now_ms = broker.clock()
+    now_ms = broker.elapsed_ms()
     by_group = itertools.groupby(broker.locks.all(now_ms, group=group_name), key=lambda one: one[0])
     for group, locks in by_group:
         online = broker.consumers.find(group)
@@ -136,7 +136,7 @@ def queue_of(lock: ReleaseBody) -> MessageQueue:
 
 
 def _reader(broker: Broker, group: str, topic: str, queue_id: int) -> QueueReaderBody:
-    now_ms = broker.clock()
+    now_ms = broker.elapsed_ms()
     seen = broker.readers.find(group, topic, queue_id) or QueueReader()
 
     def age(at_ms: int | None) -> int | None:

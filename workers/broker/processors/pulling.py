@@ -70,7 +70,7 @@ class Pull:
         may_hold = bool(self.header.sys_flag & _SUSPEND_FLAG)
         code, start = self._judge(result, offset)
         if may_hold and code == ResponseCode.PULL_NOT_FOUND:
-            held_until_ms = self.broker.clock() + self._hold_ms()
+            held_until_ms = self.broker.elapsed_ms() + self._hold_ms()
             # A missing index entry moves the reader on; everything else waits where it is.
             group = self.header.consumer_group
             self._hold(HeldPull(group, *self._queue, start, held_until_ms, self, self.caller))
@@ -89,13 +89,13 @@ class Pull:
         try:
             if self.caller.is_congested:
                 # Answers would pile up in memory; look again once the client has caught up.
-                self._hold(_moved(pull, pull.offset, self.broker.clock() + SLOT_MS))
+                self._hold(_moved(pull, pull.offset, self.broker.elapsed_ms() + SLOT_MS))
                 return
             # What it may read can have changed while it waited.
             _check_permission(self.broker, self.command, self.header)
             if self.filter.properties is not None:
                 check_type(self.broker.settings, SQL92)
-            if self.subscription != _subscription_of(self.broker, self.header):
+            if self.subscription != _subscription_of(self.broker, self.caller, self.header):
                 # The client would drop what its old filter leaves out, so it gets nothing, and no
                 # message that the new one lets pass is gone by: it pulls again from here.
                 self.caller.send(self._again(pull.offset, ResponseCode.PULL_NOT_FOUND))
@@ -201,13 +201,13 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         )
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
-    subscription = _subscription_of(broker, header)
+    subscription = _subscription_of(broker, caller, header)
     passing = _filter_of(broker, header, subscription)
     queue = (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(
         *queue,
         address=caller.address,
-        now_ms=broker.clock(),
+        now_ms=broker.elapsed_ms(),
         next_offset=max(0, header.queue_offset),
     )
     if (offset := broker.resets.take(*queue)) is not None:
@@ -247,6 +247,9 @@ def _grant(
     It stops as soon as anything changes that a check looks at: see the callers of `revoke_pulls`.
     """
     carries_filter = bool(header.sys_flag & _SUBSCRIPTION_FLAG)
+    if not (carries_filter or broker.consumers.agree_on(header.consumer_group, header.topic)):
+        # The engine knows groups, and not whose pull it answers.
+        return
     broker.hot.grant_pulls(
         header.consumer_group,
         header.topic,
@@ -286,11 +289,13 @@ def _check_queue(topic: TopicConfig, queue_id: int) -> None:
         )
 
 
-def _subscription_of(broker: Broker, header: PullMessageHeader) -> SubscriptionData | None:
-    """Give what the group subscribes to, None for a pull that does not go by it."""
+def _subscription_of(
+    broker: Broker, caller: Caller, header: PullMessageHeader
+) -> SubscriptionData | None:
+    """Give what the caller subscribes to, None for a pull that does not go by it."""
     if header.sys_flag & _SUBSCRIPTION_FLAG:
         return None
-    return _known_subscription(broker, header)
+    return _known_subscription(broker, caller, header)
 
 
 def _filter_of(
@@ -302,7 +307,9 @@ def _filter_of(
     return filter_of_subscription(broker.settings, subscription)
 
 
-def _known_subscription(broker: Broker, header: PullMessageHeader) -> SubscriptionData:
+def _known_subscription(
+    broker: Broker, caller: Caller, header: PullMessageHeader
+) -> SubscriptionData:
     group = broker.consumers.find(header.consumer_group)
     if group is None:
         raise Refusal(
@@ -314,7 +321,7 @@ def _known_subscription(broker: Broker, header: PullMessageHeader) -> Subscripti
             ResponseCode.NO_PERMISSION,
             f"the consumer group[{header.consumer_group}] can not consume by broadcast way",
         )
-    subscription = group.subscriptions.get(header.topic)
+    subscription = broker.consumers.subscription_of(group, caller, header.topic)
     if subscription is None:
         raise Refusal(
             ResponseCode.SUBSCRIPTION_NOT_EXIST,

@@ -232,7 +232,7 @@ def _is_given_up(
     if command.version >= _VERSION_WITH_RETRY_LIMIT and header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
     # An orderly consumer resends only what it has given up (storage-and-ha.md 6.2).
-    return header.reconsume_times > limit or broker.locks.holds_any(group_name, broker.clock())
+    return header.reconsume_times > limit or broker.locks.holds_any(group_name, broker.elapsed_ms())
 
 
 async def _answer_when_stored(

@@ -17,7 +17,7 @@ from workers.broker.tally import DAY, HOUR, MINUTE, Span
 def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the counts of one key within the last minute, hour and day, or since the start."""
     header = decode_header(BrokerStatsHeader, command.ext)
-    now_ms = broker.clock()
+    now_ms = broker.elapsed_ms()
     if not broker.meters.traffic.is_fresh(now_ms):
         take_counters(broker, now_ms)
     told = BrokerStatsData(

@@ -39,7 +39,12 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import LeasePolicy
 from workers.broker.replication.identity import Identity, IdTaken
 from workers.broker.replication.sync_state import SyncStateSet
-from workers.broker.requester import Requester, connect, split_address
+from workers.broker.requester import (
+    ANSWER_TIMEOUT_S,
+    Requester,
+    connect,
+    split_address,
+)
 from workers.broker.settings import Address
 
 _UNABLE: Final = frozenset(
@@ -52,6 +57,9 @@ _UNABLE: Final = frozenset(
 )
 
 SILENCE_COUNT_MAX: Final = 2
+LEASE_SHARE: Final = 1 / 3
+"""A heartbeat waits for so much of a lease where there is another controller to ask: the next one
+answers before the lease is over, though the first stands still."""
 
 _GONE: Final = "this broker asks no controller any more"
 
@@ -134,6 +142,11 @@ class ControllerClient:
         self._own_address = own_address
         self._timeout_ms, self._priority = timeout_ms, priority
         self._on_notice = on_notice
+        # With another controller to ask, one silence of that length is enough.
+        self._has_choice = len(addresses) > 1
+        self._beat_timeout_s = ANSWER_TIMEOUT_S
+        if self._has_choice:
+            self._beat_timeout_s = min(ANSWER_TIMEOUT_S, timeout_ms * LEASE_SHARE / 1000)
         self._turn = self._silence_count = 0
         self._lock = asyncio.Lock()
         self._requester: Requester | None = None
@@ -293,7 +306,9 @@ class ControllerClient:
             confirm_epoch=sign.confirmed_epoch,
             refused_cut=sign.refused_cut,
         )
-        answer = await self._ask(RequestCode.BROKER_HEARTBEAT, header)
+        answer = await self._ask(
+            RequestCode.BROKER_HEARTBEAT, header, timeout_s=self._beat_timeout_s
+        )
         return _read(LeaseAnswer, answer).lease_ms
 
     def close(self) -> None:
@@ -303,16 +318,23 @@ class ControllerClient:
             self._requester.close()
 
     async def _ask(
-        self, code: int, header: Header, body: bytes = b"", *, also: int = ResponseCode.SUCCESS
+        self,
+        code: int,
+        header: Header,
+        body: bytes = b"",
+        *,
+        also: int = ResponseCode.SUCCESS,
+        timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> Command:
         """Ask the controller that answered last, or the next one."""
         requester = await self._connected()
         try:
-            answer = await requester.call(code, ext=encode_header(header), body=body)
+            async with asyncio.timeout(timeout_s):
+                answer = await requester.call(code, ext=encode_header(header), body=body)
         except (TimeoutError, RemotingError) as error:
-            # The controller takes a close for our death, so one slow answer is no reason.
+            # Without another controller, one slow answer is no reason to connect again.
             self._silence_count += 1
-            if self._silence_count >= SILENCE_COUNT_MAX:
+            if self._has_choice or self._silence_count >= SILENCE_COUNT_MAX:
                 requester.close()
                 self._turn += 1
             raise ConnectionError(str(error) or "the controller does not answer") from error
@@ -348,7 +370,8 @@ class ControllerClient:
     async def _find_leader(self, address: Address) -> Requester:
         requester = await self._open(address)
         try:
-            answer = await requester.call(RequestCode.CONTROLLER_GET_METADATA_INFO, ext={})
+            async with asyncio.timeout(self._beat_timeout_s):
+                answer = await requester.call(RequestCode.CONTROLLER_GET_METADATA_INFO, ext={})
             told = _read(ControllerMetadataAnswer, answer)
         except BaseException:
             requester.close()

@@ -11,6 +11,7 @@ import structlog
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.elapsed import elapsed_s
 from workers.broker.errors import Refusal
 from workers.broker.gate import WAIT_S_MAX
 from workers.broker.late_answers import unconfirmed
@@ -22,7 +23,7 @@ from workers.broker.replication.following import Following
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
-from workers.broker.replication.lease import Lease, boot_time_s
+from workers.broker.replication.lease import Lease
 from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
@@ -318,7 +319,7 @@ class Duties:
             shown_position=self._store.confirmed_position,
             lease=self._lease,
             lease_policy=state.lease_policy,
-            now_s=boot_time_s,
+            now_s=elapsed_s,
         )
         self._listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")

@@ -1,12 +1,5 @@
 """Know how long this broker may act as master without hearing from its controller (D9, I2)."""
 
-import time
-
-
-def boot_time_s() -> float:
-    """Read a clock that nobody sets and that also counts while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
 
 class Lease:
     """The lease of one epoch; it counts from when it was asked for."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import structlog
 
 from backend.remoting.response_code import ResponseCode
+from workers.broker.elapsed import elapsed_s
 from workers.broker.replication.controller_client import (
     ControllerClient,
     ControllerRefused,
@@ -22,7 +23,6 @@ from workers.broker.replication.controller_client import (
 )
 from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
-from workers.broker.replication.lease import boot_time_s
 from workers.broker.replication.mending import mend
 from workers.broker.replication.roles import Role, RoleKeeper, Verdict
 from workers.broker.replication.sync_state import SyncStateSet
@@ -181,7 +181,7 @@ class GroupMember:
         while True:
             pause_s = self._settings.heartbeat_interval_ms / 1000
             self._beat_wanted.clear()
-            asked_at_s, sign = boot_time_s(), self._duties.sign()
+            asked_at_s, sign = elapsed_s(), self._duties.sign()
             try:
                 if self._is_gone:
                     return
