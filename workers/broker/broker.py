@@ -359,6 +359,9 @@ class Broker:
                 is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             ),
             clock=self.clock,
+            stored_at_ms=lambda level, offset: self.store.store_timestamp(
+                SCHEDULE_TOPIC, level - 1, offset
+            ),
         )
 
     def _is_being_deleted(self, topic_name: str) -> bool:

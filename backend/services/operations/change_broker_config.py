@@ -26,7 +26,7 @@ from backend.domain.plan import (
     Risk,
 )
 from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
-from backend.services.operations import broker_steps, groups, masters
+from backend.services.operations import broker_steps, config_reductions, groups, masters
 from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import (
     Effect,
@@ -91,6 +91,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
         checks=(
             _check_effect(changed),
             *_check_restart(effects),
+            *(await config_reductions.check(broker.address, known, changed, context)),
             await masters.check_fencing(
                 [masters.Master(order.group_name, broker.address)], context
             ),
