@@ -1,8 +1,8 @@
 """What one more topic costs where there are few and where there are many, beside one producer.
 
-Usage: `python -m tests.bench.topic_creation [COUNT...]`; 10 and 10 000 without counts. A lone broker
-and a name server of ours run as in a cluster. Once there are COUNT topics, 100 more are made, one
-after the other, while one producer sends as fast as it is answered. It prints a plain table.
+Usage: `python -m tests.bench.topic_creation [COUNT...]`; 10 and 10 000 without counts. A lone
+broker and a name server of ours run as in a cluster. Once there are COUNT topics, 100 more are
+made, one after the other, while one producer sends as fast as it is answered. It prints a table.
 """
 
 # ruff: noqa: T201 - its report is what it prints
