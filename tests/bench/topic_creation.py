@@ -54,6 +54,8 @@ async def _measure(agent: Agent, name_server_port: int, count: int) -> str:
     times_ms = await _create(client, range(count, count + MEASURED_COUNT))
     rate = sent[0] / (time.perf_counter() - began_at)
     busy.cancel()
+    await asyncio.gather(busy, return_exceptions=True)
+    await sender.close()
     grown = (_state_bytes(agent) - before) / MEASURED_COUNT
     return f"| {count} | {median(times_ms):.1f} | {max(times_ms):.1f} | {grown:.0f} | {rate:.0f} |"
 

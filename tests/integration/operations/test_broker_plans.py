@@ -423,3 +423,15 @@ async def test_smaller_limits_warn_of_what_is_stored(agents):
     assert size[1].startswith("1 delayed messages wait.")
     assert (hours[0], "older than 1 hours" in hours[1]) == ("warn", True)
     assert "nothing that is kept now is deleted" not in longer
+
+
+async def test_a_topic_that_may_not_be_read_any_more_warns_of_what_is_in_it(agents):
+    # Case A8.
+    await put_topic(agents)
+    await agents.send("orders", 3)
+
+    planned = await agents.plan("change_topic", topic_name="orders", is_readable=False)
+
+    verdict, why = checks(planned)["no message is left where nobody reads"]
+    assert verdict == "warn"
+    assert why.startswith("3 messages stand in queues that consumers would read no more")
