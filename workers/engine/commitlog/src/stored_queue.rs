@@ -211,7 +211,8 @@ impl StoredQueue {
     pub(crate) fn stored_time(&self, placed: &Placed) -> Option<i64> {
         let number = self.number_of(placed.offset);
         let held = self.placed(number).filter(|_| number >= self.first)?.entry;
-        let is_it = held.log_position == placed.entry.log_position && held.size == placed.entry.size;
+        let is_it =
+            held.log_position == placed.entry.log_position && held.size == placed.entry.size;
         let delay_ms = held.tags_code.saturating_sub(placed.store_timestamp_ms);
         (is_it && (1..=DELAY_MS_MAX).contains(&delay_ms)).then_some(held.tags_code)
     }
