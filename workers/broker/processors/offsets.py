@@ -78,8 +78,8 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
         address=caller.address,
         now_ms=broker.clock(),
     )
-    if not command.is_oneway:
-        # What is answered is as safe as a message: a broker that is killed then keeps it.
+    if broker.replication is None and not command.is_oneway:
+        # What is answered is as safe as a message. In a group no record waits for one commit (D14).
         broker.changes.append()
     return answer(command)
 
