@@ -31,7 +31,7 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.java_json import InvalidJson
-from backend.remoting.names import TEMPLATE_TOPIC
+from backend.remoting.names import SCHEDULE_TOPIC, TEMPLATE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
@@ -175,6 +175,22 @@ class BrokerChanges:
             for queue, ends in _read_queues(address, response, bodies.TopicOffset)
         }
 
+    async def delayed_counts(self, address: str) -> dict[int, int]:
+        """Ask a broker how many delayed messages wait, by level; levels without any are left out.
+
+        Raises:
+            BrokerUnreachable: nobody answers there, or not in time.
+            BrokerRefused: the answer is an error, or can't be read.
+        """
+        response = await self._client.request(address, RequestCode.GET_ALL_DELAY_OFFSET)
+        progress = _read(address, response, _DelayProgress).offsets
+        ends = await self.topic_ends(address, SCHEDULE_TOPIC)
+        waiting = {
+            queue_id + 1: one.high - max(one.low, progress.get(queue_id + 1, 0))
+            for queue_id, one in ends.items()
+        }
+        return {level: count for level, count in sorted(waiting.items()) if count > 0}
+
     async def groups_of_topic(self, address: str, topic: str) -> list[str]:
         """Ask a broker which groups consume a topic, now or once (300).
 
@@ -314,6 +330,10 @@ class BrokerChanges:
 
     async def _ask(self, address: str, code: RequestCode, header: Header) -> Command:
         return await self._client.request(address, code, ext=encode_header(header))
+
+
+class _DelayProgress(Body, frozen=True, kw_only=True):
+    offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
 class _GroupList(Body, frozen=True, kw_only=True):

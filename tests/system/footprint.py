@@ -1,6 +1,5 @@
 """What a cluster has written: compared around requests that must leave no trace."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import httpx
 
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import topic_names
-from tests.system.peer import broker_sample
+from tests.system.peer import broker_groups, broker_sample
 from tests.waiting import PATIENCE_S
 
 Facts = dict[str, Any]
@@ -28,14 +27,9 @@ def written(cluster: Cluster, client: httpx.Client) -> Facts:
         sample = broker_sample(broker.address)
         facts[f"log of {broker.name}"] = sample["commitLogMaxPosition"]
         facts[f"topics of {broker.name}"] = sorted(topic["name"] for topic in sample["topics"])
-        facts[f"groups of {broker.name}"] = groups(broker.store_path)
+        facts[f"groups of {broker.name}"] = sorted(broker_groups(broker.address))
         facts[f"folders of {broker.name}"] = folders(broker.store_path)
     return facts
-
-
-def groups(store: Path) -> list[str]:
-    file = store / "config" / "subscriptionGroup.json"
-    return sorted(json.loads(file.read_text())["subscriptionGroupTable"]) if file.exists() else []
 
 
 def folders(store: Path) -> list[str]:

@@ -13,6 +13,7 @@ from tests.system.cluster import Cluster
 from tests.waiting import PATIENCE_S
 
 GET_BROKER_SAMPLE = 7001
+GET_ALL_SUBSCRIPTIONGROUP_CONFIG = 201
 UNKNOWN_REQUEST = 31_999
 NOT_SUPPORTED = 3
 BAD_TOPICS = {
@@ -110,6 +111,15 @@ def broker_sample(address: str) -> dict[str, Any]:
         answer = asker.ask(GET_BROKER_SAMPLE)
     assert answer.code == 0, answer.remark
     return msgspec.json.decode(answer.body)
+
+
+def broker_groups(address: str) -> dict[str, Any]:
+    """Ask a broker for its consumer groups: the file of them follows later."""
+    with peer(address) as asker:
+        answer = asker.ask(GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+    assert answer.code == 0, answer.remark
+    groups: dict[str, Any] = msgspec.json.decode(answer.body)["subscriptionGroupTable"]
+    return groups
 
 
 def addresses(cluster: Cluster) -> list[str]:

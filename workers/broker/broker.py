@@ -122,14 +122,7 @@ class Broker:
         )
         self.shared = SharedState.of(self.state, store)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
-        self.changes = RecordedChanges(
-            self.journal,
-            self.shared.deletions,
-            self.flusher,
-            settings,
-            outcome=self._outcome,
-            safe_position=self._safe_position,
-        )
+        self.changes = self._build_changes()
         self.indexer = Indexer(store, clock=clock)
         self.cleaner = Cleaner(
             store,
@@ -416,6 +409,19 @@ class Broker:
                 is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             ),
             clock=self.clock,
+            stored_at_ms=lambda level, offset: self.store.store_timestamp(
+                SCHEDULE_TOPIC, level - 1, offset
+            ),
+        )
+
+    def _build_changes(self) -> RecordedChanges:
+        return RecordedChanges(
+            self.journal,
+            self.shared.deletions,
+            self.flusher,
+            self.settings,
+            outcome=self._outcome,
+            safe_position=self._safe_position,
         )
 
     def _is_being_deleted(self, topic_name: str) -> bool:

@@ -3,6 +3,9 @@
 One queue of the schedule topic stands for each level, in order of due time. A level sleeps until
 its first entry is due and wakes on an arrival; an empty level costs nothing. What is due is read on
 a thread, for it may be on a slow disk by then; whether and where it goes the loop decides.
+
+A level that the settings no longer have is served as long as messages wait in it, and a message
+keeps its due time when its level becomes shorter.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -23,6 +26,7 @@ from backend.remoting.integers import Int32, Int64
 from backend.remoting.names import SCHEDULE_TOPIC
 from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
+from workers.broker.settings import DELAY_LEVEL_COUNT_MAX
 
 BATCH_COUNT: Final = 64
 # A batch is in memory until it is delivered.
@@ -85,13 +89,17 @@ class DelayDelivery(LoggedTable[int]):
         deliver: Callable[[int, Record | None], None],
         on_thread: Callable[[Callable[[], Due]], Awaitable[Due]],
         clock: Callable[[], int],
+        stored_at_ms: Callable[[int, int], int] = lambda _level, _offset: -1,
     ) -> None:
-        """Begin with what is stored; messages are read where `on_thread` does that."""
+        """Begin with what is stored; messages are read where `on_thread` does that.
+
+        When the message at an offset of a level was stored may be unknown, -1.
+        """
         super().__init__(stored)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         self._store, self._levels_ms = store, levels_ms
         self._read, self._deliver, self._clock = read, deliver, clock
-        self._on_thread = on_thread
+        self._on_thread, self._stored_at_ms = on_thread, stored_at_ms
         self._progress = dict(stored.offsets) if stored else {}
         self._arrivals: dict[int, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -106,11 +114,29 @@ class DelayDelivery(LoggedTable[int]):
     def start(self) -> None:
         """Serve every level from now on; called on the running loop."""
         loop = asyncio.get_running_loop()
-        for level in range(1, len(self._levels_ms) + 1):
+        removed = self._removed_levels()
+        for level in (*range(1, len(self._levels_ms) + 1), *removed):
             self._correct(level)
             self._arrivals[level] = asyncio.Event()
             self._tasks.append(loop.create_task(self._serve(level), name=f"delay-level-{level}"))
         self._is_running = True
+        if removed:
+            log.warning(
+                "removed_levels_served",
+                waiting=removed,
+                reason="messages wait in levels that messageDelayLevel no longer has;"
+                " each is delivered when it is due",
+            )
+
+    def _removed_levels(self) -> dict[int, int]:
+        """Count the messages that wait in levels which the settings no longer have."""
+        waiting = {}
+        for level in range(len(self._levels_ms) + 1, DELAY_LEVEL_COUNT_MAX + 1):
+            low, end = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
+            count = end - max(low, self._progress.get(level, 0))
+            if count > 0:
+                waiting[level] = count
+        return waiting
 
     def arrived(self, queue_id: int) -> None:
         """Note that a level's queue has grown."""
@@ -222,15 +248,28 @@ class DelayDelivery(LoggedTable[int]):
             return Due([], 0 if offset < low else None)
         messages: list[tuple[int, Record | None]] = []
         size = 0
-        for log_position, record_size, due_ms in entries:
-            # A due time beyond the level's own delay comes from a clock that was set back.
-            if 0 < due_ms - self._clock() <= self._levels_ms[level - 1]:
+        for at, (log_position, record_size, due_ms) in enumerate(entries, offset):
+            if self._is_waiting(level, at, due_ms):
                 return Due(messages, due_ms)
             size += record_size
             if messages and size > BATCH_BYTES_MAX:
                 break
             messages.append((log_position, self._read(log_position)))
         return Due(messages, 0)
+
+    def _is_waiting(self, level: int, offset: int, due_ms: int) -> bool:
+        """Tell whether a message is to wait longer.
+
+        A due time beyond the level's delay is of the level as it was, or from before the clock was
+        set back; then the message was stored in the future, and is delivered.
+        """
+        now_ms = self._clock()
+        if due_ms <= now_ms:
+            return False
+        delay_ms = self._levels_ms[level - 1] if level <= len(self._levels_ms) else 0
+        if due_ms - now_ms <= delay_ms:
+            return True
+        return 0 <= self._stored_at_ms(level, offset) <= now_ms
 
     def deliver(self, level: int, due: Due) -> int | None:
         """Deliver what was read and say when to look again; None when nothing waits.

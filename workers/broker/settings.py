@@ -23,7 +23,7 @@ from workers.broker.property_types import (
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 NAME_SERVER_PORT: Final = 9876
-_DELAY_LEVEL_COUNT_MAX: Final = 1024
+DELAY_LEVEL_COUNT_MAX: Final = 1024
 _UNIT_MS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
 
@@ -97,8 +97,8 @@ def _address(text: str) -> Address:
 def parse_delay_levels(text: str) -> tuple[int, ...]:
     """Read delay levels such as `1s 5m 2h` into milliseconds; level 1 comes first."""
     levels = [_DELAY.fullmatch(part) for part in text.split()]
-    if not levels or len(levels) > _DELAY_LEVEL_COUNT_MAX:
-        raise ValueError(f"must hold 1 to {_DELAY_LEVEL_COUNT_MAX} levels")
+    if not levels or len(levels) > DELAY_LEVEL_COUNT_MAX:
+        raise ValueError(f"must hold 1 to {DELAY_LEVEL_COUNT_MAX} levels")
     if not all(levels):
         raise ValueError("must be numbers with the unit s, m, h or d, separated by blanks")
     return tuple(int(found[1]) * _UNIT_MS[found[2]] for found in levels if found)

@@ -27,6 +27,9 @@ from workers.broker.topics import (
     system_topics,
 )
 
+REST_INTERVAL_MS: Final = 1000
+"""How often topics, groups and fences are saved, which stock saves at once."""
+
 REST_PER_SAVE: Final = 100
 """How many times as long as a save took the next one waits at least: saves take 1 % of the time."""
 
@@ -103,7 +106,7 @@ class BrokerState:
             settings = self._settings
             tasks.create_task(self._repeat(settings.offset_save_interval_ms, self.save_offsets))
             tasks.create_task(self._repeat(settings.delay_save_interval_ms, self.save_delays))
-            tasks.create_task(self._repeat(settings.offset_save_interval_ms, self._save_rest))
+            tasks.create_task(self._repeat(REST_INTERVAL_MS, self._save_rest))
 
     async def save_offsets(self) -> None:
         """Save committed offsets if they have changed."""

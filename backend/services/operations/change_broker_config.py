@@ -27,7 +27,13 @@ from backend.domain.plan import (
 )
 from backend.domain.topic import Permission
 from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
-from backend.services.operations import broker_steps, groups, masters, writers
+from backend.services.operations import (
+    broker_steps,
+    config_reductions,
+    groups,
+    masters,
+    writers,
+)
 from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import (
     Effect,
@@ -95,6 +101,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
             _check_effect(changed),
             *_check_restart(effects),
             *await _check_writer(order, broker.address, changed, context),
+            *(await config_reductions.check(broker.address, known, changed, context)),
             await masters.check_fencing(
                 [masters.Master(order.group_name, broker.address)], context
             ),

@@ -10,6 +10,7 @@ from backend.domain.errors import TopicNotFound
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import InvalidParameters, NotUndoable
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.topic import Permission
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.kind import Kind, OperationContext, StepWork
@@ -186,14 +187,19 @@ def _check_effect(changed: _Changed) -> Check:
     return Check(name, CheckVerdict.BLOCK, "every master holds it so already")
 
 
+def _readable_count(layout: TopicLayout) -> int:
+    """Count the queues that consumers read."""
+    return layout.read_queue_count if layout.permissions & Permission.READ else 0
+
+
 async def _check_left(
     topic: str, held: _Held, changed: _Changed, context: OperationContext
 ) -> list[Check]:
     """Look for messages in queues that nobody would read any more."""
     fewer = {
-        one: after.read_queue_count
+        one: _readable_count(after)
         for one, after in changed
-        if after.read_queue_count < held[one].read_queue_count
+        if _readable_count(after) < _readable_count(held[one])
     }
     if not fewer:
         return []

@@ -235,7 +235,7 @@ async def test_files_that_cannot_be_written_hold_up_no_message_and_are_written_l
 
     assert (await client.send("T", BODY)).code == 0
     assert all(ERROR in line for line in agent.events("state_not_saved"))
-    assert "consumerOffset.json" in agent.events("state_not_saved")[0]
+    assert any("consumerOffset.json" in line for line in agent.events("state_not_saved"))
     assert len(agent.events("checkpoint_not_written")) == 1
     assert agent.events("flush_failed") == []
     agent.stop()

@@ -1,6 +1,7 @@
 """What a broker without a controller knows besides messages, whenever it is killed (D29)."""
 
 import json
+import time
 from itertools import product
 
 import pytest
@@ -314,3 +315,37 @@ async def test_one_change_is_one_item_in_the_log_however_many_there_are(
     assert [dict(record.offsets) for record, _ in written] == [{}, {}, {"T7@g": {0: 1}}, {}]
     assert not any(record.is_snapshot for record, _ in written)
     assert max(size for _, size in written) < 1024
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+async def test_messages_of_a_removed_level_are_delivered_when_they_are_due(agent, end):
+    # Case A8.
+    broker = await Broker(agent, messageDelayLevel="1s 4s 5s").start()
+    await broker.client.send("T", b"second", properties={"DELAY": "2"})
+    await broker.client.send("T", b"third", properties={"DELAY": "3"})
+    sent_at = time.time()
+    broker.settings["messageDelayLevel"] = "1s"
+
+    await broker.go_on(end)
+    told = agent.events("removed_levels_served")
+    pulled = await broker.client.pull("T", sysFlag=6)
+    waited = time.time() - sent_at
+
+    assert "messageDelayLevel" in told[0]
+    assert bodies(pulled) == [b"second"]
+    assert waited >= 3.5
+    assert bodies(await broker.client.pull("T", queueOffset=1, sysFlag=6)) == [b"third"]
+
+
+async def test_a_message_keeps_its_due_time_when_its_level_becomes_shorter(agent):
+    # Case A8.
+    broker = await Broker(agent, messageDelayLevel="1s 1h").start()
+    await broker.client.send("T", b"later", properties={"DELAY": "2"})
+    broker.settings["messageDelayLevel"] = "1s 2s"
+
+    await broker.go_on("stop")
+    await broker.client.send("T", b"soon", properties={"DELAY": "1"})
+    pulled = await broker.client.pull("T", sysFlag=6)
+
+    assert bodies(pulled) == [b"soon"]
+    assert await broker.ends() == (0, 1)

@@ -15,6 +15,7 @@ from backend.remoting.names import SCHEDULE_TOPIC, retry_topic
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.test_bad_input import create_fields
+from workers.broker.server import now_ms
 
 STORES = Path(__file__).with_name("former_stores.tar.xz")
 LAYOUT = {
@@ -22,9 +23,9 @@ LAYOUT = {
     "mappedFileSizeConsumeQueue": "2000",
     "maxHashSlotNum": "100",
     "maxIndexNum": "100",
+    "messageDelayLevel": "1s 2s 1h",
 }
-ALL_DUE = {"messageDelayLevel": "1s 2s 3s"}
-"""With these levels a message that waits for an hour counts as due."""
+HOUR_MS = 3_600_000
 
 
 @pytest.fixture
@@ -39,6 +40,14 @@ def former(tmp_path):
     return put
 
 
+def are_hours_over(server):
+    """Whether the hour is over for which messages wait; each keeps the due time that it had."""
+    entries = server.store.held_entries(SCHEDULE_TOPIC, 2, 0, 3)
+    assert len(entries) == 3
+    due_ms, now = entries[-1][2], now_ms()
+    return due_ms <= now or due_ms - HOUR_MS > now
+
+
 async def check_everything(server, client):
     broker = server.broker
     layout = broker.topics.find("Laid")
@@ -50,7 +59,9 @@ async def check_everything(server, client):
     assert broker.offsets.of_topic("g", "Kept") == {0: 7, 1: 10}
     assert broker.offsets.of_topic("g", "Gone") == {}
     wanted = {0: [f"kept{n}" for n in range(0, 20, 2)], 1: [f"kept{n}" for n in range(1, 20, 2)]}
-    wanted[0] += ["soon0", "soon1", "soon2", "hour0", "hour1", "hour2"]
+    wanted[0] += ["soon0", "soon1", "soon2"]
+    if are_hours_over(server):
+        wanted[0] += ["hour0", "hour1", "hour2"]
     for queue_id, expected in wanted.items():
         found = []
         while len(found) < len(expected):
@@ -64,7 +75,7 @@ async def test_a_former_store_opens_with_everything_in_it(former, start_broker, 
     # Case A6, case A7: the upgrade.
     former(name)
 
-    server = await start_broker(**LAYOUT, **ALL_DUE)
+    server = await start_broker(**LAYOUT)
 
     await check_everything(server, await connect(server))
     assert server.broker.store.offsets(SCHEDULE_TOPIC, 2) == (0, 3)
@@ -76,13 +87,14 @@ async def test_a_former_store_is_whole_after_a_second_start_too(
 ):
     # Case A6, case A7: the upgrade.
     former(name)
-    await agent.start(**LAYOUT, **ALL_DUE)
+    await agent.start(**LAYOUT)
     agent.kill()
 
-    server = await start_broker(**LAYOUT, **ALL_DUE)
+    server = await start_broker(**LAYOUT)
 
     await check_everything(server, await connect(server))
-    assert server.broker.store.offsets("Kept", 0) == (0, 16)
+    count = 16 if are_hours_over(server) else 13
+    assert server.broker.store.offsets("Kept", 0) == (0, count)
 
 
 @pytest.mark.parametrize("name", ["stopped", "killed", "group"])

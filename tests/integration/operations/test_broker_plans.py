@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from regent_engine import encode_properties
 
 from backend.db import brokers as broker_rows
 from backend.db import topics as topic_rows
@@ -397,3 +398,66 @@ async def test_a_setting_that_takes_the_right_to_write_warns_like_a_cordon(agent
 
     assert taken["a writer stays"][0] == "warn"
     assert "a writer stays" not in given
+
+
+async def test_fewer_delay_levels_warn_of_what_waits_in_those_that_go(agents):
+    # Case A8.
+    await put_topic(agents)
+    store = agents.agent().store
+    for level, count in ((1, 1), (2, 3), (3, 4)):
+        properties = encode_properties(
+            {"DELAY": str(level), "REAL_TOPIC": "orders", "REAL_QID": "0"}
+        )
+        for _ in range(count):
+            store.append("SCHEDULE_TOPIC_XXXX", level - 1, b"later", properties)
+
+    async def plan(levels):
+        changes = [{"name": "messageDelayLevel", "value": levels}]
+        planned = await agents.plan("change_broker_config", group_name="broker-a", changes=changes)
+        return checks(planned)["no delayed message waits in a level that changes"]
+
+    former = agents.agent().settings.delay_levels_ms
+    same = [f"{delay_ms // 1000}s" for delay_ms in former]
+    verdict, why = await plan(same[0])
+    longer = await plan(" ".join([same[0], "2d", *same[2:]]))
+    emptied = await plan(" ".join(same[:3]))
+
+    assert verdict == "warn"
+    assert why.startswith("7 messages wait there: 3 in level 2, 4 in level 3.")
+    assert longer[1].startswith("3 messages wait there: 3 in level 2.")
+    assert emptied == ("pass", "these levels are empty")
+
+
+async def test_smaller_limits_warn_of_what_is_stored(agents):
+    # Case A8.
+    await put_topic(agents)
+    await agents.send("orders", 3)
+    properties = encode_properties({"DELAY": "9", "REAL_TOPIC": "orders", "REAL_QID": "0"})
+    agents.agent().store.append("SCHEDULE_TOPIC_XXXX", 8, b"later", properties)
+
+    async def plan(name, value):
+        changes = [{"name": name, "value": value}]
+        return checks(
+            await agents.plan("change_broker_config", group_name="broker-a", changes=changes)
+        )
+
+    size = (await plan("maxMessageSize", "1KiB"))["no delayed message waits that may be too long"]
+    hours = (await plan("fileReservedTime", "1"))["nothing that is kept now is deleted"]
+    longer = await plan("fileReservedTime", "100")
+
+    assert size[0] == "warn"
+    assert size[1].startswith("1 delayed messages wait.")
+    assert (hours[0], "older than 1 hours" in hours[1]) == ("warn", True)
+    assert "nothing that is kept now is deleted" not in longer
+
+
+async def test_a_topic_that_may_not_be_read_any_more_warns_of_what_is_in_it(agents):
+    # Case A8.
+    await put_topic(agents)
+    await agents.send("orders", 3)
+
+    planned = await agents.plan("change_topic", topic_name="orders", is_readable=False)
+
+    verdict, why = checks(planned)["no message is left where nobody reads"]
+    assert verdict == "warn"
+    assert why.startswith("3 messages stand in queues that consumers would read no more")

@@ -188,7 +188,7 @@ impl QueueRebuild {
         let tags_code = tags_code(record.properties, record.store_timestamp_ms, levels);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
-        let placed = Placed {
+        let mut placed = Placed {
             entry: QueueEntry {
                 log_position: record.log_position,
                 size,
@@ -198,6 +198,11 @@ impl QueueRebuild {
             count,
             store_timestamp_ms: record.store_timestamp_ms,
         };
+        if levels.is_some()
+            && let Some(stored) = self.stored_time(topic, record.queue_id, &placed)
+        {
+            placed.entry.tags_code = stored;
+        }
         if is_inner_batch(record.sys_flag) && !self.admits_inner_batches(topic)? {
             return Ok(false);
         }
@@ -211,6 +216,13 @@ impl QueueRebuild {
             }
         }
         Ok(is_placed)
+    }
+
+    /// The time of delivery under which a delayed message is in its queue already.
+    fn stored_time(&self, topic: &str, queue_id: i32, placed: &Placed) -> Option<i64> {
+        let index = usize::try_from(queue_id).ok()?;
+        let slot = self.topics.get(topic)?.slots.get(index)?.as_ref()?;
+        slot.queue.stored_time(placed)
     }
 
     /// Makes the queue agree with one record; `false` if it cannot hold it.

@@ -30,6 +30,9 @@ const PAGE_SIZE: u64 = 4096;
 /// How many of the last files are searched for the end, as in stock's recovery.
 const SEARCHED_FILE_COUNT: usize = 3;
 
+/// No level delays a message for longer; what a queue says beyond that is no time.
+const DELAY_MS_MAX: i64 = 3660 * 24 * 3_600_000;
+
 /// All files of one queue, owned exclusively.
 #[derive(Debug)]
 pub(crate) struct StoredQueue {
@@ -200,6 +203,18 @@ impl StoredQueue {
         let expected = &mut expected[..self.layout.entry_size()];
         self.layout.encode(expected, placed);
         self.bytes_of(self.number_of(placed.offset)) == Some(expected)
+    }
+
+    /// The time of delivery under which a delayed message is there, if that can be right.
+    ///
+    /// It is of the levels that there were when the message was stored, which nothing else tells.
+    pub(crate) fn stored_time(&self, placed: &Placed) -> Option<i64> {
+        let number = self.number_of(placed.offset);
+        let held = self.placed(number).filter(|_| number >= self.first)?.entry;
+        let is_it =
+            held.log_position == placed.entry.log_position && held.size == placed.entry.size;
+        let delay_ms = held.tags_code.saturating_sub(placed.store_timestamp_ms);
+        (is_it && (1..=DELAY_MS_MAX).contains(&delay_ms)).then_some(held.tags_code)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
