@@ -1,13 +1,13 @@
 """Find the highest fencing number at once, so that a new one is higher whatever the clock says.
 
-Revision: 20261127_09
-Follows: 20261127_01
+Revision: 20261127_40
+Follows: 20261127_30
 """
 
 from alembic import op
 
-revision = "20261127_09"
-down_revision = "20261127_01"
+revision = "20261127_40"
+down_revision = "20261127_30"
 branch_labels = None
 depends_on = None
 

@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from workers.broker.errors import Refusal
 from workers.broker.message import Message, delay_level_of, is_batch, turn_aside, unique_key
 
 

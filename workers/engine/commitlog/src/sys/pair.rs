@@ -6,7 +6,8 @@ const CHUNK_BYTES: usize = 64;
 
 /// Whether two bytes occur next to one another.
 #[inline(always)]
-pub(crate) fn holds_pair<const FIRST: u8, const SECOND: u8>(bytes: &[u8]) -> bool {
+#[must_use]
+pub fn holds_pair<const FIRST: u8, const SECOND: u8>(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while rest.len() > CHUNK_BYTES {
         if chunk_holds_pair::<FIRST, SECOND>(&rest[..CHUNK_BYTES]) {
