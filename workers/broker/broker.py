@@ -82,14 +82,7 @@ class Broker:
         self.elapsed_ms = elapsed_ms
         self.settings_lock = asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
-        self.hot = HotPath(
-            store,
-            broker_name=settings.broker_name,
-            cluster_name=settings.cluster_name,
-            store_host=self.store_host,
-            region=settings.region_id,
-            trace_on=settings.trace_on,
-        )
+        self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
         # In controller mode only.
         self.replication: Replication | None = None
@@ -113,7 +106,7 @@ class Broker:
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), Gate()
-        self.routes = TopicRoutes(clock)
+        self.routes = TopicRoutes(elapsed_ms)
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -135,6 +128,17 @@ class Broker:
         self.damage = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
+
+    def _build_hot_path(self) -> HotPath:
+        settings = self.settings
+        return HotPath(
+            self.store,
+            broker_name=settings.broker_name,
+            cluster_name=settings.cluster_name,
+            store_host=self.store_host,
+            region=settings.region_id,
+            trace_on=settings.trace_on,
+        )
 
     @property
     def is_writable(self) -> bool:

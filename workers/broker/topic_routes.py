@@ -71,7 +71,7 @@ class TopicRoutes:
             RouteUnknown: no name server answers, and none has before.
         """
         known = self._routes.get(topic)
-        if known is not None and 0 <= self._clock() - known.told_at_ms < FRESH_MS:
+        if known is not None and self._clock() - known.told_at_ms < FRESH_MS:
             return known.queues
         question = self._questions.get(topic)
         if question is None:

@@ -28,13 +28,13 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
     const { clusterName, groupName } = name;
     const forget = { clusterName, groupName, brokerIds: [broker.brokerId], includesLiving: false };
     return (
-      <Button
+      <WriteButton
         variant="default"
         disabled={order.isBusy}
         onClick={() => order.plan({ forgetReplicas: forget })}
       >
         {t('broker.forget')}
-      </Button>
+      </WriteButton>
     );
   }
   const plain = [

@@ -1,5 +1,7 @@
 """What masters report as confirmed is kept, decides elections, and outlives the group (D27)."""
 
+from datetime import UTC, datetime
+
 import pytest
 from sqlalchemy import text
 
@@ -7,7 +9,8 @@ from backend.db import findings
 from backend.domain.adoption import EPOCHS_SKIPPED
 from backend.domain.election import Ballot, Sighting
 from backend.domain.errors import AdoptionRefused, ElectionFailed
-from backend.domain.finding import RETURNS_WITHIN, FindingCode, observe
+from backend.domain.finding import FindingCode, observe
+from backend.domain.health import RETURNS_WITHIN
 from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.plan import CheckVerdict, Risk
 from backend.domain.replica_group import ChangeKind, ConfirmedEnd
@@ -20,6 +23,7 @@ from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import NAME
 from tests.integration.services.test_adoptions import adopt, claim
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 KEYS = {i: ("c", "g", i) for i in (1, 2, 3)}
 END = {"epoch": 1, "max_offset": 100, "confirm_offset": 100, "confirm_epoch": 1}
 
@@ -264,7 +268,7 @@ async def test_a_member_with_less_is_a_finding_that_names_it(drive, database):
 
     assert seen.confirmed == ConfirmedEnd(1, 100)
     assert not seen.holds_confirmed(2)
-    observation = observe([seen], [], looked_for=RETURNS_WITHIN)
+    observation = observe([seen], [], [], looking_since=NOW - RETURNS_WITHIN, at=NOW)
     named = {(key.code, key.subject) for key in observation.suspicions}
     assert (FindingCode.REPLICA_LOST_CONFIRMED, "g/2") in named
 

@@ -1,6 +1,7 @@
 """A log that ends below what a master reported as confirmed is elected in no way (D27)."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,8 +15,8 @@ from backend.domain.election import (
     takes_loss,
 )
 from backend.domain.errors import ElectionFailed, MasterNotAvailable
-from backend.domain.finding import OUTSIDE_FOR as LONG
 from backend.domain.finding import FindingCode, ObservedGroup, observe
+from backend.domain.health import RETURNS_WITHIN
 from backend.domain.replica_group import (
     ConfirmedEnd,
     LeasePolicy,
@@ -28,6 +29,7 @@ from backend.domain.replica_group import (
 )
 
 ALL = (1, 2, 3)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 END = ConfirmedEnd(epoch=1, position=100)
 CONTROLLER = Ballot()
 
@@ -244,7 +246,7 @@ def observed(sightings, **changes):
 
 
 def suspicions(seen):
-    found = observe([seen], [], looked_for=LONG).suspicions
+    found = observe([seen], [], [], looking_since=NOW - RETURNS_WITHIN, at=NOW).suspicions
     return {(key.code, key.subject): dict(evidence) for key, evidence in found.items()}
 
 
