@@ -161,6 +161,9 @@ test('the sentence is old news as soon as the connection is gone', async () => {
 
   const shown = await screen.findByText(new RegExp(`^Last seen \\d+ s ago: ${healthy}`));
   expect(shown.closest('[data-tone]')).toHaveAttribute('data-tone', 'unknown');
+
+  // A page that goes while it connects again would reject a promise of the library.
+  expect(await screen.findByText('Live')).toBeVisible();
 });
 
 /** A cluster of so many groups that each answer holds one of them. */
