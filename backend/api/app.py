@@ -98,15 +98,14 @@ class _Graph:
         async with self._lock:
             if self._app is None:
                 self._app = await asyncio.to_thread(self._build)
-        await self._app(scope, receive, send)
+        # Middleware and handlers are those of the parent: only the routes are missing there.
+        await self._app.router(scope, receive, send)
 
     def _build(self) -> FastAPI:
         from backend.api.graphql.router import build_router  # noqa: PLC0415 - see the class
 
         context: ApiContext = self._parent.state.context
         app = _new_app()
-        app.state = self._parent.state
-        add_handlers(app)
         app.include_router(
             build_router(GRAPHQL_PATH, allowed_origins=context.settings.allowed_origins)
         )

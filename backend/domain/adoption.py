@@ -105,7 +105,10 @@ def adopt_replicas(
         empty,
         replicas=replicas,
         master_epoch=epoch,
-        confirmed=empty.confirmed if is_held else _end_of(master),
+        # An epoch that begins behind the end of the log counts for no later election.
+        confirmed=empty.confirmed
+        if is_held
+        else ConfirmedEnd(UNKNOWN_POSITION, _end_of(master).position),
         # Replicas that keep more than the master may cut it in the epoch of its election.
         loss_epoch=epoch + 1 if order.accepts_loss else empty.loss_epoch,
         sync_state_set=SyncStateSet(

@@ -41,7 +41,7 @@ def _duration(low: int, high: int, *, unit: int) -> tuple[Callable[[str], Any], 
             raise ValueError(f"{low} to {high} is allowed")
         return int(text) / unit
 
-    return read, lambda value: str(int(value * unit))
+    return read, lambda value: str(round(value * unit))
 
 
 def _read_flag(text: str) -> bool:

@@ -250,7 +250,7 @@ class NameServer:
             on_open=self._admit,
             on_close=self._forget,
             start=self._start,
-            monotonic=elapsed_s,
+            monotonic=self._look_at_clock,
         )
 
     def _admit(self, session: Session) -> bool:
@@ -284,6 +284,11 @@ class NameServer:
             log.info(
                 "brokers_disconnected", peer=session.peer, count=len(gone), kept_count=len(kept)
             )
+
+    def _look_at_clock(self) -> float:
+        """Read the clock, and notice a pause before what came meanwhile is judged (D28)."""
+        self._pauses.look()
+        return elapsed_s()
 
     def _postpone(self, stood_ms: float) -> None:
         self._table.postpone(stood_ms, now_ms=elapsed_ms())

@@ -13,6 +13,8 @@ from backend.remoting.java_json import InvalidJson
 T = TypeVar("T")
 
 REASON_LENGTH_MAX: Final = 300
+LEFT_OUT_COUNT_MAX: Final = 10_000
+"""A document with more odd items is malformed: to name each would hold up all other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,17 @@ def left_out_of(path: tuple[str, ...], reason: str, item: object) -> LeftOut:
     return LeftOut(tuple(map(_writable, path)), reason[:REASON_LENGTH_MAX], content)
 
 
+def leave_out(left_out: list[LeftOut], item: LeftOut) -> None:
+    """Add an item to those that were left out.
+
+    Raises:
+        InvalidJson: there are too many.
+    """
+    if len(left_out) >= LEFT_OUT_COUNT_MAX:
+        raise InvalidJson(f"more than {LEFT_OUT_COUNT_MAX} items can't be read")
+    left_out.append(item)
+
+
 _MAP: Final[Any] = dict
 _LIST: Final[Any] = list
 
@@ -134,7 +147,7 @@ class _Sieve:
             reason = "holds half a character"
         else:
             return True
-        self._left_out.append(left_out_of(path, reason, item))
+        leave_out(self._left_out, left_out_of(path, reason, item))
         return False
 
 

@@ -48,7 +48,12 @@ class Evidence:
 
     def is_enough(self, group: ReplicaGroup, liveness: Liveness) -> bool:
         """Tell whether a group's master may be taken for gone if it is not heard."""
-        if self.resigned is not None or group.is_master_lost or group.master_id in self.gone_ids:
+        has_resigned = (
+            self.resigned is not None
+            and group.master_id is not None
+            and self.resigned == Resignation(group.master_id, group.master_epoch)
+        )
+        if has_resigned or group.is_master_lost or group.master_id in self.gone_ids:
             return True
         waits_ms = [told.timeout_ms for told in liveness.sightings.values() if told.is_alive]
         return self.listened_ms >= max(waits_ms, default=0)

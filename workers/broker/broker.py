@@ -248,7 +248,8 @@ class Broker:
         if (fault := fault_of(topic)) is not None:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
             raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
-        if self.replication is None and self.topics.find(topic.name) is None:
+        is_known = self.topics.find(topic.name) or self.topics.find_left_out(topic.name)
+        if self.replication is None and is_known is None:
             self.changes.begin_anew(topic.name)
         if self.changes.is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"

@@ -151,7 +151,8 @@ class Consumers(Generic[Channel]):
             del group.newest[known.client_id]
         if is_new or newest is None:
             newest = group.newest[client.client_id] = channel
-        own = {} if known is None else known.subscriptions
+        # A light heartbeat names none: what the client sent before is in force.
+        own = before if known is None or is_new else known.subscriptions
         if with_subscriptions:
             own = {subscription.topic: subscription for subscription in data.subscriptions}
         # Of its own, since one heartbeat names several groups.
@@ -254,10 +255,11 @@ def _update_subscriptions(
 ) -> list[str]:
     """Take over what a client wants, and drop the topics that no member names any longer.
 
-    A client's own change counts, whatever its version. A client that repeats itself changes
-    nothing. Of one that is new among others the version decides, so that a client that comes back
-    with what it always wanted undoes no change of another one. Gives the topics of which the group
-    has another subscription now.
+    A client's own change takes effect, whatever its version. A client that repeats itself changes
+    nothing, unless the member whose subscription is in force has left. Of a client that is new
+    among others the version decides, so that a client that comes back with its former subscription
+    undoes no change of another one. Gives the topics of which the group has another subscription
+    now.
     """
     for topic in group.subscriptions.keys() - wanted.keys():
         if not any(topic in member.subscriptions for member in group.members.values()):
@@ -265,11 +267,20 @@ def _update_subscriptions(
     changed: list[str] = []
     for topic, sent in wanted.items():
         stored, told = group.subscriptions.get(topic), before.get(topic)
-        is_news = told != sent if told is not None else stored and sent.version > stored.version
-        if stored is None or is_news:
+        if stored is None or not _is_wanted(group, stored):
+            is_news = True
+        else:
+            is_news = sent.version > stored.version if told is None else told != sent
+        if is_news:
             group.subscriptions[topic] = sent
             changed.append(topic)
     return changed
+
+
+def _is_wanted(group: ConsumerGroup[Channel], stored: SubscriptionData) -> bool:
+    """Tell whether a member of a group still subscribes as the group does."""
+    own = (member.subscriptions.get(stored.topic) for member in group.members.values())
+    return any(one is not None and _filter_of(one) == _filter_of(stored) for one in own)
 
 
 def message_model_of(value: str | int) -> str:

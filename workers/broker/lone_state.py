@@ -36,11 +36,12 @@ class LoneState:
         topics = broker.topics
         if not (topics.is_stored or broker.journal.has_read):
             topics.is_incomplete = bool(broker.store.queues())
+        is_lowered = False
         if broker.damage is None:
-            self._lower_offsets()
+            is_lowered = self._lower_offsets()
             if not topics.is_incomplete:
                 broker.shared.deletions.note_former(queues_without_topic(broker))
-        broker.journal.lead_alone()
+        broker.journal.lead_alone(is_changed=is_lowered)
         if broker.journal.has_believed_files:
             await broker.state.save_all()
 
@@ -55,7 +56,7 @@ class LoneState:
         self._broker.journal.write()
         self._broker.changes.tick()
 
-    def _lower_offsets(self) -> None:
+    def _lower_offsets(self) -> bool:
         """Have groups go on where their queues end now; in a group of brokers the log sees to that.
 
         Offsets can be on the disk before what was just stored, and outlive a cut of a damaged log.
@@ -72,3 +73,4 @@ class LoneState:
                 reason="these committed offsets were beyond the ends of their queues: the messages"
                 " before them are lost, or a broker without this check took the commits",
             )
+        return count > 0

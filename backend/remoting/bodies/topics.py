@@ -10,7 +10,7 @@ import msgspec
 from backend.remoting import java_json
 from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
 from backend.remoting.java_json import InvalidJson
-from backend.remoting.sifting import LeftOut, decode_items, left_out_of
+from backend.remoting.sifting import LeftOut, decode_items, leave_out, left_out_of
 from backend.rules.topic import topic_fault
 
 INFLATED_SIZE_MAX: Final = 64 << 20
@@ -210,7 +210,7 @@ def _decode_compressed(body: bytes, *, version: int) -> tuple[RegisterBrokerBody
             topics[topic.name] = topic
         except InvalidJson as error:
             shown = section[:255].decode(errors="backslashreplace")
-            left_out.append(left_out_of((TOPIC_TABLES[0], shown), str(error), shown))
+            leave_out(left_out, left_out_of((TOPIC_TABLES[0], shown), str(error), shown))
     filter_servers = java_json.decode(sections.take() or b"[]", list[str])
     mapping_infos: dict[str, Any] = {}
     if version >= _VERSION_WITH_MAPPINGS and sections.more():
@@ -219,7 +219,7 @@ def _decode_compressed(body: bytes, *, version: int) -> tuple[RegisterBrokerBody
                 info = java_json.loads(sections.take())
                 mapping_infos[str(info["topic"])] = info
             except (InvalidJson, LookupError, TypeError) as error:
-                left_out.append(left_out_of((TOPIC_TABLES[2], str(index)), str(error), None))
+                leave_out(left_out, left_out_of((TOPIC_TABLES[2], str(index)), str(error), None))
     table = TopicConfigTable(data_version=data_version, topics=topics, mapping_infos=mapping_infos)
     return RegisterBrokerBody(filter_servers=filter_servers, topic_table=table), left_out
 

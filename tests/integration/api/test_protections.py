@@ -69,7 +69,7 @@ async def test_what_is_lifted_needs_the_name_and_a_reason(client, register, prot
 
     assert (back["plan"]["risk"], refused["code"]) == ("R2", "confirmation_missing")
     assert (await client.get(f"{C}/topics/orders")).json()["protection"] is None
-    told = (await client.get(f"{V1}/audit", params={"operation": lifted["id"]})).json()["items"]
+    told = (await client.get(f"{V1}/audit", params={"operation_id": lifted["id"]})).json()["items"]
     assert {one["action"] for one in told} >= {"operation.planned", "step.done", "operation.done"}
 
 

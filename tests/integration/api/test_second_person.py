@@ -180,7 +180,7 @@ async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
         "seen with anna",
     )
     assert done["reviewed_by"].startswith("operator-")
-    told = (await client.get(f"{V1}/audit", params={"operation": held["id"]})).json()["items"]
+    told = (await client.get(f"{V1}/audit", params={"operation_id": held["id"]})).json()["items"]
     actors = {one["action"]: one["actor"] for one in told}
     assert actors["operation.awaiting_approval"] == "admin"
     assert actors["operation.queued"] == done["reviewed_by"]

@@ -298,6 +298,7 @@ async def test_one_change_is_one_item_in_the_log_however_many_there_are(
     for one in made:
         assert (await one).code == 0
     await client.heartbeat("g", "T1")
+    assert (await client.send("T7", b"m")).code == 0
     before = len(records(server))
 
     fields = create_fields("T7", readQueueNums=2)

@@ -140,6 +140,29 @@ async def test_a_broker_serves_all_but_the_odd_items_of_its_files_and_keeps_thos
     assert odd.keys() - after.keys() == {"a b"}
 
 
+async def test_a_topic_that_stock_made_odd_keeps_its_messages(agent):
+    # Cases A5 and A6: stock has run on the store meanwhile, and its file names no log.
+    client = await agent.start()
+    await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T"))
+    assert (await client.send("T", b"kept")).code == 0
+    agent.stop()
+    path = agent.root / "store" / "config" / "topics.json"
+    content = json.loads(path.read_bytes())
+    content = {"topicConfigTable": content["topicConfigTable"]}
+    content["topicConfigTable"]["T"]["perm"] = 22
+    path.write_text(json.dumps(content))
+
+    client = await agent.start()
+    refused = await client.send("T", b"lost")
+    agent.stop()
+    kept = json.loads(path.read_bytes())["topicConfigTable"]["T"]["perm"]
+    client = await agent.start()
+    mended = await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T"))
+
+    assert (refused.code, kept, mended.code) == (17, 22, 0)
+    assert bodies(await client.pull("T")) == [b"kept"]
+
+
 def test_a_missing_configuration_file_is_one_clear_line(tmp_path):
     done = run_to_end(tmp_path / "absent.conf")
 

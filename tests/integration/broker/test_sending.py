@@ -276,6 +276,8 @@ async def test_other_odd_properties_are_taken_as_stock_takes_them(client, text):
         {"TIMER_DELIVER_MS": "5"},
         {"TRAN_MSG": "true"},
         {"INNER_NUM": "2"},
+        {"DELAY": ""},
+        {"TIMER_DELIVER_MS": ""},
     ],
     ids=str,
 )

@@ -85,7 +85,16 @@ class Agent:
             await asyncio.sleep(BEAT_S)
 
     def _sign(self):
-        return Sign(self.epoch, 10, 10, is_verified=True, is_cordoned=False, is_learner=False)
+        return Sign(
+            self.epoch,
+            10,
+            10,
+            is_verified=True,
+            is_cordoned=False,
+            is_learner=False,
+            life=1,
+            confirmed_epoch=self.epoch,
+        )
 
 
 async def make_group(port, name, *others):

@@ -287,11 +287,12 @@ async def test_topics_groups_and_offsets_survive_a_failover(group, eventually): 
     }
     assert (await group.client(1).call(17, layout)).code == 0
     assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
-    offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 0}
+    offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 1}
+    assert (await group.send(1, b"m", topic="wide", queue_id=3)).code == 0
     assert (await group.client(1).call(15, offset)).code == 0
 
     async def is_told():
-        return b'"wide@g":{"3":0}' in (await group.client(2).call(43)).body
+        return b'"wide@g":{"3":1}' in (await group.client(2).call(43)).body
 
     await eventually(is_told)
     refusal = await group.client(2).call(17, layout | {"perm": 4})
@@ -302,7 +303,7 @@ async def test_topics_groups_and_offsets_survive_a_failover(group, eventually): 
     told = await group.client(2).call(351, {"topic": "wide"})
     assert b'"readQueueNums":13' in told.body
     asked = {"consumerGroup": "g", "topic": "wide", "queueId": 3}
-    assert (await group.client(2).call(14, asked)).ext["offset"] == "7"
+    assert (await group.client(2).call(14, asked)).ext["offset"] == "1"
     assert (refusal.code, refusal.remark) == (
         16,
         "only the master changes topics, groups and offsets",

@@ -193,3 +193,34 @@ def test_a_light_heartbeat_keeps_a_clients_own_subscription():
     register(consumers, "ch1", data(), with_subscriptions=False)
 
     assert own(consumers, "ch1") == "A"
+
+
+def wanting(tags, version):
+    subscription = SubscriptionData(topic="T", expression=tags, version=version)
+    return ConsumerData(group_name="g", subscriptions=[subscription])
+
+
+def test_the_subscription_of_a_member_that_left_is_in_force_no_longer():
+    # Case A10.
+    consumers = Consumers()
+    register(consumers, "ch1", wanting("x", 1))
+    register(consumers, "ch2", wanting("y", 2), member=client("c2"))
+    consumers.unregister("g", "ch2")
+
+    changed = register(consumers, "ch1", wanting("x", 1))
+
+    assert consumers.find("g").subscriptions["T"].expression == "x"
+    assert changed.topics == ["T"]
+    assert consumers.agree_on("g", "T")
+
+
+def test_a_light_heartbeat_over_another_connection_keeps_what_the_client_sent():
+    # Case A10.
+    consumers = Consumers()
+    register(consumers, "old", data("T", "U"))
+    register(consumers, "new", data(), with_subscriptions=False)
+    consumers.drop_channel("old")
+
+    register(consumers, "ch2", data("T"), member=client("c2"))
+
+    assert set(consumers.find("g").subscriptions) == {"T", "U"}

@@ -95,8 +95,8 @@ def _told_left_out(left_out: list[LeftOut]) -> str | None:
 
 
 def _name_left_out(broker: Broker, client: Client, left_out: list[LeftOut]) -> None:
-    """Name in the log what a client's heartbeats can't have, once for each client and item."""
-    for one in left_out:
+    """Name in the log the first items that a client's heartbeat can't have, each once."""
+    for one in left_out[:TOLD_ITEMS_MAX]:
         key = (client.client_id, one.path)
         if key in broker.left_out_of_clients:
             continue
@@ -109,6 +109,7 @@ def _name_left_out(broker: Broker, client: Client, left_out: list[LeftOut]) -> N
             address=client.address,
             item="/".join(one.path),
             reason=one.reason,
+            count=len(left_out),
         )
 
 
@@ -269,7 +270,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
 def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the control plane what each member says of its group, of all groups or one (7007)."""
     wanted = decode_header(MembershipsHeader, command.ext).consumer_group
-    now_ms = broker.clock()
+    now_ms = broker.elapsed_ms()
     told: list[GroupMembership] = []
     total_count = 0
     for name, channel, client in broker.consumers.all():

@@ -145,7 +145,7 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
                 continue
             entries = await _progress(broker, group, [topic])
             lag += sum(_lag(one) for _, one in entries)
-            in_flight += sum(one.pull_offset - one.consumer_offset for _, one in entries)
+            in_flight += sum(_in_flight(one) for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
         told.append((group, stats))
@@ -159,6 +159,11 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
 def _lag(told: QueueProgress) -> int:
     """Count what a queue holds that a group has not read: what expired unread is no lag."""
     return max(0, told.broker_offset - max(told.consumer_offset, told.min_offset))
+
+
+def _in_flight(told: QueueProgress) -> int:
+    """Count what a group has received and not committed; what expired is not in flight."""
+    return max(0, told.pull_offset - max(told.consumer_offset, told.min_offset))
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:

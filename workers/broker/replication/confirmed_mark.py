@@ -46,11 +46,14 @@ class ConfirmedMark:
             return f"epoch {self.epoch} was confirmed, and the newest epoch of the log is {newest}"
         return None
 
-    def note(self, term: int, epochs: Sequence[tuple[int, int]], position: int) -> None:
-        """Take what is confirmed in a term of a master now; a lower position changes nothing."""
+    def note(self, term: int, epoch: int, position: int) -> None:
+        """Take what is confirmed in a term of a master now; it never falls.
+
+        The epoch is the one that wrote the last byte before the position.
+        """
         if position <= 0 or position < self.position or term < self.term:
             return
-        self.term, self.epoch, self.position = term, epoch_before(epochs, position), position
+        self.term, self.epoch, self.position = term, epoch, position
 
     def forget(self) -> None:
         """Name nothing any more: this log is what counts, whatever it held before."""

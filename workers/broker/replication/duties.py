@@ -7,6 +7,7 @@ import socket
 from typing import Final
 
 import structlog
+from regent_engine import StoreError
 
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
@@ -54,6 +55,7 @@ class Duties:
         self._registrant, self.verification = registrant, verification
         self._mark = verification.confirmed
         self._life = secrets.randbits(63) or 1
+        self._confirmed = (0, -1)
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self._listener.needed_from)
         self._journal = broker.journal
@@ -102,12 +104,13 @@ class Duties:
         nobody, and tells of its new one, so that it gets its lease before the disk has that.
         """
         epoch, end = self._led_epoch, self._store.max_position
-        epochs, confirmed = self._store.epochs(), self._store.confirmed_position
         if epoch is None:
+            epochs = self._store.epochs()
             epoch = max((one for one, start in epochs if start <= end), default=-1)
         refused_cut = self.following.refused_cut
+        confirmed, confirmed_epoch = self._confirmed_end()
         if refused_cut is not None:
-            confirmed = self._mark.position
+            confirmed, confirmed_epoch = self._mark.position, self._mark.epoch
         return Sign(
             epoch=epoch,
             max_position=end,
@@ -116,7 +119,7 @@ class Duties:
             is_cordoned=self._broker.is_cordoned,
             is_learner=self._broker.settings.is_learner,
             life=self._life,
-            confirmed_epoch=epoch_before(epochs, confirmed),
+            confirmed_epoch=confirmed_epoch,
             refused_cut=refused_cut,
         )
 
@@ -268,9 +271,24 @@ class Duties:
         """Remember what is confirmed in the present role, of a log that can be counted on."""
         following = self.following
         term = following.confirmed_term if self._term is None else self._term.epoch
+        if term is None or not self.verification.is_verified:
+            return
+        # A store that is closed confirms nothing more.
+        with contextlib.suppress(StoreError):
+            position, epoch = self._confirmed_end()
+            self._mark.note(term, epoch, position)
+
+    def _confirmed_end(self) -> tuple[int, int]:
+        """Give what is confirmed, and the epoch that wrote the last byte before it; -1 is none.
+
+        While a new master's epoch is written, nothing is confirmed, and the list of epochs would
+        wait for the disk.
+        """
         position = self._store.confirmed_position
-        if term is not None and position > self._mark.position and self.verification.is_verified:
-            self._mark.note(term, self._store.epochs(), position)
+        is_beginning = self._led_epoch is not None and self._term is None
+        if position != self._confirmed[0] and not is_beginning:
+            self._confirmed = (position, epoch_before(self._store.epochs(), position))
+        return self._confirmed
 
     def suspend(self) -> None:
         """Stop acknowledging and taking messages at once."""

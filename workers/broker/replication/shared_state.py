@@ -8,6 +8,7 @@ Which records say it, and when, is the journal's matter; here is what they say, 
 from dataclasses import dataclass
 from typing import Any, Self
 
+from backend.remoting.sifting import LeftOut
 from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
 from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.fences import Fences
@@ -17,6 +18,8 @@ from workers.broker.replication.state_record import StateContent, StateRecord, m
 from workers.broker.state import BrokerState
 from workers.broker.subscription_groups import SubscriptionGroups
 from workers.broker.topics import TopicTable
+
+LeftOutItems = list[tuple[LoggedTable[Any], tuple[LeftOut, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,16 @@ class SharedState:
             changes=dict(self.fences.changes),
         )
 
-    def believe_files(self, former: StateContent, *, log_end: int) -> bool:
+    def copy_left_out(self) -> LeftOutItems:
+        """Give, by their tables, the items of the files that can't be served."""
+        return [(table, table.left_out) for table in self._tables]
+
+    def believe_files(self, former: StateContent, left_out: LeftOutItems, *, log_end: int) -> bool:
         """Take from the files, whose content is given, what they know better than the log.
 
         That is all of a file that was written without the log, or with more of the log than there
-        is. It is for a broker that is alone: a topic that such a file does not name was deleted.
+        is. It is for a broker that is alone: a topic that such a file does not name was deleted. An
+        item that can't be served is named all the same, and stays in its file (D32).
         Tell whether there was one.
         """
 
@@ -127,7 +135,8 @@ class SharedState:
             self.delays.replace(former.delays)
         if self.topics in believed:
             topics = {name: one for name, one in former.topics.items() if one is not None}
-            self.deletions.add(self.topics.shared().keys() - topics.keys())
+            aside = {one.name for table, kept in left_out if table is self.topics for one in kept}
+            self.deletions.add(self.topics.shared().keys() - topics.keys() - aside)
             self.topics.replace(topics)
         if self.groups in believed:
             groups = {name: one for name, one in former.groups.items() if one is not None}
@@ -135,7 +144,15 @@ class SharedState:
         if self.fences in believed:
             changes = {key: one for key, one in former.changes.items() if one is not None}
             self.fences.replace(former.fences, changes)
+        for table, kept in left_out:
+            table.keep_aside([one for one in kept if not self._serves(table, one)])
         return bool(believed)
+
+    def _serves(self, table: LoggedTable[Any], one: LeftOut) -> bool:
+        """Tell whether an item of a file has been mended since, which the log knows."""
+        if table is self.topics:
+            return self.topics.find(one.name) is not None
+        return table is self.groups and self.groups.find(one.name) is not None
 
     def put_back(self, former: StateContent) -> None:
         """Have all be again what it was, but for topics, groups and fences that were not known."""

@@ -105,17 +105,22 @@ class StateJournal:
         A damaged log takes no record, so that the files are believed also at the next start.
         """
         self._state.follow()
-        written = self._state.copy()
+        written, left_out = self._state.copy(), self._state.copy_left_out()
         self._recover()
         end = self._store.max_position
-        self.has_believed_files = self._state.believe_files(written, log_end=end)
+        self.has_believed_files = self._state.believe_files(written, left_out, log_end=end)
         is_in_log = not self.has_believed_files and self._store.damage is None
         self._state.set_in_log(is_in_log=is_in_log)
         self._waits_for_change = is_in_log
 
-    def lead_alone(self) -> None:
-        """Take changes, and record them from now on unless the log is damaged."""
+    def lead_alone(self, *, is_changed: bool = False) -> None:
+        """Take changes, and record them from now on unless the log is damaged.
+
+        What was changed since the state was loaded is recorded at once.
+        """
         self._state.lead()
+        if is_changed:
+            self._waits_for_change = False
         if self._store.damage is None:
             self._led_epoch, self._needs_snapshot = ALONE, True
             self._written_end = self._store.max_position

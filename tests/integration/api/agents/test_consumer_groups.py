@@ -11,7 +11,7 @@ from backend.services.contradictions import find_and_keep
 from backend.services.findings import scan_findings
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.statements import own_statements
-from tests.integration.broker.client import subscription
+from tests.integration.broker.client import messages, subscription
 from tests.integration.broker.name_server import RecordingNameServer
 from tests.integration.tasks.conftest import SetClock
 
@@ -146,7 +146,13 @@ async def test_a_group_that_never_committed_in_a_queue_has_no_known_lag_there(br
 async def test_retries_and_dead_letters_are_counted_apart(broker, get):
     member = await broker.member("c1", "orders", "%RETRY%billing")
     await broker.commit(1)
-    back = {"group": "billing", "offset": 0, "originTopic": "orders", "maxReconsumeTimes": 16}
+    (sent,) = messages(await broker.client.pull("orders"))
+    back = {
+        "group": "billing",
+        "offset": sent.log_position,
+        "originTopic": "orders",
+        "maxReconsumeTimes": 16,
+    }
     # A delay level below zero gives it up at once; level 1 brings it back after a second.
     for level in (-1, 1):
         sent = await member.call(RequestCode.CONSUMER_SEND_MSG_BACK, back | {"delayLevel": level})

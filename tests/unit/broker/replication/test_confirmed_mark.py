@@ -11,7 +11,7 @@ EPOCHS = [(1, 0), (3, 500)]
 @pytest.fixture
 def mark(tmp_path):
     made = ConfirmedMark(tmp_path)
-    made.note(3, EPOCHS, 800)
+    made.note(3, 3, 800)
     made.save()
     return made
 
@@ -28,12 +28,12 @@ def test_it_is_read_back_as_it_was_saved(mark, tmp_path):
 
 
 def test_it_only_rises(mark):
-    mark.note(3, EPOCHS, 700)
-    mark.note(2, EPOCHS, 900)
-    mark.note(4, EPOCHS, 0)
+    mark.note(3, 3, 700)
+    mark.note(2, 3, 900)
+    mark.note(4, 3, 0)
 
     assert (mark.term, mark.position) == (3, 800)
-    mark.note(4, EPOCHS, 800)
+    mark.note(4, 3, 800)
     assert (mark.term, mark.position) == (4, 800)
 
 
@@ -88,7 +88,7 @@ def test_an_accepted_loss_ends_what_was_confirmed_in_older_terms(mark, tmp_path)
     mark.save()
 
     assert again(tmp_path).position == 0
-    mark.note(4, EPOCHS, 600)
+    mark.note(4, 3, 600)
     mark.save()
     assert again(tmp_path).position == 600
 

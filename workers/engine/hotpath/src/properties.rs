@@ -75,6 +75,7 @@ pub(crate) fn special_in_batch(properties: &[u8]) -> Option<&'static str> {
     pairs(properties)
         .find(|(name, value)| is_special(name) && counts(name, value))
         .and_then(|(name, _)| special_name(name))
+        .or_else(|| special_without_value(properties))
 }
 
 /// Whether properties may hold one of the special names: each has one of these pairs of letters,
