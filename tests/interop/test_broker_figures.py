@@ -56,8 +56,12 @@ async def _connected(port):
 
 
 async def figures_of(client):
-    answer = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
-    return json.loads(answer.body)["table"]
+    async def told():
+        answer = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
+        # Stock's broker gives an error while its store starts.
+        return json.loads(answer.body)["table"] if answer.code == 0 else None
+
+    return await eventually(told, interval_s=0.2)
 
 
 def form_of(value):

@@ -66,11 +66,11 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
     journal = Journal(group)
     sending = asyncio.create_task(journal.run())
     await journal.grow(50)
-    await group.commit(ours, 20)
+    await group.commit(ours, 10)
     await stock.start()
     await await_state(ours, 1, {1, 2})
     await journal.grow(50)
-    await await_commit(stock, 20)
+    await await_commit(stock, 10)
 
     # It takes over, and ours comes back as its replica (S48, S70).
     await group.append_tail(ours, stock)
@@ -81,15 +81,15 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
     await await_state(stock, 2, {1, 2})
     assert "log_truncated" in ours.log()
     await journal.grow(50)
-    await group.commit(stock, 40)
-    await await_commit(ours, 40)
+    await group.commit(stock, 20)
+    await await_commit(ours, 20)
 
     # Ours takes over, and stock's comes back.
     stock_end = await group.append_tail(stock, ours)
     await await_state(ours, 3, {1})
     await journal.grow(50)
     await journal.check(ours)
-    assert await group.committed(ours) == 40
+    assert await group.committed(ours) == 20
     await stock.start()
     await await_state(ours, 3, {1, 2})
     *_, cut_at = re.findall(r"truncateOffset is (\d+)", stock.log("store"))

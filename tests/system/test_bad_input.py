@@ -163,28 +163,3 @@ def test_no_group_is_made_under_a_name_that_breaks_the_rules(name: str, cluster:
         answer = asker.ask(UNKNOWN_REQUEST)
 
     assert answer.code == NOT_SUPPORTED
-
-
-@pytest.mark.usefixtures("nothing_is_written")
-@pytest.mark.parametrize("topic", BAD_TOPICS.values(), ids=BAD_TOPICS)
-def test_a_name_server_takes_no_topic_whose_name_breaks_the_rules(topic: str, cluster: Cluster):
-    header = {
-        "brokerName": "broker-a",
-        "brokerAddr": "127.0.0.1:1",
-        "clusterName": "DefaultCluster",
-        "haServerAddr": "127.0.0.1:2",
-        "brokerId": "0",
-        "bodyCrc32": "0",
-    }
-    settings = {"topicName": topic, "readQueueNums": 1, "writeQueueNums": 1, "perm": 6}
-    table = {topic: settings, topic + "x": {**settings, "topicName": topic + "x"}}
-    version = {"counter": 1, "timestamp": 1, "stateVersion": 0}
-    wrapper = {"topicConfigTable": table, "dataVersion": version}
-    body = {"topicConfigSerializeWrapper": wrapper, "filterServerList": []}
-
-    with peer(cluster.name_server_address) as asker:
-        answer = asker.ask(REGISTER_BROKER, header, json.dumps(body).encode())
-        route = asker.ask(GET_ROUTE, {"topic": topic})
-
-    assert answer.code != 0
-    assert route.code == NO_TOPIC

@@ -118,6 +118,8 @@ async def test_a_bad_name_is_refused_and_writes_nothing(client, name_server, dat
 ODD_TOPICS = {
     "a/b": (1, 1, 6),
     "..": (1, 1, 6),
+    "../../../../tmp/out": (1, 1, 6),
+    "%RETRY%" + "t" * 249: (1, 1, 6),
     "a b": (1, 1, 6),
     "a\0b": (1, 1, 6),
     "half\ud800": (1, 1, 6),

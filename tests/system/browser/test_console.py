@@ -135,7 +135,7 @@ def test_a_reload_gives_the_same_view(console: ConsolePage):
 
 def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: ConsolePage):
     console.page.set_viewport_size({"width": 390, "height": 844})
-    health = console.page.get_by_text("every broker is online")
+    health = console.page.get_by_text("broker groups are healthy")
     expect(health).to_be_visible()
 
     sentence = health.bounding_box()
