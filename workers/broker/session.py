@@ -255,15 +255,7 @@ class Session(asyncio.Protocol):
             self._served = len(self._chunk)
             self.abort()
             raise
-        self._take_in(received)
-        self._time_turn(received, time.perf_counter() - began_at)
-
-    def _time_turn(self, received: Received, duration_s: float) -> None:
-        meters = self._broker.meters
-        if received.arrivals:
-            meters.put_times.note(duration_s * 1000)
-        if received.pulled:
-            meters.get_times.note(duration_s * 1000)
+        self._take_in(received, (time.perf_counter() - began_at) * 1000)
 
     def _free_socket(self) -> int | None:
         """Give the socket's descriptor while nothing waits to be written to it."""
@@ -272,18 +264,20 @@ class Session(asyncio.Protocol):
             return None
         return self._descriptor
 
-    def _take_in(self, received: Received) -> None:
-        # Each of them is made anew whenever it is asked for.
+    def _take_in(self, received: Received, took_ms: float) -> None:
+        """Act on what the engine did in a turn; each part is made anew whenever it is read."""
         if answers := received.pull_answers:
             # The socket may have the beginning of one: nothing else may come before the rest of it.
             self.send(answers)
         if replies := received.replies:
             self.send(replies)
         if pulled := received.pulled:
+            self._broker.meters.get_times.note(took_ms)
             self._note_pulled(pulled, received.commits)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
         if arrivals := received.arrivals:
+            self._broker.meters.put_times.note(took_ms)
             self._broker.arrived(arrivals)
         if (failure := received.store_failure) is not None:
             self._broker.store_failed(failure)
