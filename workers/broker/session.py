@@ -241,7 +241,7 @@ class Session(asyncio.Protocol):
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
-            self._take_in(error.received)
+            self._take_in(error.received, (time.perf_counter() - began_at) * 1000)
             self.close()
             return
         except StoreError as error:
