@@ -37,10 +37,10 @@ def list_groups(
     """List consumer groups with who is connected and how far they are behind.
 
     The masters are asked now. WAITS is the age of the oldest message that is not consumed; `-` is
-    what nobody knows, and a number with `+` is without the brokers named below the table. LAG is
-    `none` of a group that broadcasts: its members keep their own offsets. Messages that were
-    deleted before the group read them are no part of LAG. A STATE that not all brokers told says
-    how many of them did.
+    not known. A number with `+` lacks the brokers that are named below the table. LAG is `none` for
+    a group that broadcasts: its members keep their own offsets. LAG does not include messages that
+    were deleted before the group read them. Where some brokers did not answer, STATE names how many
+    did.
 
     Examples:
         regent group list
@@ -211,7 +211,7 @@ def lag_text(lag: Mapping[str, Any]) -> str | None:
 
 
 def state_text(group: Mapping[str, Any]) -> str:
-    """Write whether somebody of a group is there, and who says so where not all brokers do."""
+    """Write whether a group has members, and how many brokers answered where not all did."""
     told, asked = group["broker_count_told"], group["broker_count_asked"]
     state: str = group["state"]
     return state if told == asked else f"{state}, by {told} of {asked} brokers"

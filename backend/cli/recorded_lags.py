@@ -27,9 +27,9 @@ def list_lags(
     That is every 30 s. No broker is asked, as `regent group lag` does for one group; a line older
     than the others is of a master that did not answer. QUEUES says of how many queues the number
     is, and of how many the topic has where these are more: in the others the group never committed,
-    or their master was never heard. EXPIRED counts messages that were deleted before the group read
-    them; they are no part of LAG. Groups that broadcast are left out: their members keep their own
-    offsets.
+    or their master never sent a heartbeat. EXPIRED is the number of messages that were deleted
+    before the group read them; LAG does not include them. Groups that broadcast are not listed:
+    their members keep their own offsets.
 
     Examples:
         regent group recorded-lag

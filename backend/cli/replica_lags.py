@@ -42,7 +42,7 @@ def show_lag(
     """Show how far each replica of a group is behind its master, in bytes and in seconds.
 
     The brokers are asked, the master last. Seconds are for what a replica lacks at the rate at
-    which it receives now; `-` is what nobody knows. A replica that is ahead holds a part of the
+    which it receives now; `-` is not known. A replica that is ahead holds a part of the
     log that its master does not, and cuts it when it follows.
 
     Examples:
