@@ -13,7 +13,12 @@ from backend.db.replica_sightings import MasterlessGroup
 from backend.domain.broker import HEARTBEAT_TIMEOUT_MAX_MS
 from backend.domain.controller_figures import ElectionResult
 from backend.domain.election import Ballot, Liveness, Resignation, elect_master
-from backend.domain.errors import BrokerNotRegistered, ElectionFailed, MasterNotAvailable
+from backend.domain.errors import (
+    BrokerNotRegistered,
+    ElectionFailed,
+    MasterLeaseLive,
+    MasterNotAvailable,
+)
 from backend.domain.replica_group import (
     Change,
     ChangeKind,
@@ -55,8 +60,12 @@ class Evidence:
         )
         if has_resigned or group.is_master_lost or group.master_id in self.gone_ids:
             return True
+        return self.missing_ms(liveness) <= 0
+
+    def missing_ms(self, liveness: Liveness) -> int:
+        """Tell for how long the process still has to listen before a silence shows anything."""
         waits_ms = [told.timeout_ms for told in liveness.sightings.values() if told.is_alive]
-        return self.listened_ms >= max(waits_ms, default=0)
+        return max(waits_ms, default=0) - self.listened_ms
 
 
 _CERTAIN: Final = Evidence(listened_ms=HEARTBEAT_TIMEOUT_MAX_MS)
@@ -67,7 +76,8 @@ class ElectMaster:
     """Ask for a master: a broker for itself, an operator for a broker, or nobody for anybody.
 
     With an epoch expected, only a group that is still in it has an election. A living master that
-    an operator has replaced is asked to hand over before, unless it is to go at once.
+    an operator has replaced is asked to hand over before, unless it is to go at once. An operator
+    decides by more than the evidence of this process; everyone else needs enough of it.
     """
 
     name: GroupName
@@ -75,6 +85,7 @@ class ElectMaster:
     cause: str
     expected_epoch: int | None = None
     is_graceful: bool = True
+    evidence: Evidence = _CERTAIN
 
 
 async def elect(
@@ -86,7 +97,8 @@ async def elect(
         BrokerNotRegistered: the group or the broker is not known.
         MasterNotAvailable: the controller asked, and nobody may become master.
         ElectionFailed: a broker or an operator asked, and nobody may become master.
-        MasterLeaseLive: the present master may still acknowledge.
+        MasterLeaseLive: the present master may still acknowledge, or was not heard yet only because
+            this process began to listen a moment ago.
         MasterEpochMoved: the group is no longer in the epoch expected.
         BrokerGroupAmbiguous: several clusters hold a group of that name.
     """
@@ -105,7 +117,10 @@ async def elect(
         if group is None:
             raise BrokerNotRegistered(group_name)
         check_master_epoch(group, command.expected_epoch)
-        return elect_master(group, liveness, ballot)
+        change = elect_master(group, liveness, ballot)
+        if change is not None and not ballot.is_designated:
+            _check_evidence(change, liveness, command.evidence)
+        return change
 
     try:
         view = await change_group(
@@ -123,6 +138,20 @@ async def elect(
         ElectionResult.KEEP_CURRENT_MASTER if is_unchanged else ElectionResult.NEW_MASTER_ELECTED,
     )
     return view
+
+
+def _check_evidence(change: Change, liveness: Liveness, evidence: Evidence) -> None:
+    """Refuse to replace a master that may live, and was only not heard yet (case A15).
+
+    Raises:
+        MasterLeaseLive: this process has not listened for one lease yet.
+    """
+    assert change.after is not None, "an election leaves its group"
+    group, winner_id = change.before, change.after.master_id
+    if winner_id is None or group.master_id in (None, winner_id):
+        return
+    if not evidence.is_enough(group, liveness):
+        raise MasterLeaseLive(group.name, winner_id, left_ms=evidence.missing_ms(liveness))
 
 
 async def replace_lost_master(

@@ -22,7 +22,7 @@ from backend.remoting.headers import (
 from backend.remoting.headers.controller import CALLER_IS_CONTROLLER
 from backend.remoting.response_code import ResponseCode
 from backend.services import elections
-from backend.services.elections import ElectMaster
+from backend.services.elections import ElectMaster, Evidence
 from backend.services.group_changes import GroupName
 from backend.services.operations import groups
 
@@ -43,7 +43,10 @@ async def on_elect_master(command: Command, session: object, directory: Director
         is_designated=header.designate_elect,
     )
     wish = ElectMaster(
-        GroupName(header.broker_name, cluster_name), ballot, cause=_cause(header, is_for_nobody)
+        GroupName(header.broker_name, cluster_name),
+        ballot,
+        cause=_cause(header, is_for_nobody),
+        evidence=Evidence(listened_ms=directory.sightings.listened_ms),
     )
     view = await elections.elect(wish, directory.controller)
     group = view.group

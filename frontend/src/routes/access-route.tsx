@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { searchOf, text, word } from './search';
+import { cursor, searchOf, word } from './search';
 
 export const accessTabs = ['users', 'sessions', 'tokens'] as const;
 export type AccessTab = (typeof accessTabs)[number];
@@ -12,7 +12,7 @@ export const accessRoute = createRoute({
   validateSearch: searchOf<AccessSearch>({
     tab: word(accessTabs),
     whose: word(['all']),
-    after: text,
+    after: cursor,
   }),
   component: lazyRouteComponent(() => import('./access-page'), 'AccessPage'),
 });

@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { searchOf, text, uuid } from './search';
+import { cursor, searchOf, text, uuid } from './search';
 
 export type AuditSearch = { actor?: string; operation?: string; of?: string; after?: string };
 
 export const auditRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/audit',
-  validateSearch: searchOf<AuditSearch>({ actor: text, operation: uuid, of: text, after: text }),
+  validateSearch: searchOf<AuditSearch>({ actor: text, operation: uuid, of: text, after: cursor }),
   component: lazyRouteComponent(() => import('./audit-page'), 'AuditPage'),
 });

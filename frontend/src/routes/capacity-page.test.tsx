@@ -15,6 +15,8 @@ function withReport(
   };
 }
 
+const REQUESTED = '00000000-0000-4000-8000-000000000009';
+
 test('the disks stand in the order in which they fill up, unknown ones last', async () => {
   const disks = [
     aRow({ groupName: 'never', daysUntilFull: null, note: 'the disk is not growing' }),
@@ -72,7 +74,7 @@ test('a failed report gives its reason', async () => {
 
 test('a requested report is opened and a second one is not offered meanwhile', async () => {
   const user = userEvent.setup();
-  const planned = aReport({ id: 'r9', status: 'planned', startedAt: null, finishedAt: null });
+  const planned = aReport({ id: REQUESTED, status: 'planned', startedAt: null, finishedAt: null });
   let reports = [] as ReturnType<typeof aReport>[];
   const { address } = renderConsole('/capacity', {
     answers: {
@@ -88,6 +90,6 @@ test('a requested report is opened and a second one is not offered meanwhile', a
 
   await user.click(screen.getByRole('button', { name: 'Request a report' }));
 
-  await waitFor(() => expect(address()).toBe('/capacity?report=r9'));
+  await waitFor(() => expect(address()).toBe(`/capacity?report=${REQUESTED}`));
   expect(await screen.findByRole('button', { name: 'A report is being made' })).toBeDisabled();
 });

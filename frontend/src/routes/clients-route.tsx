@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { clientRoles } from '@/features/clients/client';
 import type { ClientRole } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { searchOf, text, word } from './search';
+import { cursor, searchOf, text, word } from './search';
 
 export type ClientsSearch = {
   search?: string;
@@ -18,7 +18,7 @@ export const clientsRoute = createRoute({
     search: text,
     group: text,
     role: word(clientRoles),
-    after: text,
+    after: cursor,
   }),
   component: lazyRouteComponent(() => import('./clients-page'), 'ClientsPage'),
 });

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { lockHolders } from '@/features/locks/lock';
 import type { LockHolder } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { id, searchOf, text, word } from './search';
+import { cursor, queue, searchOf, text, word } from './search';
 
 export type LocksSearch = {
   tab?: 'leases';
@@ -27,11 +27,11 @@ export const locksRoute = createRoute({
     topic: text,
     client: text,
     holder: word(lockHolders),
-    after: text,
+    after: cursor,
     whyGroup: text,
     whyTopic: text,
     whyBroker: text,
-    whyQueue: id,
+    whyQueue: queue,
   }),
   component: lazyRouteComponent(() => import('./locks-page'), 'LocksPage'),
 });

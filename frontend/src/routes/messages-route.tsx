@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { type SearchWay, searchWays } from '@/features/messages/message';
 import { consoleRoute } from './console-route';
-import { instant, searchOf, text, word } from './search';
+import { cursor, instant, searchOf, text, word } from './search';
 
 export type MessagesSearch = {
   topic?: string;
@@ -21,7 +21,7 @@ export const messagesRoute = createRoute({
     key: text,
     begin: instant,
     end: instant,
-    after: text,
+    after: cursor,
   }),
   component: lazyRouteComponent(() => import('./messages-page'), 'MessagesPage'),
 });

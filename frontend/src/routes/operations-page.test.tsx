@@ -23,7 +23,7 @@ test('every operation says what it is, how far it has come and how it stands', a
 
 test('filters are asked of the server and stand in the address', async () => {
   const user = userEvent.setup();
-  const { address, calls } = renderConsole('/operations?after=old');
+  const { address, calls } = renderConsole('/operations?after=Im9sZCI');
   await screen.findByRole('table', { name: 'Operations' });
 
   await user.click(screen.getByRole('combobox', { name: 'Kind' }));
@@ -54,7 +54,7 @@ test('pages go on where the one before ended', async () => {
       Operations: ({ after }) =>
         operationPage(
           [anOperation({ target: after ? 'older' : 'newer' })],
-          after ? null : 'cursor-1',
+          after ? null : 'ImsxIg',
           2,
         ),
     },
@@ -64,7 +64,7 @@ test('pages go on where the one before ended', async () => {
   await user.click(screen.getByRole('button', { name: 'Next' }));
 
   expect(await screen.findByText('older')).toBeVisible();
-  expect(address()).toBe('/operations?after=cursor-1');
+  expect(address()).toBe('/operations?after=ImsxIg');
 });
 
 test('an empty list says how the first operation comes about', async () => {

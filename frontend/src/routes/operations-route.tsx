@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { operationStates } from '@/features/operations/operation';
 import type { OperationState } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { searchOf, text, word } from './search';
+import { cursor, searchOf, text, word } from './search';
 
 export type OperationsSearch = {
   state?: OperationState;
@@ -18,7 +18,7 @@ export const operationsRoute = createRoute({
     state: word(operationStates),
     kind: text,
     search: text,
-    after: text,
+    after: cursor,
   }),
   component: lazyRouteComponent(() => import('./operations-page'), 'OperationsPage'),
 });

@@ -208,7 +208,7 @@ test('history says what changed, also where its page ends', async () => {
   const { address } = renderConsole(path, {
     answers: {
       GroupChanges: ({ after }) =>
-        after === 'cursor-2' ? changePage([founded], null, 2) : changePage([joined], 'cursor-2', 2),
+        after === 'ImsyIg' ? changePage([founded], null, 2) : changePage([joined], 'ImsyIg', 2),
     },
   });
   const table = await screen.findByRole('table', { name: 'History' });
@@ -219,7 +219,7 @@ test('history says what changed, also where its page ends', async () => {
   await user.click(screen.getByRole('button', { name: 'Next' }));
 
   expect(await screen.findByText('Replica 1 was made master')).toBeVisible();
-  expect(address()).toBe(`${path}?after=cursor-2`);
+  expect(address()).toBe(`${path}?after=ImsyIg`);
 
   await user.click(screen.getByRole('button', { name: 'Previous' }));
 

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { EpochsAs } from '@/features/replica-groups/epoch-panel';
 import type { ElectionMode } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { id, searchOf, text, word } from './search';
+import { cursor, id, searchOf, word } from './search';
 
 export type ReplicaGroupSearch = {
   designate?: string;
@@ -18,7 +18,7 @@ export const replicaGroupRoute = createRoute({
     designate: id,
     mode: word<ElectionMode>(['GRACEFUL', 'NOW']),
     epochs: word<EpochsAs>(['lanes', 'table']),
-    after: text,
+    after: cursor,
   }),
   component: lazyRouteComponent(() => import('./replica-group-page'), 'ReplicaGroupPage'),
 });

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { routeTree } from './route-tree';
-import { ignoredOf, innerPath, searchOf, text, textOf, word, wordOf } from './search';
+import {
+  cursor,
+  ignoredOf,
+  innerPath,
+  queue,
+  searchOf,
+  text,
+  textOf,
+  word,
+  wordOf,
+} from './search';
 
 type AnyRoute = { options: { validateSearch?: unknown }; id: string; children?: unknown };
 
@@ -70,4 +80,13 @@ test('every page reads its address by readers, and none lets a senseless value t
       expect(reader.knows(senseless[name])).toBe(false);
     }
   }
+});
+
+test('a page that no list gave and a queue that Java has no number for are ignored', () => {
+  // Case B14.
+  expect(cursor.read('ImsxIg')).toBe('ImsxIg');
+  expect(cursor.read(42)).toBeUndefined();
+  expect(['7', 'page-2', '%'].map(cursor.knows)).toEqual([false, false, false]);
+  expect(queue.read(2 ** 31 - 1)).toBe('2147483647');
+  expect(queue.knows('2147483648')).toBe(false);
 });

@@ -37,6 +37,15 @@ export function innerPath(raw: unknown): string | undefined {
   return found?.startsWith('/') && !/^\/[/\\]/.test(found) ? found : undefined;
 }
 
+function holdsKey(found: string): boolean {
+  try {
+    JSON.parse(atob(found.replace(/-/g, '+').replace(/_/g, '/')));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readerOf<T>(read: (raw: unknown) => T | undefined): Reader<T> {
   return { read, knows: (raw) => read(raw) !== undefined };
 }
@@ -49,6 +58,16 @@ export const path = readerOf(innerPath);
 export const uuid = readerOf((raw) => {
   const found = textOf(raw);
   return found && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(found) ? found : undefined;
+});
+/** The number of a queue: what Java holds in an int. */
+export const queue = readerOf((raw) => {
+  const found = idOf(raw);
+  return found && Number(found) < 2 ** 31 ? found : undefined;
+});
+/** Where a page of a list goes on: the key at which the one before ended, as JSON in base64. */
+export const cursor = readerOf((raw) => {
+  const found = textOf(raw);
+  return found && holdsKey(found) ? found : undefined;
 });
 /** A date, with or without a time. */
 export const instant = readerOf((raw) => {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { topicKinds } from '@/features/topics/topic-kind';
 import type { TopicKind } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { searchOf, text, word } from './search';
+import { cursor, searchOf, text, word } from './search';
 
 const orders = ['create', 'createGroup', 'changeGroup', 'deleteGroup'] as const;
 /** The form that is open over the page; `group` fills in its consumer group. */
@@ -23,7 +23,7 @@ export const topicsRoute = createRoute({
   validateSearch: searchOf<TopicsSearch>({
     search: text,
     kind: word(topicKinds),
-    after: text,
+    after: cursor,
     sort: text,
     order: word(orders),
     group: text,

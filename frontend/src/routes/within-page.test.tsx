@@ -6,17 +6,17 @@ import { aGroupRow, groupPage as consumerGroupPage } from '@/testing/consumer-gr
 import { aGroup, groupPage } from '@/testing/group-builders';
 import { renderConsole } from '@/testing/render-console';
 
-const next = { hasNextPage: true, endCursor: 'cursor-1' };
+const next = { hasNextPage: true, endCursor: 'ImsxIg' };
 const consumerGroups = consumerGroupPage([aGroupRow()]).consumerGroups;
 
 const lists = [
-  ['/topics', 'Topics', topicPage([aTopic()], 'cursor-1', 120)],
+  ['/topics', 'Topics', topicPage([aTopic()], 'ImsxIg', 120)],
   [
     '/consumer-groups',
     'ConsumerGroups',
     { consumerGroups: { ...consumerGroups, totalCount: 120, pageInfo: next } },
   ],
-  ['/replica-groups', 'ReplicaGroups', groupPage([aGroup()], 'cursor-1', 120)],
+  ['/replica-groups', 'ReplicaGroups', groupPage([aGroup()], 'ImsxIg', 120)],
 ] as const;
 
 test.each(lists)(
@@ -25,7 +25,7 @@ test.each(lists)(
     const user = userEvent.setup();
     const { address } = renderConsole(path, { answers: { [operation]: () => page } });
     await user.click(await screen.findByRole('button', { name: 'Next' }));
-    await waitFor(() => expect(address()).toContain('after=cursor-1'));
+    await waitFor(() => expect(address()).toContain('after=ImsxIg'));
     const table = within(screen.getByRole('table'));
 
     await user.click(table.getAllByRole('button')[0] as HTMLElement);
@@ -38,10 +38,10 @@ test.each(lists)(
 test('a form opened over a later page leaves the way back', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/topics', {
-    answers: { Topics: () => topicPage([aTopic()], 'cursor-1', 120) },
+    answers: { Topics: () => topicPage([aTopic()], 'ImsxIg', 120) },
   });
   await user.click(await screen.findByRole('button', { name: 'Next' }));
-  await waitFor(() => expect(address()).toContain('after=cursor-1'));
+  await waitFor(() => expect(address()).toContain('after=ImsxIg'));
 
   await user.click(screen.getByRole('button', { name: /^Create a topic/ }));
   expect(await screen.findByRole('dialog')).toBeVisible();

@@ -166,7 +166,7 @@ export function aReport(
   change: Partial<CapacityReportSummaryFragment> = {},
 ): CapacityReportSummaryFragment {
   return {
-    id: 'r1',
+    id: '00000000-0000-4000-8000-000000000001',
     status: 'done',
     requestedAt: '2026-03-01T10:00:00Z',
     startedAt: '2026-03-01T10:00:01Z',

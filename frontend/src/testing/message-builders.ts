@@ -41,7 +41,7 @@ export function aMessageDetail(change: Partial<MessageDetail> = {}): MessageDeta
 
 export function messagePage(
   nodes: MessageRow[],
-  endCursor = 'cursor-1',
+  endCursor = 'ImsxIg',
   hasNextPage = false,
 ): MessagesQuery {
   return {

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from backend.nameserver import failover
+from backend.nameserver.sighting_writer import SightingWriter
 from backend.services.group_changes import GroupName, find_group
 from tests.integration.nameserver.broker_peer import BrokerPeer
 from tests.integration.services.controller_driver import ControllerDriver
@@ -55,6 +56,8 @@ async def test_a_request_is_answered_as_another_process_foretold(
 ):
     # Some groups are without a master: nobody may elect one before it is asked for.
     monkeypatch.setattr(failover, "MASTERLESS_SCAN_INTERVAL_S", 3_600.0)
+    # Within its first lease a process would not yet believe that who is silent is gone.
+    monkeypatch.setattr(SightingWriter, "listened_ms", 3_600_000)
     clients = {
         allows: await connect(await start_server(unclean_election_allowed=allows))
         for allows in (False, True)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.db.tables import broker_groups, replica_groups
-from backend.domain.election import Sighting
+from backend.domain.election import Ballot, Sighting
 from backend.domain.errors import (
     BrokerGroupAmbiguous,
     BrokerGroupNotControlled,
@@ -26,6 +26,7 @@ from backend.services.group_changes import GroupName
 from backend.services.replica_sightings import forget_sightings, record_sightings
 
 ALL = frozenset({1, 2, 3})
+NAME = GroupName("g", "c")
 KEY_1, KEY_2 = ("c", "g", 1), ("c", "g", 2)
 
 
@@ -398,3 +399,23 @@ async def test_a_master_that_a_silent_process_heard_has_another_lease_to_come_ba
     await age(21)
     assert [group.group_name for group in await found(one)] == ["g"]
     assert 1 not in (await one.view()).liveness.alive_ids
+
+
+async def test_a_broker_that_asks_does_not_replace_a_master_that_was_not_heard_yet(drive, database):
+    # Case A15: the control plane began a moment ago, and the replica was the first to speak.
+    one = drive()
+    await one.make_f3()
+    await one.record(database, KEY_2)
+
+    async def ask(listened_ms, broker_id=2):
+        evidence = elections.Evidence(listened_ms=listened_ms)
+        order = elections.ElectMaster(NAME, Ballot(broker_id), "test", evidence=evidence)
+        return await elections.elect(order, one.controller)
+
+    with pytest.raises(MasterLeaseLive) as refused:
+        await ask(4_000)
+    assert refused.value.left_ms == 6_000
+    assert (await one.group()).master_id == 1
+    assert (await ask(10_000)).group.master_id == 2
+    # Who is master already needs no evidence.
+    assert (await ask(0)).change is None
