@@ -152,7 +152,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios spec-index fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
 	$(PYTHON) -m tests.bench
 
@@ -188,6 +188,9 @@ help-pages: $(STAMPS)/engine ## Write tests/unit/cli/help, the help of every com
 
 scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test shows which scenario
 	$(PYTHON) -m tests.scenarios
+
+spec-index: $(STAMPS)/python ## Write the index in docs/spec/README.md, which says what each number means
+	$(PYTHON) -m tests.spec_index
 
 fmt: setup ## Format everything
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .

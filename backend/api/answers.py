@@ -121,7 +121,8 @@ def error_response(
 ) -> JSONResponse:
     """Make an error answer."""
     body = {
-        # The code tells what a type of its own would; the title is that of the status (4.2.1).
+        # The code tells what a type of its own would; the title is that of the status
+        # (RFC 9457, 4.2.1).
         "type": "about:blank",
         "title": status.phrase,
         "status": status.value,

@@ -263,7 +263,9 @@ def alter_sync_state_set(
     alive_ids: Collection[int],
     lives: Mapping[int, int] | None = None,
 ) -> Change:
-    """Replace the set as its master asks; the first check that fails decides (1.4).
+    """Replace the set as its master asks; the first check that fails decides.
+
+    The checks are those of control-plane.md 1.4.
 
     `lives` are the processes in which the replicas run. The master vouches for each that joins.
 
@@ -339,7 +341,9 @@ def clean_replicas(
     cleans_living: bool,
     alive_ids: Collection[int],
 ) -> Change | None:
-    """Forget replicas; without ids, or with the living ones too, the whole group (1.13).
+    """Forget replicas; without ids, or with the living ones too, the whole group.
+
+    So does request 1011 (control-plane.md 1.13).
 
     A cleaned id is retired, not given away again. The set's epoch rises when the set changes.
 

@@ -1,4 +1,6 @@
-"""Have masters replaced that are gone: at once when a connection closes, else by scans (2.5).
+"""Have masters replaced that are gone: at once when a connection closes, else by scans.
+
+The triggers are those of control-plane.md 2.5.
 
 Three ways lead to one use case, which finds out by itself whether there is anything to do: a
 connection that closed, a replica that fell silent, and a group whose master no process hears.

@@ -225,7 +225,7 @@ async def clean(command: CleanReplicas, controller: Controller) -> Change | None
     """
     group_name = command.name.group_name
     broker_ids: frozenset[int] = frozenset()
-    # With the living ones the list is not read at all, as in stock (1.13).
+    # With the living ones the list is not read at all, as in stock (control-plane.md 1.13).
     if not command.cleans_living:
         broker_ids = _parse_ids(command.broker_ids, group_name)
     change: Change | None = None

@@ -126,7 +126,8 @@ class Registrant:
 
     def _encode_heartbeat(self) -> dict[str, str]:
         # Without an id: one port hears for name server and controller, and what names an id there
-        # is a replica's word to its controller, on the connection to push new masters over (1.16).
+        # is a replica's word to its controller, on the connection to push new masters over
+        # (control-plane.md 1.16).
         header = BrokerHeartbeatHeader(
             cluster_name=self._settings.cluster_name,
             broker_address=self.address,

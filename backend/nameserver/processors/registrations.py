@@ -50,7 +50,7 @@ from backend.remoting.sifting import LeftOut
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
 # Older brokers send their topics without the body around them (remoting.md 1.4).
 VERSION_WITH_FULL_BODY: Final = 37
-# What a controller waits for a broker that does not say (1.16).
+# What a controller waits for a broker that does not say (control-plane.md 1.16).
 CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
 HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF

@@ -1,4 +1,4 @@
-"""Headers of the requests that consumers make (remoting.md 2.3) and of calls to them (2.6)."""
+"""Headers of requests that consumers make and answer (remoting.md 2.3, 2.6)."""
 
 import msgspec
 

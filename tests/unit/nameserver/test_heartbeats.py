@@ -56,7 +56,7 @@ def test_positions_only_rise_while_a_connection_lasts(table):  # S67
 
 
 def test_a_new_connection_tells_the_truth_anew(table):
-    """Stock keeps the larger offset after a truncation until the entry expires (1.16)."""
+    """Stock keeps the larger offset until the entry expires (control-plane.md 1.16)."""
     hear(table, epoch=2, max_offset=50)
     hear(table, connection="two", epoch=2, max_offset=10)
 

@@ -1,4 +1,7 @@
-"""Follow a master: connect to it, cut what it does not hold, copy its log, report (9.3, 9.4)."""
+"""Follow a master: connect to it, cut what it does not hold, copy its log, report.
+
+The protocol is that of storage-and-ha.md 9.3, 9.4.
+"""
 
 import asyncio
 import socket

@@ -233,7 +233,10 @@ class GroupMember:
             await _wait(self._poll_wanted, pause_s)
 
     async def _claim(self, identity: Identity, keeper: RoleKeeper) -> None:
-        """Have a controller that lost the group know of this broker, as stock does (D6, 3.10)."""
+        """Have a controller that lost the group know of this broker, as stock does.
+
+        It is for an operator to adopt it (D6, control-plane.md 3.10).
+        """
         try:
             await self._register(identity, keeper)
         except (OSError, ControllerRefused) as error:

@@ -1,4 +1,6 @@
-"""Follow what the controller says of this broker's role, one step after the other (3.6, 3.7, 3.10).
+"""Follow what the controller says of this broker's role, one step after the other.
+
+Roles change as in control-plane.md 3.6, 3.7, 3.10.
 
 Notices, polls and answers come in any order and more than once; the newest epoch counts. From the
 moment that a newer epoch is known, nothing of the older one goes on. A step that fails is tried

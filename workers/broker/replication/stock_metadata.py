@@ -1,4 +1,6 @@
-"""Keep a replica's state like that of a master of stock, which writes no records (9.10).
+"""Keep a replica's state like that of a master of stock, which writes no records.
+
+It asks for what a replica of stock asks for (storage-and-ha.md 9.10).
 
 What such a master has is taken over; what only this broker has stays, for absence is no deletion.
 A failover finds what topics, groups, offsets and delays were up to `COPY_INTERVAL_S` ago. A master

@@ -1,4 +1,6 @@
-"""Serve one master epoch: count what replicas hold, confirm it, and keep the set true (3.11, 3.12).
+"""Serve one master epoch: count what replicas hold, confirm it, and keep the set true.
+
+The rules are those of control-plane.md 3.11, 3.12.
 
 All of it belongs to the loop's thread; set and epoch are one value that changes in one place.
 """

@@ -179,7 +179,8 @@ impl Index {
         }
     }
 
-    /// Store time up to which full files are on the disk: what the checkpoint says (5.2).
+    /// Store time up to which full files are on the disk: what the checkpoint says
+    /// (storage-and-ha.md 5.2).
     pub(crate) fn durable_timestamp_ms(&self) -> i64 {
         let files = self.files.read();
         let durable = files
@@ -192,7 +193,7 @@ impl Index {
     }
 
     /// Forgets every record at or behind the end of the log, which a truncation or a crash may
-    /// have moved (D10, trap 51).
+    /// have moved (D10, storage-and-ha.md 11.4, trap 51).
     ///
     /// A file that reaches that far goes as a whole: its remaining keys are built again.
     fn cut(&self, log: &SharedLog) -> Result<(), StoreError> {
@@ -206,7 +207,8 @@ impl Index {
         self.resume(&mut build, log)
     }
 
-    /// Removes files all of whose records lie before `min_position`, but never the newest (4.4).
+    /// Removes files all of whose records lie before `min_position`, but never the newest
+    /// (storage-and-ha.md 4.4).
     pub(crate) fn expire(&self, min_position: u64) -> Result<(), StoreError> {
         let _build = self.build.lock();
         self.remove_expired(min_position)

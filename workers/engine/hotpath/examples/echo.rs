@@ -1,6 +1,7 @@
 //! A bare echo: an epoll server that cuts frames and sends them back, without looking inside.
 //!
-//! The denominator of what the agent does with the same frames (targets.md R6). Prints its port.
+//! The denominator of what the agent does with the same frames (targets.md R6a to
+//! R6c). Prints its port.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -60,7 +60,7 @@ fn a_transfer_carries_its_own_epoch_and_the_confirmed_position() {
     let second = link.next_transfer(&store, 1 << 20, 77).unwrap().unwrap();
     let beat = link.heartbeat(&store, 78).unwrap();
 
-    // The batch ends with its epoch and is labelled with it (trap 46).
+    // The batch ends with its epoch and is labelled with it (storage-and-ha.md 11.4, trap 46).
     let head = "00000002 0000005d 0000000000000000 00000001 0000000000000000 000000000000004d";
     assert_eq!(first.header[..], bytes(head));
     assert_eq!(first.body.bytes().len(), 93);

@@ -30,7 +30,8 @@ impl Wanted<'_> {
         hash(topic.as_bytes(), mark, key.as_bytes(), &mut Vec::new())
     }
 
-    /// Whether a record really has the key: the index knows hashes only (trap 26).
+    /// Whether a record really has the key: the index knows hashes only (storage-and-ha.md 11.2,
+    /// trap 26).
     pub(crate) fn is_key_of(&self, topic: &str, record: &RecordView<'_>) -> bool {
         let property = |name| find_property(record.properties, name);
         record.topic == topic.as_bytes()
@@ -71,7 +72,8 @@ fn parts(keys: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|part| !part.is_empty())
 }
 
-/// Java's hash of the key text without its sign; 0 for the one that has no positive (trap 25).
+/// Java's hash of the key text without its sign; 0 for the one that has no positive
+/// (storage-and-ha.md 11.2, trap 25).
 fn hash(topic: &[u8], mark: &[u8], key: &[u8], text: &mut Vec<u8>) -> i32 {
     text.clear();
     for part in [topic, b"#", mark, key] {

@@ -1,5 +1,5 @@
 //! Messages that hold what is a valid record: at the place where they lie themselves (FORMAT.md 6), or
-//! once their segment is used again (5.1).
+//! once their segment is used again (FORMAT.md 5.1).
 
 use std::fs;
 use std::path::Path;
