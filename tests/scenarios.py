@@ -18,6 +18,29 @@ ROOT = Path(__file__).resolve().parents[1]
 CATALOGUE = ROOT / "tests" / "scenarios.toml"
 TABLE = ROOT / "docs" / "scenarios.md"
 ENGINE = ROOT / "workers" / "engine"
+INTRODUCTION = """\
+# Scenarios
+
+A scenario is one case of what stock RocketMQ 5, or a design that it follows, does: a state, an
+event, and the result. This page says what Regent does in each case, and which test shows it. It
+exists so that no case of the specification is forgotten, and every departure from stock has a
+reason.
+
+```
+S48 in spec/control-plane.md ─▶ its line in tests/scenarios.toml ─▶ tests that cite S48 ─▶ its row
+```
+
+Example: S48 is a master that dies while two members of its set live. The row below says what
+happens here, and links the tests that cite S48.
+
+| verdict | means |
+|---|---|
+| as stock | the same result as stock's |
+| departs: D4: … | another result, by that [decision](spec/decisions.md) |
+| not here: … | belongs to a system that is not built yet |
+
+`make scenarios` writes this page from `tests/scenarios.toml` and the numbers that tests cite. The
+[index](spec/README.md) leads to the full text of each number."""
 _NUMBER = re.compile(r"\bS(\d{1,3})\b")
 _IN_NAME = re.compile(r"_s(\d{1,3})(?=_|$)")
 _RUST_TEST = re.compile(r"((?:^ *//.*\n)*)^ *#\[test\]\n(?: *#.*\n)* *fn (\w+)", re.MULTILINE)
@@ -118,13 +141,7 @@ def rust_tests(path: str, source: str) -> Iterator[Citation]:
 
 def render(scenarios: list[Scenario], cited: Mapping[int, list[Citation]]) -> str:
     """Write the table."""
-    lines = [
-        "# Scenarios",
-        "",
-        "What stock RocketMQ 5 and the designs it follows do, case by case; what this does in each",
-        "case, and which test shows it. Written by `make scenarios` from `tests/scenarios.toml`",
-        "and the numbers that tests cite.",
-    ]
+    lines = [*INTRODUCTION.splitlines()]
     area = ""
     for scenario in scenarios:
         if scenario.area != area:
