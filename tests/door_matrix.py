@@ -29,9 +29,9 @@ SAFE = {"GET", "HEAD"}
 EXCUSES = {
     "audit.export_entries": "the graph gives the audit page by page",
     "brokers.list_brokers": "the graph gives brokers by group",
-    "capacity_rows.find_soonest_full_disk": "a report tells its rows in REST",
-    "capacity_rows.list_report_rows": "a report tells its rows in REST",
-    "clusters.take_census": "lists tell their total counts in REST",
+    "capacity_rows.find_soonest_full_disk": "REST has the rows with their report",
+    "capacity_rows.list_report_rows": "REST has the rows with their report",
+    "clusters.take_census": "REST has the totals with each list",
     "replica_groups.describe_group": "the graph has it with the replica group",
     "sessions.sign_in": "a cookie is set by REST",
     "sessions.sign_out": "a cookie is taken by REST; the graph ends sessions by id",
