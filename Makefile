@@ -152,7 +152,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios spec-index fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios spec-index measurements fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
 	$(PYTHON) -m tests.bench
 
@@ -191,6 +191,9 @@ scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test sho
 
 spec-index: $(STAMPS)/python ## Write the index in docs/spec/README.md, which says what each number means
 	$(PYTHON) -m tests.spec_index
+
+measurements: $(STAMPS)/python ## Write docs/measurements.md, which shows the runs kept beside it
+	$(PYTHON) -m tests.measurements
 
 fmt: setup ## Format everything
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
