@@ -23,6 +23,8 @@ EXCEPTIONS: dict[str, str] = {
 """Files that are not read, each with its reason."""
 INDEX = "docs/spec/README.md"
 """Its lines are the beginnings of lines of other pages, with the sections that those name."""
+NUMBERED = ("docs/spec/", "workers/engine/FORMAT.md")
+"""Pages with numbered sections, which name their own sections without the page."""
 BUILT = "/target/"
 """In the path of a file that a build makes, which is not committed."""
 
@@ -48,6 +50,8 @@ _CASE = re.compile(
 _RECORD = re.compile(rf"\bADRs?{_GAP}(?P<records>\d+\b(?:(?:,{_GAP}|{_GAP}and{_GAP})\d+\b)*)")
 _BARE = re.compile(r"(?<=[\w;,])(?<! in) \((?P<what>\d+\.\d+(?:, \d+\.\d+)*|traps? \d+)\)")
 """A section without its page, in parentheses behind a word."""
+_OWN_BARE = re.compile(r"(?<=[\w;,)`\"]) \((?P<sections>\d+\.\d+(?:, \d+\.\d+)*)\)")
+"""The same on a page with numbered sections, which means its own."""
 _LINK = re.compile(r"\[[^\]\n]*\]\((?P<target>[^)\s]+)\)")
 _PATH = re.compile(
     r"(?<![\w/.*$<-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:py|rs|tsx?|toml|mako|java)"
@@ -150,7 +154,7 @@ def broken_references(path: str, text: str, library: Library) -> Iterator[Broken
     ]
     if path.endswith(".md"):
         found += [*_broken_links(path, plain, library), *_broken_paths(path, plain, library)]
-    if path in library.pages and path.startswith("docs/spec/") and path != INDEX:
+    if path in library.pages and path.startswith(NUMBERED) and path != INDEX:
         found += _broken_own_sections(plain, library.pages[path])
     if path.endswith((".py", ".rs", ".ts", ".tsx")):
         found += [
@@ -196,10 +200,11 @@ def _sections(cited: str) -> list[str]:
 
 
 def _broken_own_sections(text: str, page: Page) -> Iterator[tuple[int, str]]:
-    for found in _OWN_SECTION.finditer(text):
-        for section in _sections(found["sections"]):
-            if section not in page.sections:
-                yield found.start(), f"section {section}"
+    for pattern in (_OWN_SECTION, _OWN_BARE):
+        for found in pattern.finditer(text):
+            for section in _sections(found["sections"]):
+                if section not in page.sections:
+                    yield found.start(), f"section {section}"
 
 
 def _broken_numbers(text: str, library: Library) -> Iterator[tuple[int, str]]:

@@ -113,6 +113,8 @@ def test_paths_that_docs_name_are_looked_up(library):
 
 
 def test_sections_of_a_page_that_it_names_itself_are_its_own(library):
-    found = broken("see section 1.4\nand sections 2 and 9.3\n", library, "docs/spec/wire.md")
+    text = "see section 1.4 (1.4)\nand sections 2 and 9.3\nor none (1.9)\n"
 
-    assert found == ["docs/spec/wire.md:2: section 9.3"]
+    found = broken(text, library, "docs/spec/wire.md")
+
+    assert found == ["docs/spec/wire.md:2: section 9.3", "docs/spec/wire.md:3: section 1.9"]
