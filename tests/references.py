@@ -147,11 +147,9 @@ def broken_references(path: str, text: str, library: Library) -> Iterator[Broken
     """Give the references of one file that do not resolve, in the order of their kinds."""
     plain = _LINT_RULES.sub(_blank, text)
     plain = _SEGMENT_LIST.sub(_blank, plain)
-    found = [
-        *_broken_pages(path, plain, library),
-        *_broken_sections(plain, library),
-        *_broken_numbers(plain, library),
-    ]
+    found = [*_broken_numbers(plain, library)]
+    if ".md" in plain or "targets" in plain:
+        found += [*_broken_pages(path, plain, library), *_broken_sections(plain, library)]
     if path.endswith(".md"):
         found += [*_broken_links(path, plain, library), *_broken_paths(path, plain, library)]
     if path in library.pages and path.startswith(NUMBERED) and path != INDEX:

@@ -1,0 +1,48 @@
+"""Every page of docs opens with what the thing is, a picture and an example, in plain words."""
+
+import re
+
+import pytest
+
+from tests.spec_index import ROOT
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+OPENING_LINES = 40
+"""In so many lines a page has shown what it is about."""
+UNCLEAR = re.compile(r"\b(told|nobody|whoever|anew|somebody)\b", re.IGNORECASE)
+"""Words that stand where a noun should."""
+QUOTED = re.compile(r"^```.*?^```|`[^`\n]*`|\[test_[^\]]*\]\([^)]*\)", re.MULTILINE | re.DOTALL)
+
+
+def opening_gaps(text):
+    """Give what the beginning of a page lacks."""
+    lines = text.splitlines()
+    opening = "\n".join(lines[:OPENING_LINES])
+    has_sentence = len(lines) > 2 and lines[0].startswith("# ") and re.match(r"[A-Z`]", lines[2])
+    found = {
+        "a sentence": bool(has_sentence),
+        "a picture": "```" in opening,
+        "an example": "Example" in opening,
+    }
+    return [part for part, is_there in found.items() if not is_there]
+
+
+def unclear_words(text):
+    """Give the words of a page that stand for a noun, without code and names of tests."""
+    return UNCLEAR.findall(QUOTED.sub("", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_opens_with_what_it_is_a_picture_and_an_example(page):
+    text = page.read_text()
+
+    assert opening_gaps(text) == []
+    assert unclear_words(text) == []
+
+
+def test_a_page_that_opens_with_a_table_is_found():
+    good = "# Doors\n\nA door is a way to ask.\n\n```\na ─▶ b\n```\n\nExample: `--nobody`.\n"
+
+    assert opening_gaps(good) == []
+    assert opening_gaps("# Doors\n\n| a | b |\n") == ["a sentence", "a picture", "an example"]
+    assert unclear_words(good + "Nobody is told of [test_who_is_told](a.py).") == ["Nobody", "told"]
