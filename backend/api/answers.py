@@ -22,6 +22,7 @@ from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
 from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
 from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
+from backend.domain.errors import ErrorKind
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidName: HTTPStatus.BAD_REQUEST,
@@ -93,6 +94,21 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     operation_errors.ConsumerGroupNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.BrokerUnknown: HTTPStatus.NOT_FOUND,
     operation_errors.BrokerSilent: HTTPStatus.BAD_GATEWAY,
+}
+
+STATUSES: Final[Mapping[errors.ErrorKind, HTTPStatus]] = {
+    ErrorKind.INVALID: HTTPStatus.BAD_REQUEST,
+    ErrorKind.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    ErrorKind.CONFLICT: HTTPStatus.CONFLICT,
+    ErrorKind.OUTDATED: HTTPStatus.PRECONDITION_FAILED,
+    ErrorKind.UNCONFIRMED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ErrorKind.REUSED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ErrorKind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    ErrorKind.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    ErrorKind.THROTTLED: HTTPStatus.TOO_MANY_REQUESTS,
+    ErrorKind.EXPIRED: HTTPStatus.CONFLICT,
+    ErrorKind.TOO_SLOW: HTTPStatus.CONFLICT,
+    ErrorKind.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
 
 # What lies behind us is away for a while; the caller may try again.

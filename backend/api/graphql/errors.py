@@ -13,6 +13,7 @@ from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
 from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
 from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
+from backend.domain.errors import ErrorKind
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -84,6 +85,20 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     operation_errors.ConsumerGroupNotFound: "not_found",
     operation_errors.BrokerUnknown: "not_found",
     operation_errors.BrokerSilent: "unavailable",
+}
+KIND_CODES: Final[Mapping[ErrorKind, str]] = {
+    ErrorKind.INVALID: "invalid_input",
+    ErrorKind.NOT_FOUND: "not_found",
+    ErrorKind.CONFLICT: "conflict",
+    ErrorKind.OUTDATED: "precondition_failed",
+    ErrorKind.UNCONFIRMED: "confirmation_missing",
+    ErrorKind.REUSED: "invalid_input",
+    ErrorKind.UNAUTHENTICATED: "unauthenticated",
+    ErrorKind.FORBIDDEN: "forbidden",
+    ErrorKind.THROTTLED: "too_many_attempts",
+    ErrorKind.EXPIRED: "events_expired",
+    ErrorKind.TOO_SLOW: "subscriber_too_slow",
+    ErrorKind.UNAVAILABLE: "unavailable",
 }
 _FACT_NAMES: Final = {
     "stock_code": "stockCode",
