@@ -1,76 +1,71 @@
-"""Read Java-properties text, the form of stock `broker.conf` files."""
+r"""Read and change Java-properties text, the form of stock `broker.conf` files.
+
+Three things depart from Java on purpose. Blanks at the end of a value are dropped: no stock
+property wants one, and they are invisible. A `\u` without its four digits is the letter, where
+Java refuses the whole file. Only what must be is escaped on writing, as stock's brokers do it.
+"""
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-_ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_PAIR: Final = re.compile(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", re.DOTALL)
-_CONTINUED: Final = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+from javaproperties import KeyValue, parse
+
+_ESCAPE: Final = re.compile(r"\\(?:(u)(?![0-9a-fA-F]{4})|.)", re.DOTALL)
+_LETTER_U: Final = "\ufdd0"
+"""No text holds this character; it is as long as what it stands for, and so keeps all places."""
 
 
 def parse_properties_text(text: str) -> dict[str, str]:
-    """Read names and values; the last of a repeated name wins, trailing blanks are dropped.
+    """Read names and values; the last of a repeated name wins."""
+    return {
+        element.key.replace(_LETTER_U, "u"): element.value.rstrip().replace(_LETTER_U, "u")
+        for element in parse(_without_bare_u(text))
+        if isinstance(element, KeyValue)
+    }
 
-    Dropping trailing blanks departs from Java on purpose: no stock property wants one, and they
-    are invisible in a configuration file.
-    """
-    return dict(_pair(line) for line, _ in _logical_lines(text) if line is not None)
 
-
-def format_properties_text(values: dict[str, str]) -> str:
+def format_properties_text(values: Mapping[str, str]) -> str:
     """Write one `name=value` line for each pair."""
     return "".join(f"{name}={_escape(value)}\n" for name, value in values.items())
 
 
-def split_lines(text: str) -> list[tuple[str | None, list[str]]]:
-    """Cut a text into what stands in it: each property by its name, with the lines it takes.
+def change_properties_text(text: str, changes: Mapping[str, str | None]) -> str:
+    """Give a text in which some properties have other values, or none where that is None.
 
-    Comments and empty lines have no name.
+    Comments, order and all other lines stay as they are.
     """
-    parts: list[tuple[str | None, list[str]]] = []
-    for logical, raw in _logical_lines(text):
-        parts.append((None if logical is None else _pair(logical)[0], raw))
-    return parts
+    left = dict(changes)
+    kept: list[str] = []
+    for name, source in _sources(_whole_lines(text)):
+        if name is None or name not in changes:
+            kept.append(source)
+        elif (value := left.pop(name, None)) is not None:
+            kept.append(format_properties_text({name: value}))
+        # A further line of the same name would win over the new one.
+    added = {name: value for name, value in left.items() if value is not None}
+    return "".join(kept) + format_properties_text(added)
 
 
-def _logical_lines(text: str) -> list[tuple[str | None, list[str]]]:
-    """Give each logical line, None for a comment, with the lines of the text that it takes."""
-    lines: list[tuple[str | None, list[str]]] = []
-    held, taken = "", list[str]()
-    for raw in text.splitlines():
-        line = raw.lstrip()
-        taken.append(raw)
-        if not held and (not line or line[0] in "#!"):
-            lines.append((None, taken))
-            taken = []
-            continue
-        held += line
-        if _CONTINUED.search(held):
-            held = held[:-1]
-            continue
-        lines.append((held.rstrip(), taken))
-        held, taken = "", []
-    if held.strip():
-        lines.append((held.rstrip(), taken))
-    return lines
+def _sources(text: str) -> Iterator[tuple[str | None, str]]:
+    """Yield what stands in a text: each property by its name, all else without, and its lines."""
+    begin = 0
+    for element in parse(_without_bare_u(text)):
+        end = begin + len(element.source)
+        name = element.key.replace(_LETTER_U, "u") if isinstance(element, KeyValue) else None
+        yield name, text[begin:end]
+        begin = end
 
 
-def _pair(line: str) -> tuple[str, str]:
-    found = _PAIR.fullmatch(line)
-    assert found is not None, "the pattern matches every line"
-    return _unescape(found.group(1)), _unescape(found.group(2))
+def _whole_lines(text: str) -> str:
+    """Return a text to which lines can be added."""
+    if text and not text.endswith("\n"):
+        text += "\n"
+    return text + "\n" if text.endswith("\\\n") else text
 
 
-def _unescape(text: str) -> str:
-    return _ESCAPE.sub(_unescape_one, text)
-
-
-def _unescape_one(found: re.Match[str]) -> str:
-    mark = found.group(1)
-    if len(mark) > 1:
-        return chr(int(mark[1:], 16))
-    return _ESCAPES.get(mark, mark)
+def _without_bare_u(text: str) -> str:
+    return _ESCAPE.sub(lambda found: f"\\{_LETTER_U}" if found[1] else found[0], text)
 
 
 def _escape(value: str) -> str:

@@ -18,81 +18,24 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
-from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
 from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
-from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
+from backend.domain.errors import DomainError, ErrorKind, TooManyAttempts
+from backend.services.stock_codes import find_controller_code
 
-ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
-    errors.InvalidName: HTTPStatus.BAD_REQUEST,
-    errors.InvalidAddress: HTTPStatus.BAD_REQUEST,
-    errors.InvalidTopicSettings: HTTPStatus.BAD_REQUEST,
-    errors.InvalidCursor: HTTPStatus.BAD_REQUEST,
-    errors.InvalidPageSize: HTTPStatus.BAD_REQUEST,
-    errors.InvalidSpan: HTTPStatus.BAD_REQUEST,
-    errors.ClusterNotFound: HTTPStatus.NOT_FOUND,
-    errors.BrokerGroupNotFound: HTTPStatus.NOT_FOUND,
-    errors.TopicNotFound: HTTPStatus.NOT_FOUND,
-    errors.CapacityReportNotFound: HTTPStatus.NOT_FOUND,
-    errors.BrokerGroupAmbiguous: HTTPStatus.CONFLICT,
-    errors.BrokerGroupNotControlled: HTTPStatus.NOT_FOUND,
-    errors.BrokerGroupBusy: HTTPStatus.CONFLICT,
-    errors.BrokerIdRefused: HTTPStatus.CONFLICT,
-    errors.BrokerNotRegistered: HTTPStatus.NOT_FOUND,
-    errors.AdoptionAwaited: HTTPStatus.CONFLICT,
-    errors.AdoptionRefused: HTTPStatus.CONFLICT,
-    errors.AlterSyncStateSetRefused: HTTPStatus.CONFLICT,
-    errors.NotTheMaster: HTTPStatus.CONFLICT,
-    errors.MasterEpochFenced: HTTPStatus.CONFLICT,
-    errors.MasterEpochMoved: HTTPStatus.PRECONDITION_FAILED,
-    errors.SyncStateSetEpochFenced: HTTPStatus.CONFLICT,
-    errors.UnknownReplica: HTTPStatus.CONFLICT,
-    errors.BrokerNotAlive: HTTPStatus.CONFLICT,
-    errors.MasterNotAvailable: HTTPStatus.CONFLICT,
-    errors.ElectionFailed: HTTPStatus.CONFLICT,
-    errors.MasterLeaseLive: HTTPStatus.CONFLICT,
-    errors.CleanRefused: HTTPStatus.CONFLICT,
-    errors.RegistrationRefused: HTTPStatus.CONFLICT,
-    errors.RouteNotFound: HTTPStatus.NOT_FOUND,
-    errors.SettingNotFound: HTTPStatus.NOT_FOUND,
-    errors.TooManySettings: HTTPStatus.CONFLICT,
-    errors.VersionMoved: HTTPStatus.PRECONDITION_FAILED,
-    errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
-    errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
-    errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
-    errors.Forbidden: HTTPStatus.FORBIDDEN,
-    access_errors.PasswordChangeRequired: HTTPStatus.FORBIDDEN,
-    access_errors.InvalidPassword: HTTPStatus.BAD_REQUEST,
-    access_errors.InvalidClusterPattern: HTTPStatus.BAD_REQUEST,
-    access_errors.InvalidTokenScope: HTTPStatus.BAD_REQUEST,
-    access_errors.UserNotFound: HTTPStatus.NOT_FOUND,
-    access_errors.UserAlreadyExists: HTTPStatus.CONFLICT,
-    access_errors.LastAdministrator: HTTPStatus.CONFLICT,
-    access_errors.SessionNotFound: HTTPStatus.NOT_FOUND,
-    access_errors.ApiTokenNotFound: HTTPStatus.NOT_FOUND,
-    access_errors.ApiTokenAlreadyExists: HTTPStatus.CONFLICT,
-    access_errors.TooManyApiTokens: HTTPStatus.CONFLICT,
-    message_errors.MessageNotFound: HTTPStatus.NOT_FOUND,
-    message_errors.InvalidMessageSearch: HTTPStatus.BAD_REQUEST,
-    message_errors.ClientNotFound: HTTPStatus.NOT_FOUND,
-    event_errors.EventsExpired: HTTPStatus.CONFLICT,
-    event_errors.SubscriberTooSlow: HTTPStatus.CONFLICT,
-    operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,
-    operation_errors.OperationStateConflict: HTTPStatus.CONFLICT,
-    operation_errors.OperationFenced: HTTPStatus.CONFLICT,
-    operation_errors.PlanExpired: HTTPStatus.PRECONDITION_FAILED,
-    operation_errors.PlanBlocked: HTTPStatus.CONFLICT,
-    operation_errors.PreconditionMoved: HTTPStatus.PRECONDITION_FAILED,
-    operation_errors.ConfirmationMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-    operation_errors.InvalidParameters: HTTPStatus.BAD_REQUEST,
-    operation_errors.NotUndoable: HTTPStatus.CONFLICT,
-    operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
-    operation_errors.LockNotFound: HTTPStatus.NOT_FOUND,
-    operation_errors.BrokerStillCounted: HTTPStatus.CONFLICT,
-    operation_errors.ChangeRefused: HTTPStatus.CONFLICT,
-    operation_errors.ConsumerGroupNotFound: HTTPStatus.NOT_FOUND,
-    operation_errors.BrokerUnknown: HTTPStatus.NOT_FOUND,
-    operation_errors.BrokerSilent: HTTPStatus.BAD_GATEWAY,
+STATUSES: Final[Mapping[ErrorKind, HTTPStatus]] = {
+    ErrorKind.INVALID: HTTPStatus.BAD_REQUEST,
+    ErrorKind.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    ErrorKind.CONFLICT: HTTPStatus.CONFLICT,
+    ErrorKind.OUTDATED: HTTPStatus.PRECONDITION_FAILED,
+    ErrorKind.UNCONFIRMED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ErrorKind.REUSED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ErrorKind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    ErrorKind.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    ErrorKind.THROTTLED: HTTPStatus.TOO_MANY_REQUESTS,
+    ErrorKind.EXPIRED: HTTPStatus.CONFLICT,
+    ErrorKind.TOO_SLOW: HTTPStatus.CONFLICT,
+    ErrorKind.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
 
 # What lies behind us is away for a while; the caller may try again.
@@ -133,17 +76,23 @@ def error_response(
     return JSONResponse(body, status_code=status, headers=headers, media_type=PROBLEM_MEDIA_TYPE)
 
 
-def domain_error_response(error: errors.DomainError) -> JSONResponse:
-    """Answer a refusal by the table."""
-    status = ANSWERS.get(type(error), HTTPStatus.BAD_REQUEST)
+def domain_error_response(error: DomainError) -> JSONResponse:
+    """Answer a refusal by its kind."""
+    status = STATUSES[error.kind]
     headers = {}
-    if isinstance(error, errors.TooManyAttempts):
+    if isinstance(error, TooManyAttempts):
         headers["Retry-After"] = str(error.retry_after_s)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     facts = error_facts(error) or None
     message = _printable(str(error))
     return error_response(status, error.code, message, facts=facts, headers=headers)
+
+
+def error_facts(error: DomainError) -> dict[str, Any]:
+    """Return the facts of a refusal, with the response code that stock's controller has for it."""
+    code = find_controller_code(error)
+    return error.facts if code is None else {"stock_code": code, **error.facts}
 
 
 def unavailable_response(error: Exception) -> JSONResponse:
@@ -160,8 +109,8 @@ def unavailable_response(error: Exception) -> JSONResponse:
 def add_handlers(app: FastAPI) -> None:
     """Have an application answer every error in one form."""
 
-    @app.exception_handler(errors.DomainError)
-    async def on_domain_error(_request: Request, error: errors.DomainError) -> JSONResponse:
+    @app.exception_handler(DomainError)
+    async def on_domain_error(_request: Request, error: DomainError) -> JSONResponse:
         return domain_error_response(error)
 
     @app.exception_handler(RequestValidationError)

@@ -13,8 +13,7 @@ import msgspec
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from backend.api.answers import UNAVAILABLE
-from backend.api.stock_codes import error_facts
+from backend.api.answers import UNAVAILABLE, error_facts
 from backend.domain.errors import DomainError
 from backend.domain.event import Event
 from backend.services.event_feed import EventBatch

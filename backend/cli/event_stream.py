@@ -1,11 +1,11 @@
 """Follow the numbered events of a server: a lost connection is resumed, and none is missed."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import httpx
+from httpx_sse import ServerSentEvent
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import print_note
@@ -36,8 +36,8 @@ def follow(
     position, was_lost = after, False
     while until is None or time.monotonic() < until:
         try:
-            with client.stream("/events", after=position, **chosen) as lines:
-                for number, event in _messages(client, lines):
+            with client.stream("/events", after=position, **chosen) as events:
+                for number, event in _messages(client, events):
                     position, was_lost = number, False
                     yield event
                     if until is not None and time.monotonic() >= until:
@@ -49,25 +49,20 @@ def follow(
         time.sleep(RETRY_DELAY_S)
 
 
-def _messages(client: RestClient, lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
-    """Read server-sent events: each number with its event, or alone.
+def _messages(
+    client: RestClient, events: Iterator[ServerSentEvent]
+) -> Iterator[tuple[int, Event | None]]:
+    """Yield each number with its event; a number alone is a heartbeat.
 
     Raises:
         CommandError: the stream has ended for good.
     """
-    fields: dict[str, str] = {}
-    for line in lines:
-        if line:
-            name, _, value = line.partition(": ")
-            fields[name] = value
-            continue
-        if fields.get("event") == "end":
-            _note_end(client, json.loads(fields["data"]))
+    for one in events:
+        if one.event == "end":
+            _note_end(client, one.json())
             return
-        if "id" in fields:
-            data = fields.get("data")
-            yield int(fields["id"]), None if data is None else json.loads(data)
-        fields = {}
+        if one.id:
+            yield int(one.id), one.json() if one.data else None
 
 
 def _note_end(client: RestClient, told: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from urllib.parse import quote
 
 import httpx
+from httpx_sse import EventSource, ServerSentEvent
 
 from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
 from backend.cli.local_session import LocalSession, json_object
@@ -108,8 +109,8 @@ class RestClient:
         return self._call("GET", path, params=_present(parameters))
 
     @contextlib.contextmanager
-    def stream(self, path: str, **parameters: Any) -> Iterator[Iterator[str]]:
-        """Open a stream of server-sent events and yield its lines; silence is a lost connection.
+    def stream(self, path: str, **parameters: Any) -> Iterator[Iterator[ServerSentEvent]]:
+        """Open a stream and yield its server-sent events; silence is a lost connection.
 
         Raises:
             CommandError: the server refuses.
@@ -120,7 +121,7 @@ class RestClient:
             if not answer.is_success:
                 answer.read()
                 raise self._refusal(answer)
-            yield _lines(answer)
+            yield EventSource(answer).iter_sse()
 
     def lines(self, path: str, **parameters: str | None) -> Iterator[str]:
         """Yield the lines of a file as they come; a file that is cut off is an error."""

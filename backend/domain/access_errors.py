@@ -7,10 +7,10 @@ Further classes of `errors.py`, under the same rules.
 
 from uuid import UUID
 
-from backend.domain.errors import DomainError
+from backend.domain.errors import DomainError, ErrorKind
 
 
-class PasswordChangeRequired(DomainError):
+class PasswordChangeRequired(DomainError, kind=ErrorKind.FORBIDDEN):
     """The caller signed in with a one-time password, which must be replaced first."""
 
     code = "password_change_required"
@@ -19,7 +19,7 @@ class PasswordChangeRequired(DomainError):
         super().__init__("replace the one-time password first: regent user password")
 
 
-class InvalidPassword(DomainError):
+class InvalidPassword(DomainError, kind=ErrorKind.INVALID):
     """A new password breaks the rules."""
 
     code = "invalid_password"
@@ -29,7 +29,7 @@ class InvalidPassword(DomainError):
         self.reason = reason
 
 
-class InvalidClusterPattern(DomainError):
+class InvalidClusterPattern(DomainError, kind=ErrorKind.INVALID):
     """Clusters were to be named by a pattern that none can fit, or by no pattern at all."""
 
     code = "invalid_cluster_pattern"
@@ -39,7 +39,7 @@ class InvalidClusterPattern(DomainError):
         self.reason = reason
 
 
-class InvalidTokenScope(DomainError):
+class InvalidTokenScope(DomainError, kind=ErrorKind.INVALID):
     """A token was asked for that reaches too far or lives too long."""
 
     code = "invalid_token_scope"
@@ -49,7 +49,7 @@ class InvalidTokenScope(DomainError):
         self.reason = reason
 
 
-class UserNotFound(DomainError):
+class UserNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No user has the name."""
 
     code = "user_not_found"
@@ -59,7 +59,7 @@ class UserNotFound(DomainError):
         self.user_name = user_name
 
 
-class UserAlreadyExists(DomainError):
+class UserAlreadyExists(DomainError, kind=ErrorKind.CONFLICT):
     """A user has the name already."""
 
     code = "user_already_exists"
@@ -69,7 +69,7 @@ class UserAlreadyExists(DomainError):
         self.user_name = user_name
 
 
-class LastAdministrator(DomainError):
+class LastAdministrator(DomainError, kind=ErrorKind.CONFLICT):
     """Without this user nobody could decide who else may sign in."""
 
     code = "last_administrator"
@@ -80,7 +80,7 @@ class LastAdministrator(DomainError):
         self.user_name = user_name
 
 
-class SessionNotFound(DomainError):
+class SessionNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No open session has the id, or it is somebody else's."""
 
     code = "session_not_found"
@@ -90,7 +90,7 @@ class SessionNotFound(DomainError):
         self.session_id = session_id
 
 
-class ApiTokenNotFound(DomainError):
+class ApiTokenNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No token has the id, or it is somebody else's."""
 
     code = "api_token_not_found"
@@ -100,7 +100,7 @@ class ApiTokenNotFound(DomainError):
         self.token_id = token_id
 
 
-class ApiTokenAlreadyExists(DomainError):
+class ApiTokenAlreadyExists(DomainError, kind=ErrorKind.CONFLICT):
     """The user has a token of the name already."""
 
     code = "api_token_already_exists"
@@ -110,7 +110,7 @@ class ApiTokenAlreadyExists(DomainError):
         self.name = name
 
 
-class TooManyApiTokens(DomainError):
+class TooManyApiTokens(DomainError, kind=ErrorKind.CONFLICT):
     """A user has as many tokens as one may have."""
 
     code = "too_many_api_tokens"

@@ -1,31 +1,68 @@
-"""Name what can be refused, and why, without saying through which door it is told.
+"""Name what can be refused, and why, without naming the door that answers.
 
-Each class knows its code; HTTP, GraphQL and remoting each hold a table from class to answer, and a
-test demands that every class below stands in every table.
+Each class has a code of its own and a kind. HTTP and GraphQL answer by the kind.
 """
 
 # ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
 
-from typing import ClassVar
+from enum import StrEnum
+from typing import Any, ClassVar
+
+
+class ErrorKind(StrEnum):
+    """Name the kinds of refusal that a caller handles in different ways."""
+
+    INVALID = "invalid"
+    """The request breaks a rule; the same request is refused each time."""
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    """The present state does not allow the request."""
+    OUTDATED = "outdated"
+    """The request expects a state that has changed since the caller read it."""
+    UNCONFIRMED = "unconfirmed"
+    """The request lacks a confirmation that its risk demands."""
+    REUSED = "reused"
+    """The key of the request stands for another request."""
+    UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
+    THROTTLED = "throttled"
+    """The caller has to wait before the next try."""
+    EXPIRED = "expired"
+    """The events that the caller asks for are no longer kept."""
+    TOO_SLOW = "too_slow"
+    """The caller takes events more slowly than they come."""
+    UNAVAILABLE = "unavailable"
+    """A broker that is needed for the answer does not answer."""
 
 
 class DomainError(Exception):
-    """Stand for any refusal that a caller can be told about."""
+    """Stand for any refusal that a caller can be told about; each class names its kind."""
 
     code: ClassVar[str] = "domain_error"
+    kind: ClassVar[ErrorKind]
+
+    def __init_subclass__(cls, *, kind: ErrorKind) -> None:
+        """Keep the kind; Python and mypy refuse a class without one."""
+        super().__init_subclass__()
+        cls.kind = kind
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what programs may need besides the code, by names in snake case."""
+        return {}
 
 
-class InvalidName(DomainError):
+class InvalidName(DomainError, kind=ErrorKind.INVALID):
     """A name breaks the rules of what it should name."""
 
     code = "invalid_name"
 
     def __init__(self, *, kind: str, name: str, reason: str) -> None:
         super().__init__(f"{kind} {name[:300]!r} {reason}")
-        self.kind, self.name, self.reason = kind, name, reason
+        self.subject, self.name, self.reason = kind, name, reason
 
 
-class InvalidAddress(DomainError):
+class InvalidAddress(DomainError, kind=ErrorKind.INVALID):
     """A broker announced an address that no client could connect to."""
 
     code = "invalid_address"
@@ -35,7 +72,7 @@ class InvalidAddress(DomainError):
         self.address = address
 
 
-class InvalidTopicSettings(DomainError):
+class InvalidTopicSettings(DomainError, kind=ErrorKind.INVALID):
     """A topic was announced with counts or permissions outside their range."""
 
     code = "invalid_topic_settings"
@@ -45,7 +82,7 @@ class InvalidTopicSettings(DomainError):
         self.topic_name, self.reason = topic_name, reason
 
 
-class InvalidCursor(DomainError):
+class InvalidCursor(DomainError, kind=ErrorKind.INVALID):
     """A page was asked for after a place that no page ended at."""
 
     code = "invalid_cursor"
@@ -54,7 +91,7 @@ class InvalidCursor(DomainError):
         super().__init__("the cursor was not made by this list")
 
 
-class InvalidPageSize(DomainError):
+class InvalidPageSize(DomainError, kind=ErrorKind.INVALID):
     """A page was asked for that is empty or larger than the limit."""
 
     code = "invalid_page_size"
@@ -64,7 +101,7 @@ class InvalidPageSize(DomainError):
         self.size, self.size_max = size, size_max
 
 
-class InvalidSpan(DomainError):
+class InvalidSpan(DomainError, kind=ErrorKind.INVALID):
     """A history was asked for over no time, or over more than it is kept."""
 
     code = "invalid_span"
@@ -74,7 +111,7 @@ class InvalidSpan(DomainError):
         self.minutes, self.minutes_max = minutes, minutes_max
 
 
-class ClusterNotFound(DomainError):
+class ClusterNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No cluster has the name."""
 
     code = "cluster_not_found"
@@ -84,7 +121,7 @@ class ClusterNotFound(DomainError):
         self.cluster_name = cluster_name
 
 
-class BrokerGroupNotFound(DomainError):
+class BrokerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """The cluster holds no broker group of the name."""
 
     code = "broker_group_not_found"
@@ -94,7 +131,7 @@ class BrokerGroupNotFound(DomainError):
         self.cluster_name, self.group_name = cluster_name, group_name
 
 
-class TopicNotFound(DomainError):
+class TopicNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """The cluster holds no topic of the name."""
 
     code = "topic_not_found"
@@ -104,7 +141,7 @@ class TopicNotFound(DomainError):
         self.cluster_name, self.topic_name = cluster_name, topic_name
 
 
-class CapacityReportNotFound(DomainError):
+class CapacityReportNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No capacity report has the id."""
 
     code = "capacity_report_not_found"
@@ -114,7 +151,7 @@ class CapacityReportNotFound(DomainError):
         self.report_id = report_id
 
 
-class BrokerGroupAmbiguous(DomainError):
+class BrokerGroupAmbiguous(DomainError, kind=ErrorKind.CONFLICT):
     """A broker group was named without its cluster, and several clusters hold one so called."""
 
     code = "broker_group_ambiguous"
@@ -124,7 +161,7 @@ class BrokerGroupAmbiguous(DomainError):
         self.group_name = group_name
 
 
-class BrokerGroupNotControlled(DomainError):
+class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
     """The broker group has no replicas that a controller knows of."""
 
     code = "broker_group_not_controlled"
@@ -134,7 +171,7 @@ class BrokerGroupNotControlled(DomainError):
         self.group_name = group_name
 
 
-class BrokerGroupBusy(DomainError):
+class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
     """Others changed the broker group each time that a change was about to be written."""
 
     code = "broker_group_busy"
@@ -144,7 +181,7 @@ class BrokerGroupBusy(DomainError):
         self.group_name = group_name
 
 
-class BrokerIdRefused(DomainError):
+class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
     """A broker applied for an id that it may not have."""
 
     code = "broker_id_refused"
@@ -158,7 +195,7 @@ class BrokerIdRefused(DomainError):
         self.next_broker_id = next_broker_id
 
 
-class BrokerNotRegistered(DomainError):
+class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
     """A broker spoke under an id that its group does not have."""
 
     code = "broker_not_registered"
@@ -169,7 +206,7 @@ class BrokerNotRegistered(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class AdoptionAwaited(DomainError):
+class AdoptionAwaited(DomainError, kind=ErrorKind.CONFLICT):
     """A broker spoke under an id that is not known here, and is kept as a candidate (D6)."""
 
     code = "adoption_awaited"
@@ -182,7 +219,7 @@ class AdoptionAwaited(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class AdoptionRefused(DomainError):
+class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
     """Brokers were to be adopted, and what is known of them does not allow it."""
 
     code = "adoption_refused"
@@ -192,7 +229,7 @@ class AdoptionRefused(DomainError):
         self.group_name, self.reason = group_name, reason
 
 
-class AlterSyncStateSetRefused(DomainError):
+class AlterSyncStateSetRefused(DomainError, kind=ErrorKind.CONFLICT):
     """A SyncStateSet was proposed that can't follow the present one."""
 
     code = "alter_sync_state_set_refused"
@@ -202,7 +239,7 @@ class AlterSyncStateSetRefused(DomainError):
         self.group_name, self.reason = group_name, reason
 
 
-class NotTheMaster(DomainError):
+class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
     """A broker spoke as master that is not."""
 
     code = "not_the_master"
@@ -213,7 +250,7 @@ class NotTheMaster(DomainError):
         self.group_name, self.broker_id, self.master_id = group_name, broker_id, master_id
 
 
-class MasterEpochFenced(DomainError):
+class MasterEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
     """A master spoke in another epoch than the present one."""
 
     code = "master_epoch_fenced"
@@ -223,7 +260,7 @@ class MasterEpochFenced(DomainError):
         self.group_name, self.epoch, self.held = group_name, epoch, held
 
 
-class MasterEpochMoved(DomainError):
+class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
     """An order was given for a master epoch that is over."""
 
     code = "master_epoch_moved"
@@ -236,7 +273,7 @@ class MasterEpochMoved(DomainError):
         self.group_name, self.expected, self.held = group_name, expected, held
 
 
-class SyncStateSetEpochFenced(DomainError):
+class SyncStateSetEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
     """A master wanted to change a SyncStateSet that is no longer the present one."""
 
     code = "sync_state_set_epoch_fenced"
@@ -248,7 +285,7 @@ class SyncStateSetEpochFenced(DomainError):
         self.group_name, self.epoch, self.held = group_name, epoch, held
 
 
-class UnknownReplica(DomainError):
+class UnknownReplica(DomainError, kind=ErrorKind.CONFLICT):
     """A SyncStateSet was proposed with a member that the group does not have."""
 
     code = "unknown_replica"
@@ -258,7 +295,7 @@ class UnknownReplica(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class BrokerNotAlive(DomainError):
+class BrokerNotAlive(DomainError, kind=ErrorKind.CONFLICT):
     """A SyncStateSet was proposed with a member that is not alive."""
 
     code = "broker_not_alive"
@@ -268,7 +305,7 @@ class BrokerNotAlive(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class MasterNotAvailable(DomainError):
+class MasterNotAvailable(DomainError, kind=ErrorKind.CONFLICT):
     """The controller looked for a new master and found none."""
 
     code = "master_not_available"
@@ -278,7 +315,7 @@ class MasterNotAvailable(DomainError):
         self.group_name, self.explanation = group_name, explanation
 
 
-class ElectionFailed(DomainError):
+class ElectionFailed(DomainError, kind=ErrorKind.CONFLICT):
     """A broker or an operator asked for a master, and nobody may become it."""
 
     code = "election_failed"
@@ -288,7 +325,7 @@ class ElectionFailed(DomainError):
         self.group_name, self.explanation = group_name, explanation
 
 
-class MasterLeaseLive(DomainError):
+class MasterLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
     """A new master has to wait until the present one can no longer acknowledge (D9)."""
 
     code = "master_lease_live"
@@ -301,7 +338,7 @@ class MasterLeaseLive(DomainError):
         self.group_name, self.winner_id, self.left_ms = group_name, winner_id, left_ms
 
 
-class CleanRefused(DomainError):
+class CleanRefused(DomainError, kind=ErrorKind.CONFLICT):
     """Replicas were to be forgotten that are still needed."""
 
     code = "clean_refused"
@@ -311,7 +348,7 @@ class CleanRefused(DomainError):
         self.group_name, self.reason = group_name, reason
 
 
-class RegistrationRefused(DomainError):
+class RegistrationRefused(DomainError, kind=ErrorKind.CONFLICT):
     """A broker announced one topic before it had announced itself (remoting.md 2.7, 103)."""
 
     code = "registration_refused"
@@ -321,7 +358,7 @@ class RegistrationRefused(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class RouteNotFound(DomainError):
+class RouteNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker serves the topic."""
 
     code = "route_not_found"
@@ -331,7 +368,7 @@ class RouteNotFound(DomainError):
         self.topic_name = topic_name
 
 
-class SettingNotFound(DomainError):
+class SettingNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """The name server's key-value table has no such namespace or key."""
 
     code = "setting_not_found"
@@ -342,7 +379,7 @@ class SettingNotFound(DomainError):
         self.namespace, self.key = namespace, key
 
 
-class TooManySettings(DomainError):
+class TooManySettings(DomainError, kind=ErrorKind.CONFLICT):
     """The name server's key-value table is full."""
 
     code = "too_many_settings"
@@ -352,7 +389,7 @@ class TooManySettings(DomainError):
         self.count_max = count_max
 
 
-class Unauthenticated(DomainError):
+class Unauthenticated(DomainError, kind=ErrorKind.UNAUTHENTICATED):
     """The caller has not signed in, or no longer is."""
 
     code = "unauthenticated"
@@ -361,7 +398,7 @@ class Unauthenticated(DomainError):
         super().__init__("sign in first")
 
 
-class InvalidCredentials(DomainError):
+class InvalidCredentials(DomainError, kind=ErrorKind.UNAUTHENTICATED):
     """The name and the password do not belong together; which of them is wrong is not told."""
 
     code = "invalid_credentials"
@@ -370,7 +407,7 @@ class InvalidCredentials(DomainError):
         super().__init__("the name or the password is wrong")
 
 
-class TooManyAttempts(DomainError):
+class TooManyAttempts(DomainError, kind=ErrorKind.THROTTLED):
     """Somebody is guessing passwords."""
 
     code = "too_many_attempts"
@@ -380,7 +417,7 @@ class TooManyAttempts(DomainError):
         self.retry_after_s = retry_after_s
 
 
-class Forbidden(DomainError):
+class Forbidden(DomainError, kind=ErrorKind.FORBIDDEN):
     """The caller is known and may not do this."""
 
     code = "forbidden"
@@ -390,7 +427,7 @@ class Forbidden(DomainError):
         self.reason = reason
 
 
-class VersionMoved(DomainError):
+class VersionMoved(DomainError, kind=ErrorKind.OUTDATED):
     """Somebody edits what is another by now than what they saw."""
 
     code = "version_moved"
@@ -398,3 +435,8 @@ class VersionMoved(DomainError):
     def __init__(self, what: str, *, expected: str, found: str) -> None:
         super().__init__(f"{what} was changed since you read it: read it again, then change that")
         self.what, self.expected, self.found = what, expected, found
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return both versions."""
+        return {"expected": self.expected, "found": self.found}

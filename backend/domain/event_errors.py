@@ -2,10 +2,12 @@
 
 # ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
 
-from backend.domain.errors import DomainError
+from typing import Any
+
+from backend.domain.errors import DomainError, ErrorKind
 
 
-class EventsExpired(DomainError):
+class EventsExpired(DomainError, kind=ErrorKind.EXPIRED):
     """Events were asked for behind a number from which on not all are kept any more."""
 
     code = "events_expired"
@@ -19,8 +21,13 @@ class EventsExpired(DomainError):
         self.after = after
         self.oldest_number, self.newest_number = oldest_number, newest_number
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the ends of what is kept."""
+        return {"oldest_number": self.oldest_number, "newest_number": self.newest_number}
 
-class SubscriberTooSlow(DomainError):
+
+class SubscriberTooSlow(DomainError, kind=ErrorKind.TOO_SLOW):
     """A subscriber had caught up with the events, and then took them too slowly."""
 
     code = "subscriber_too_slow"
@@ -30,3 +37,8 @@ class SubscriberTooSlow(DomainError):
             f"more than {held_max} events came while none was taken; follow again after {position}"
         )
         self.position, self.held_max = position, held_max
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the number to follow from."""
+        return {"position": self.position}

@@ -2,10 +2,10 @@
 
 # ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
 
-from backend.domain.errors import DomainError
+from backend.domain.errors import DomainError, ErrorKind
 
 
-class MessageNotFound(DomainError):
+class MessageNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker that was asked holds the message."""
 
     code = "message_not_found"
@@ -15,7 +15,7 @@ class MessageNotFound(DomainError):
         self.message_id = message_id
 
 
-class InvalidMessageSearch(DomainError):
+class InvalidMessageSearch(DomainError, kind=ErrorKind.INVALID):
     """Messages can't be looked for in this way."""
 
     code = "invalid_message_search"
@@ -24,7 +24,7 @@ class InvalidMessageSearch(DomainError):
         super().__init__(f"messages can't be looked for so: {reason}")
 
 
-class ClientNotFound(DomainError):
+class ClientNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker of the cluster that answered has a client of that id connected."""
 
     code = "client_not_found"

@@ -1,11 +1,13 @@
-"""Name what operations refuse, and why; the doors hold these in the same tables as all errors."""
+"""Name what operations refuse, and why."""
 
 # ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
 
-from backend.domain.errors import DomainError
+from typing import Any
+
+from backend.domain.errors import DomainError, ErrorKind
 
 
-class OperationNotFound(DomainError):
+class OperationNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No operation has the id."""
 
     code = "operation_not_found"
@@ -15,7 +17,7 @@ class OperationNotFound(DomainError):
         self.operation_id = operation_id
 
 
-class OperationStateConflict(DomainError):
+class OperationStateConflict(DomainError, kind=ErrorKind.CONFLICT):
     """An operation was to become what can't follow where it stands; `why` also says what can."""
 
     code = "operation_state_conflict"
@@ -26,7 +28,7 @@ class OperationStateConflict(DomainError):
         self.operation_id, self.state, self.verb = operation_id, state, verb
 
 
-class OperationFenced(DomainError):
+class OperationFenced(DomainError, kind=ErrorKind.CONFLICT):
     """A worker spoke of an operation that another has taken over."""
 
     code = "operation_fenced"
@@ -36,7 +38,7 @@ class OperationFenced(DomainError):
         self.operation_id, self.fence, self.held = operation_id, fence, held
 
 
-class PlanExpired(DomainError):
+class PlanExpired(DomainError, kind=ErrorKind.OUTDATED):
     """A plan was confirmed after its time."""
 
     code = "plan_expired"
@@ -46,7 +48,7 @@ class PlanExpired(DomainError):
         self.operation_id, self.expired_at = operation_id, expired_at
 
 
-class PlanBlocked(DomainError):
+class PlanBlocked(DomainError, kind=ErrorKind.CONFLICT):
     """A plan was confirmed that one of its checks forbids."""
 
     code = "plan_blocked"
@@ -55,8 +57,14 @@ class PlanBlocked(DomainError):
         super().__init__(f"the plan is blocked by its check {check!r}: {why}")
         self.check, self.why, self.stock_code = check, why, stock_code
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the check, and stock's response code if it has one."""
+        code = {} if self.stock_code is None else {"stock_code": self.stock_code}
+        return {**code, "check": self.check}
 
-class PreconditionMoved(DomainError):
+
+class PreconditionMoved(DomainError, kind=ErrorKind.OUTDATED):
     """A fact that a plan was made from is another by now."""
 
     code = "precondition_moved"
@@ -66,8 +74,13 @@ class PreconditionMoved(DomainError):
         super().__init__(f"{name} was {expected} when this was planned and is {now}: plan again")
         self.name, self.expected, self.found = name, expected, found
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the precondition with both values."""
+        return {"precondition": self.name, "expected": self.expected, "found": self.found}
 
-class ConfirmationMissing(DomainError):
+
+class ConfirmationMissing(DomainError, kind=ErrorKind.UNCONFIRMED):
     """A confirmation lacks what the gate of a risk class asks for."""
 
     code = "confirmation_missing"
@@ -77,17 +90,17 @@ class ConfirmationMissing(DomainError):
         self.what = what
 
 
-class InvalidParameters(DomainError):
+class InvalidParameters(DomainError, kind=ErrorKind.INVALID):
     """An operation was asked for with parameters that its kind does not have."""
 
     code = "invalid_parameters"
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(f"{kind}: {reason}")
-        self.kind, self.reason = kind, reason
+        self.operation_kind, self.reason = kind, reason
 
 
-class NotUndoable(DomainError):
+class NotUndoable(DomainError, kind=ErrorKind.CONFLICT):
     """An operation can't be taken back."""
 
     code = "not_undoable"
@@ -97,7 +110,7 @@ class NotUndoable(DomainError):
         self.reason = reason
 
 
-class IdempotencyKeyReused(DomainError):
+class IdempotencyKeyReused(DomainError, kind=ErrorKind.REUSED):
     """A key came again with another request than the one it stands for."""
 
     code = "idempotency_key_reused"
@@ -107,7 +120,7 @@ class IdempotencyKeyReused(DomainError):
         self.key = key
 
 
-class LockNotFound(DomainError):
+class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker that answered holds such a lock."""
 
     code = "lock_not_found"
@@ -118,7 +131,7 @@ class LockNotFound(DomainError):
         self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
 
 
-class BrokerStillCounted(DomainError):
+class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
     """A broker was to be forgotten that is counted on by now."""
 
     code = "broker_still_counted"
@@ -131,7 +144,7 @@ class BrokerStillCounted(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
-class ChangeRefused(DomainError):
+class ChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
     """A broker does not make a change that a step asked it for; nothing of it was made."""
 
     code = "change_refused"
@@ -141,7 +154,7 @@ class ChangeRefused(DomainError):
         self.address, self.reason = address, reason
 
 
-class ConsumerGroupNotFound(DomainError):
+class ConsumerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker of the cluster that was asked knows the consumer group."""
 
     code = "consumer_group_not_found"
@@ -151,7 +164,7 @@ class ConsumerGroupNotFound(DomainError):
         self.cluster_name, self.group_name = cluster_name, group_name
 
 
-class BrokerUnknown(DomainError):
+class BrokerUnknown(DomainError, kind=ErrorKind.NOT_FOUND):
     """The cluster's records hold no broker of the group under the id, or at the address."""
 
     code = "broker_unknown"
@@ -164,7 +177,7 @@ class BrokerUnknown(DomainError):
         self.cluster_name, self.group_name, self.broker_id = cluster_name, group_name, broker_id
 
 
-class BrokerSilent(DomainError):
+class BrokerSilent(DomainError, kind=ErrorKind.UNAVAILABLE):
     """A broker that had to be asked gave no answer, or another than was asked for."""
 
     code = "broker_silent"

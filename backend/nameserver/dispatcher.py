@@ -18,13 +18,13 @@ from backend.domain.errors import DomainError
 from backend.nameserver.answer import Answer
 from backend.nameserver.controller_requests import CONTROLLER_REQUESTS
 from backend.nameserver.directory import Directory
-from backend.nameserver.errors import ANSWERS
 from backend.nameserver.processors import PROCESSORS
 from backend.remoting.command import Command, answer
 from backend.remoting.headers import InvalidHeader
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.services.stock_codes import stock_code_of
 
 UNKNOWN_REQUEST: Final = "UNKNOWN"
 _NAMES: Final = {code: RequestCode(code).name for code in PROCESSORS}
@@ -107,8 +107,7 @@ def _finish(command: Command, outcome: Answer, directory: Directory) -> bytes:
 
 def _explain(command: Command, error: Exception) -> Answer:
     if isinstance(error, DomainError):
-        code = ANSWERS.get(type(error), ResponseCode.SYSTEM_ERROR)
-        return Answer(code, remark=str(error))
+        return Answer(stock_code_of(error), remark=str(error))
     if isinstance(error, (InvalidHeader, InvalidJson)):
         return Answer(ResponseCode.SYSTEM_ERROR, remark=str(error))
     if isinstance(error, UNSTORABLE):

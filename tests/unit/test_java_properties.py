@@ -22,6 +22,10 @@ from backend.java_properties import format_properties_text, parse_properties_tex
         ("a\\=b=c", {"a=b": "c"}),
         ("a=1\r\nb=2\r\n", {"a": "1", "b": "2"}),
         ("a=1 \\", {"a": "1"}),
+        ("a=1  \nb=2\t\n", {"a": "1", "b": "2"}),
+        ("p=C:\\users\n", {"p": "C:users"}),
+        ("\\u=\\\\u0061", {"u": "\\u0061"}),
+        ("a=x\u2028y", {"a": "x\u2028y"}),
         ("", {}),
     ],
 )

@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from backend.java_properties import (
-    format_properties_text,
-    parse_properties_text,
-    split_lines,
-)
+from backend.java_properties import change_properties_text, parse_properties_text
 
 _NEW: Final = ".new"
 _BACKUP: Final = ".bak"
@@ -64,21 +60,3 @@ class ConfigFile:
         except UnicodeDecodeError as error:
             # Somebody wrote it so since the start, which would have said the same.
             raise OSError(errno.EILSEQ, "is not UTF-8 text", str(self.path)) from error
-
-
-def change_properties_text(text: str, changes: Mapping[str, str | None]) -> str:
-    """Give a text in which some properties have other values, or none where that is None."""
-    left = dict(changes)
-    kept: list[str] = []
-    for name, lines in split_lines(text):
-        if name is None or name not in changes:
-            kept += lines
-        elif (value := left.pop(name, None)) is not None:
-            kept.append(format_properties_text({name: value}).rstrip("\n"))
-        # A further line of the same name would win over the new one.
-    kept += [
-        format_properties_text({name: value}).rstrip("\n")
-        for name, value in left.items()
-        if value is not None
-    ]
-    return "".join(f"{line}\n" for line in kept)

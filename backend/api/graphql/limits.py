@@ -4,13 +4,15 @@ Depth, aliases and selected fields are counted with fragments spread out, each f
 remembered, so that the counting itself stays cheap for a document made to be expensive. Cycles are
 cut here and refused by the standard rules.
 
-What was accepted is remembered by its text: a console sends the same documents again and again, and
-reading and checking one takes longer than most answers. The text alone decides: variables are
-checked each time, permissions by the fields themselves.
+The library's own limiters of depth and aliases do not serve here: they follow each path through the
+fragments, so their work can double with each fragment, and an unknown fragment makes them fail.
+
+Documents are remembered: a console sends the same ones again and again, and reading and checking
+one takes longer than most answers. Variables are checked each time, permissions by the fields.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +25,8 @@ from graphql import (
     OperationDefinitionNode,
     SelectionSetNode,
 )
-from strawberry.extensions import SchemaExtension
+from strawberry.extensions import MaxTokensLimiter, ParserCache, ValidationCache
+from strawberry.types import ExecutionContext
 
 DEPTH_MAX: Final = 12
 ALIAS_COUNT_MAX: Final = 30
@@ -32,7 +35,7 @@ TOKEN_COUNT_MAX: Final = 2_000
 OPERATION_COUNT_MAX: Final = 5
 REMEMBERED_COUNT_MAX: Final = 128
 REMEMBERED_LENGTH_MAX: Final = 4_096
-"""Some 300 KB each once read, so what is remembered stays below 40 MB whoever sends what."""
+"""Some 300 KB each once read, in two caches: what is remembered stays below 80 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,65 +55,48 @@ class Cost:
         )
 
 
-class AcceptedDocuments:
-    """Remember documents that one schema accepts, those used last; each is only ever read."""
+class ReadOnce(ParserCache):
+    """Remember what short documents were read as; a long one is read each time."""
 
     def __init__(self) -> None:
-        self._by_text: OrderedDict[str, DocumentNode] = OrderedDict()
-
-    def __len__(self) -> int:
-        """Count what is remembered."""
-        return len(self._by_text)
-
-    def find(self, text: str) -> DocumentNode | None:
-        """Find what a text was read as."""
-        document = self._by_text.get(text)
-        if document is not None:
-            self._by_text.move_to_end(text)
-        return document
-
-    def add(self, text: str, document: DocumentNode) -> None:
-        """Remember a document; those that are longer than any of the console's are not."""
-        if len(text) > REMEMBERED_LENGTH_MAX:
-            return
-        self._by_text[text] = document
-        if len(self._by_text) > REMEMBERED_COUNT_MAX:
-            self._by_text.popitem(last=False)
-
-
-class LimitDocuments(SchemaExtension):
-    """Count a document before anything else looks at it, unless it was accepted before."""
-
-    def __init__(self, accepted: AcceptedDocuments) -> None:
-        super().__init__()
-        self._accepted, self._is_known = accepted, False
-
-    def on_operation(self) -> Iterator[None]:
-        """Bound the parser."""
-        self.execution_context.parse_options["max_tokens"] = TOKEN_COUNT_MAX
-        yield
+        super().__init__(REMEMBERED_COUNT_MAX)
 
     def on_parse(self) -> Iterator[None]:
-        """Spare the parser what was accepted before."""
+        """Spare the parser a short document that it has read before."""
         context = self.execution_context
-        known = self._accepted.find(context.query or "")
-        if known is not None:
-            context.graphql_document, self._is_known = known, True
+        if _is_short(context):
+            # What can't be read is left to the parser too: errors get their code after this.
+            with suppress(GraphQLError, RecursionError):
+                context.graphql_document = self.cached_parse_document(
+                    context.query, **context.parse_options
+                )
         yield
+
+
+class CheckOnce(ValidationCache):
+    """Count a document, and remember what the standard rules say about a short one."""
+
+    def __init__(self) -> None:
+        super().__init__(REMEMBERED_COUNT_MAX)
 
     def on_validate(self) -> Iterator[None]:
         """Refuse what is too much, so that the standard rules never see it."""
         context = self.execution_context
         document = context.graphql_document
-        if self._is_known:
-            # No errors, as opposed to none looked for: the standard rules are not run again.
-            context.pre_execution_errors = []
-        elif document is not None and (refusal := find_excess(document)) is not None:
-            told = GraphQLError(refusal, extensions={"code": "invalid_input"})
-            context.pre_execution_errors = [told]
-        yield
-        if document is not None and context.query and not context.pre_execution_errors:
-            self._accepted.add(context.query, document)
+        excess = None if document is None else find_excess(document)
+        if excess is not None:
+            refusal = GraphQLError(excess, extensions={"code": "invalid_input"})
+            context.pre_execution_errors = [refusal]
+            yield
+        elif _is_short(context):
+            yield from super().on_validate()
+        else:
+            yield
+
+
+def limit_tokens() -> MaxTokensLimiter:
+    """Bound the parser."""
+    return MaxTokensLimiter(TOKEN_COUNT_MAX)
 
 
 def find_excess(document: DocumentNode) -> str | None:
@@ -167,3 +153,7 @@ class _Counter:
             if fragment is not None:
                 self._costs[name] = self.cost(fragment.selection_set)
         return self._costs[name]
+
+
+def _is_short(context: ExecutionContext) -> bool:
+    return len(context.query or "") <= REMEMBERED_LENGTH_MAX

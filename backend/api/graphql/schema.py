@@ -30,7 +30,7 @@ from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.health import HealthQuery
-from backend.api.graphql.limits import AcceptedDocuments, LimitDocuments
+from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
 from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.maintenance import MaintenanceQuery
 from backend.api.graphql.messages import MessageQuery
@@ -253,12 +253,11 @@ class Schema(strawberry.Schema):
 @cache
 def build_schema() -> Schema:
     """Make the schema, once a process: every application of it may use the same one."""
-    accepted = AcceptedDocuments()
     schema = Schema(
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        extensions=[lambda: LimitDocuments(accepted), FreshLoaders, TellErrors],
+        extensions=[limit_tokens, ReadOnce, CheckOnce, FreshLoaders, TellErrors],
         config=StrawberryConfig(scalar_map={Int64: INT64}, sort_schema=True),
     )
     guard_fields(schema._schema)  # noqa: SLF001 - the core schema, which the library makes

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from backend.domain.errors import BrokerNotRegistered, DomainError
 from backend.domain.plan import CheckVerdict
-from backend.nameserver.errors import ANSWERS
 from backend.services import elections
 from backend.services.group_changes import GroupName, find_group
 from backend.services.operations import elect_master
 from backend.services.operations.kind import OperationContext
 from backend.services.replica_views import explain_election
+from backend.services.stock_codes import stock_code_of
 from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
@@ -72,7 +72,7 @@ async def ask(case, context):
             elections.ElectMaster(name, case.ballot, "test"), context.controller
         )
     except DomainError as error:
-        code = int(ANSWERS[type(error)])
+        code = int(stock_code_of(error))
     else:
         code = STAYS if view.change is None else DONE
     after = (await find_group(name, context.controller)).group

@@ -1,10 +1,12 @@
 import time
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
 import strawberry
 import strawberry.schema.schema as library
 from graphql import parse
+from strawberry.extensions import parser_cache, validation_cache
 
 from backend.api.graphql.limits import (
     ALIAS_COUNT_MAX,
@@ -12,9 +14,11 @@ from backend.api.graphql.limits import (
     FIELD_COUNT_MAX,
     REMEMBERED_COUNT_MAX,
     REMEMBERED_LENGTH_MAX,
-    AcceptedDocuments,
-    LimitDocuments,
+    TOKEN_COUNT_MAX,
+    CheckOnce,
+    ReadOnce,
     find_excess,
+    limit_tokens,
 )
 
 
@@ -84,50 +88,70 @@ class Query:
 @pytest.fixture
 def graph(monkeypatch):
     """Give a schema that remembers documents, and counts how often one is read and checked."""
-    accepted, done = AcceptedDocuments(), {"parse": 0, "validate_document": 0}
+    done = {"parse": 0, "validate": 0}
 
-    def counting(name):
-        real = getattr(library, name)
+    def counting(module, name):
+        real = getattr(module, name)
 
         def count(*arguments, **named):
             done[name] += 1
             return real(*arguments, **named)
 
-        monkeypatch.setattr(library, name, count)
+        monkeypatch.setattr(module, name, count)
 
-    for name in done:
-        counting(name)
-    schema = strawberry.Schema(query=Query, extensions=[lambda: LimitDocuments(accepted)])
-    return SimpleNamespace(ask=schema.execute, accepted=accepted, done=done)
+    for module in (parser_cache, library):
+        counting(module, "parse")
+    counting(library, "validate")
+    # The library keeps its caches for all schemas of a process.
+    for module, find in (
+        (parser_cache, "_get_parse_cache"),
+        (validation_cache, "_get_validate_cache"),
+    ):
+        monkeypatch.setattr(module, find, cache(getattr(module, find).__wrapped__))
+    schema = strawberry.Schema(query=Query, extensions=[limit_tokens, ReadOnce, CheckOnce])
+    return SimpleNamespace(ask=schema.execute, done=done)
+
+
+QUESTION = "query ($number: Int!) { twice(number: $number) }"
 
 
 async def test_a_document_is_read_and_checked_once_and_answered_each_time(graph):
-    text = "query ($number: Int!) { twice(number: $number) }"
-
-    told = [await graph.ask(text, variable_values={"number": n}) for n in (1, 2, "x")]
+    told = [await graph.ask(QUESTION, variable_values={"number": n}) for n in (1, 2, "x")]
 
     assert [one.data for one in told] == [{"twice": 2}, {"twice": 4}, None]
     assert "Int cannot represent" in told[2].errors[0].message
-    assert graph.done == {"parse": 1, "validate_document": 1}
+    assert graph.done == {"parse": 1, "validate": 1}
 
 
-@pytest.mark.parametrize("text", ["{ nothing }", "{ twice(", nested(DEPTH_MAX + 1)])
-async def test_what_is_refused_is_refused_again(graph, text):
+async def test_a_long_document_is_not_remembered(graph):
+    text = QUESTION + " " * REMEMBERED_LENGTH_MAX
+
+    told = [await graph.ask(text, variable_values={"number": n}) for n in (1, 2)]
+
+    assert [one.data for one in told] == [{"twice": 2}, {"twice": 4}]
+    assert graph.done == {"parse": 2, "validate": 2}
+
+
+async def test_only_so_many_documents_are_remembered(graph):
+    texts = [f"{{ twice(number: {number}) }}" for number in range(REMEMBERED_COUNT_MAX + 1)]
+    for text in (*texts, texts[-1], texts[0]):
+        await graph.ask(text)
+
+    assert graph.done == {"parse": len(texts) + 1, "validate": len(texts) + 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "check_count"),
+    [
+        ("{ nothing }", 1),
+        ("{ ...nothing }", 1),
+        ("{ twice(", 0),
+        ("{ " + "twice " * TOKEN_COUNT_MAX + "}", 0),
+        (nested(DEPTH_MAX + 1), 0),
+    ],
+)
+async def test_what_is_refused_is_refused_again(graph, text, check_count):
     refusals = [(await graph.ask(text)).errors[0].message for _ in range(2)]
 
     assert refusals[0] == refusals[1]
-    assert len(graph.accepted) == 0
-
-
-def test_what_was_used_last_is_remembered_within_bounds():
-    accepted, document = AcceptedDocuments(), parse("{ a }")
-    for number in range(REMEMBERED_COUNT_MAX):
-        accepted.add(f"{{ a{number} }}", document)
-
-    accepted.find("{ a0 }")
-    accepted.add("{ b }", document)
-    accepted.add("{ c }" + " " * REMEMBERED_LENGTH_MAX, document)
-
-    assert len(accepted) == REMEMBERED_COUNT_MAX
-    assert accepted.find("{ a0 }") is document
-    assert accepted.find("{ a1 }") is None
+    assert graph.done["validate"] == check_count

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.java_properties import format_properties_text, parse_properties_text
-from workers.broker.config_file import ConfigFile, change_properties_text
+from backend.java_properties import (
+    change_properties_text,
+    format_properties_text,
+    parse_properties_text,
+)
+from workers.broker.config_file import ConfigFile
 
 NAMES = st.from_regex(r"[A-Za-z0-9.]{1,8}", fullmatch=True)
 VALUES = st.from_regex(r"[ -~]{0,20}", fullmatch=True).map(str.strip)
@@ -21,6 +25,9 @@ VALUES = st.from_regex(r"[ -~]{0,20}", fullmatch=True).map(str.strip)
         ("levels=1s \\\n  5s\na=1", {"levels": "2s 3s"}, "levels=2s 3s\na=1\n"),
         ("levels=1s \\\n  5s\na=1", {"a": "2"}, "levels=1s \\\n  5s\na=2\n"),
         ("", {"a": "x\\y"}, "a=x\\\\y\n"),
+        ("a=1 \\", {"b": "2"}, "a=1 \\\n\nb=2\n"),
+        ("# C:\\users\np=C:\\users\na=1", {"a": "2"}, "# C:\\users\np=C:\\users\na=2\n"),
+        ("a=1\n", {"b": "h:1;i:2"}, "a=1\nb=h:1;i:2\n"),
     ],
 )
 def test_only_what_is_named_changes(text, changes, expected):

@@ -12,10 +12,14 @@ def refusal(status: int, code: str, message: str, facts=None) -> httpx.Response:
     return httpx.Response(status, json=body, headers=headers)
 
 
+def event_stream(text: str) -> httpx.Response:
+    return httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
+
+
 def quiet_events(request: httpx.Request) -> httpx.Response:
     """Answer as a server does where nothing happens: it says that it is there, and no more."""
     if request.headers.get("Accept") == "text/event-stream":
-        return httpx.Response(200, text="id: 7\n\n")
+        return event_stream("id: 7\n\n")
     return httpx.Response(200, json={"items": [], "newest_number": 7})
 
 

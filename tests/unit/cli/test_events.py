@@ -5,7 +5,7 @@ import json
 import httpx
 
 from backend.cli.app import run
-from tests.unit.cli.fake_server import refusal
+from tests.unit.cli.fake_server import event_stream, refusal
 
 
 def event(number, **values):
@@ -35,7 +35,7 @@ def stream(*numbers, end=None):
     if end is not None:
         told = {"code": end, "message": f"it is {end}", "details": None}
         text += f"event: end\ndata: {json.dumps(told)}\n\n"
-    return httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
+    return event_stream(text)
 
 
 def test_the_newest_events_are_a_table(signed_in, capsys):
@@ -109,7 +109,7 @@ def test_a_number_that_is_no_longer_kept_ends_with_3_and_says_why(signed_in, cap
 def test_an_event_may_hold_what_breaks_a_line_in_unicode(signed_in, capsys):
     told = event(5, details={"error": "refused\u2028by\u0085it"})
     text = f"id: 5\ndata: {json.dumps(told, ensure_ascii=False)}\n\n"
-    signed_in.on("GET", "/events", httpx.Response(200, text=text), refusal(403, "forbidden", "no"))
+    signed_in.on("GET", "/events", event_stream(text), refusal(403, "forbidden", "no"))
 
     run(["events", "--follow", "--after", "4", "-o", "json"])
 

@@ -2,16 +2,16 @@
 
 import subprocess
 import sys
-from http import HTTPStatus
 from itertools import takewhile
 
 import pytest
 
-from backend.api.answers import ANSWERS
 from backend.cli.app import reflow, run
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.rest import LISTS
+from backend.domain.errors import ErrorKind
 from tests.cli_help import FOLDER, commands, find_command, pages
+from tests.domain_errors import every_error
 
 COMPARE = """
 from importlib import import_module
@@ -95,7 +95,7 @@ Examples:
 
 
 def test_what_names_nothing_is_followed_by_the_command_that_lists_what_there_is():
-    lists = {error.code for error, status in ANSWERS.items() if status is HTTPStatus.NOT_FOUND}
+    lists = {one.code for one in every_error() if one.kind is ErrorKind.NOT_FOUND}
 
     assert set(LISTS) == lists
     for line in LISTS.values():

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from backend.cli.app import run
-from tests.unit.cli.fake_server import refusal
+from tests.unit.cli.fake_server import event_stream, refusal
 from tests.unit.cli.test_orders import DONE, ID, PATH, operation, sent, step
 
 
@@ -25,7 +25,7 @@ def events(*ids, after=7):
         for number, one in enumerate(ids, start=after + 1)
     ]
     lines = [f"id: {one['number']}\ndata: {json.dumps(one)}\n\n" for one in told]
-    return httpx.Response(200, text="".join(lines))
+    return event_stream("".join(lines))
 
 
 def reads(server):

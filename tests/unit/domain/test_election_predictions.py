@@ -4,7 +4,7 @@ from collections import Counter
 
 from backend.domain.election import Verdict, elect_master, judge
 from backend.domain.errors import DomainError
-from backend.nameserver.errors import ANSWERS
+from backend.services.stock_codes import stock_code_of
 from tests.unit.domain.generated_elections import (
     DONE,
     NOBODY,
@@ -22,7 +22,7 @@ def carry_out(case):
     try:
         change = elect_master(case.group, case.liveness, case.ballot)
     except DomainError as error:
-        return int(ANSWERS[type(error)]), case.group.master_id
+        return int(stock_code_of(error)), case.group.master_id
     return (STAYS, case.group.master_id) if change is None else (DONE, change.after.master_id)
 
 
