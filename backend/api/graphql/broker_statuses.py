@@ -10,8 +10,8 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.pages import PageInfo, connect
 from backend.api.graphql.scalars import Int64, int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
-from backend.api.instants import told_instant
 from backend.services import broker_statuses as service
+from backend.views.instants import told_instant
 
 
 @strawberry.type

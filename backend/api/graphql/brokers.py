@@ -8,11 +8,12 @@ import strawberry
 from backend.api.graphql.context import Info
 from backend.api.graphql.protections import Protection
 from backend.api.graphql.samples import BrokerSample
-from backend.api.graphql.scalars import Int64, instant
+from backend.api.graphql.scalars import Int64
 from backend.domain import broker as domain
 from backend.domain import broker_group as group_domain
 from backend.domain.protection import broker_resource
 from backend.services.heartbeats import BrokerKey
+from backend.views.instants import instant
 
 BrokerRole = strawberry.enum(domain.BrokerRole, description=None)
 BrokerState = strawberry.enum(domain.BrokerState, description=None)

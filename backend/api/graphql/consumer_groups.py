@@ -11,7 +11,6 @@ from backend.api.graphql.pages import PageInfo, connect
 from backend.api.graphql.protections import Protection
 from backend.api.graphql.scalars import Int64, int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
-from backend.api.instants import told_instant
 from backend.domain import consumer_group_lag as domain
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
@@ -19,6 +18,7 @@ from backend.domain.operation_errors import ConsumerGroupNotFound
 from backend.domain.protection import Resource, ResourceKind
 from backend.services import consumer_group_details as details
 from backend.services import consumer_groups as service
+from backend.views.instants import told_instant
 
 ConsumerGroupState = strawberry.enum(domain.GroupState, name="ConsumerGroupState", description=None)
 LagQueueKind = strawberry.enum(domain.QueueKind, name="LagQueueKind", description=None)

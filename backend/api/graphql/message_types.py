@@ -9,10 +9,10 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.pages import PageInfo
 from backend.api.graphql.scalars import Int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
-from backend.api.instants import told_instant
 from backend.domain import message as domain
 from backend.domain import message_body as body_domain
 from backend.services.message_deliveries import describe_deliveries
+from backend.views.instants import told_instant
 
 DeliveryState = strawberry.enum(domain.DeliveryState, name="DeliveryState", description=None)
 BodyForm = strawberry.enum(body_domain.BodyForm, name="BodyForm", description=None)

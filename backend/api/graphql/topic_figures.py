@@ -10,13 +10,13 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.scalars import Int64, int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
-from backend.api.instants import told_instant
 from backend.domain import queue_allocation as allocation
 from backend.domain import topic as domain
 from backend.services import topic_stats as stats_service
 from backend.services.queue_allocations import compare_allocations
 from backend.services.topic_offsets import list_offsets
 from backend.services.topics import TopicFilter, list_holding_clusters
+from backend.views.instants import told_instant
 
 AllocationRule = strawberry.enum(allocation.AllocationRule, description=None)
 

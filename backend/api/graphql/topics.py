@@ -7,12 +7,13 @@ import strawberry
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.protections import Protection
-from backend.api.graphql.scalars import Int64, instant
+from backend.api.graphql.scalars import Int64
 from backend.domain import topic as domain
 from backend.domain.protection import Resource, ResourceKind
 from backend.domain.route import RouteEntry as DomainRouteEntry
 from backend.services.observations import QueueView, TopicRates, view_queues, view_rates
 from backend.services.topics import topic_version
+from backend.views.instants import instant
 
 TopicKind = strawberry.enum(domain.TopicKind, description=None)
 

@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
-from backend.api.instants import told_instant
 from backend.api.rest.errors import SILENT
 from backend.api.rest.pages import After, PageOut, page_out
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
@@ -19,6 +18,7 @@ from backend.services.broker_statuses import (
     describe_status,
     list_consume_stats,
 )
+from backend.views.instants import told_instant
 
 router = APIRouter(tags=["brokers"])
 

@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
-from backend.api.instants import told_instant
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After, PageOut, Search, page_out
 from backend.api.rest.protections import ProtectionOut
@@ -31,6 +30,7 @@ from backend.services.consumer_groups import (
     observe_consumer_groups,
 )
 from backend.services.protections import find_protections
+from backend.views.instants import told_instant
 
 router = APIRouter(tags=["consumer groups"])
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor, encode_cursor
-from backend.api.instants import milliseconds_of, told_instant
+from backend.api.instants import milliseconds_of
 from backend.api.permissions import needs
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After
@@ -27,6 +27,7 @@ from backend.services.messages import (
     find_messages,
     get_message,
 )
+from backend.views.instants import told_instant
 
 router = APIRouter(tags=["messages"])
 

@@ -2,25 +2,21 @@
 
 from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
 from backend.api.context import Context, listener_of
 from backend.api.cursors import decode_cursor
-from backend.api.permissions import reaches
-from backend.api.rest.errors import COMMON, NOT_FOUND
+from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.health import GroupHealthOut
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
-from backend.domain.access import Reach
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Verdict
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.clusters import describe_cluster
-from backend.services.controllers import describe_controller
 from backend.services.group_changes import GroupName
 from backend.services.health import describe_groups_health
 from backend.services.replica_groups import describe_group, list_changes
@@ -119,52 +115,6 @@ class GroupChangeOut(BaseModel):
     sync_state_set_epoch: int
     replica_addresses: dict[int, str]
     warning: str | None
-
-
-class ControllerPeerOut(_Out):
-    """A process of the control plane that hears replicas."""
-
-    id: UUID
-    is_self: bool
-    heard_replica_count: int
-    last_heard_at: datetime
-
-
-class ControllerSettingOut(_Out):
-    """A setting that decides elections or operations: its variable, and stock's name for it."""
-
-    name: str
-    stock_name: str | None
-    value: str
-    default: str
-    variable: str
-    description: str
-
-
-class ControllerOut(_Out):
-    """A process of the control plane; each may carry out every request, so each leads."""
-
-    address: str
-    is_leader: bool
-    lease_policy: LeasePolicy
-    allows_unclean_election: bool
-    group_count: int
-    masterless_group_count: int
-    peers: list[ControllerPeerOut]
-    settings: list[ControllerSettingOut]
-
-
-@router.get("/controllers", responses=COMMON)
-@reaches(Reach.CONTROL_PLANE)
-async def show_controllers(context: Context) -> list[ControllerOut]:
-    """List the controllers that this process knows by address: itself."""
-    server = context.name_server
-    found = await describe_controller(
-        server.describe().address,
-        server.controller,
-        second_person=context.settings.second_person,
-    )
-    return [ControllerOut.model_validate(found)]
 
 
 @router.get(ROOT, responses=NOT_FOUND)

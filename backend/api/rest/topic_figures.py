@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from backend.api.context import Context, Within
 from backend.api.cursors import decode_cursor
-from backend.api.instants import told_instant
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
@@ -24,6 +23,7 @@ from backend.services.queue_allocations import (
 from backend.services.topic_offsets import list_offsets
 from backend.services.topic_stats import TopicStats, list_topic_stats
 from backend.services.topics import TopicFilter, list_holding_clusters
+from backend.views.instants import told_instant
 
 router = APIRouter(tags=["topics"])
 

@@ -1,0 +1,99 @@
+"""Make the routes of all questions."""
+
+from inspect import Parameter, Signature
+from typing import Annotated, Any, Final, get_args, get_origin
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.requests import HTTPConnection
+
+from backend.api.context import Context, SignedIn
+from backend.api.cursors import decode_key
+from backend.api.permissions import needs, reaches
+from backend.api.rest.errors import COMMON, refused_with
+from backend.api.rest.pages import After, PageOut, page_out
+from backend.api.supplies import Caller, ask
+from backend.domain.page import Page
+from backend.questions import list_questions
+from backend.questions.question import Cursor, Given, Question
+
+_CALLER: Final = "_caller"
+
+
+async def get_caller(connection: HTTPConnection, context: Context, principal: SignedIn) -> Caller:
+    """Say who asks, and what is answered with."""
+    return Caller(context, principal, connection, "rest")
+
+
+def build_questions_router() -> APIRouter:
+    """Make one route for each question."""
+    router = APIRouter()
+    for question in list_questions():
+        router.add_api_route(
+            question.path,
+            _endpoint(question),
+            methods=["GET"],
+            tags=[question.tag],
+            responses=COMMON | refused_with(*question.refusals),
+        )
+    return router
+
+
+def _endpoint(question: Question) -> Any:
+    keys = {one.name: one.annotation for one in question.given if _is_cursor(one)}
+
+    async def endpoint(**given: Any) -> Any:
+        caller = given.pop(_CALLER)
+        given |= {name: decode_key(given[name], kind) for name, kind in keys.items()}
+        return _shown(await ask(question, given, caller))
+
+    endpoint.__name__ = endpoint.__qualname__ = question.name
+    endpoint.__doc__ = question.ask.__doc__
+    endpoint.__wrapped__ = question.ask  # type: ignore[attr-defined]
+    endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
+        [*(_parameter(one, question) for one in question.given), _caller_parameter()],
+        return_annotation=_answer(question.answer),
+    )
+    return needs(question.permission)(reaches(question.reach)(endpoint))
+
+
+def _is_cursor(parameter: Parameter) -> bool:
+    return any(isinstance(one, Cursor) for one in get_args(parameter.annotation))
+
+
+def _caller_parameter() -> Parameter:
+    annotation = Annotated[Caller, Depends(get_caller)]
+    return Parameter(_CALLER, Parameter.KEYWORD_ONLY, annotation=annotation)
+
+
+def _parameter(parameter: Parameter, question: Question) -> Parameter:
+    annotation = After if _is_cursor(parameter) else _annotation(parameter, question)
+    return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation)
+
+
+def _annotation(parameter: Parameter, question: Question) -> Any:
+    if get_origin(parameter.annotation) is not Annotated:
+        return parameter.annotation
+    kind, *marks = get_args(parameter.annotation)
+    given = next((one for one in marks if isinstance(one, Given)), Given())
+    described = Path if f"{{{parameter.name}}}" in question.path else Query
+    return Annotated[
+        kind,
+        described(
+            alias=given.rest_name,
+            description=given.help,
+            ge=given.low,
+            le=given.high,
+            min_length=given.length_min,
+            max_length=given.length_max,
+            pattern=given.pattern,
+        ),
+    ]
+
+
+def _answer(answer: Any) -> Any:
+    page: Any = PageOut
+    return page[get_args(answer)[0]] if get_origin(answer) is Page else answer
+
+
+def _shown(found: Any) -> Any:
+    return page_out(found, lambda item: item) if isinstance(found, Page) else found
