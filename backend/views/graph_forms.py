@@ -21,6 +21,15 @@ class GraphType:
     type: object
 
 
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """List the pairs of a mapping in the graph, which has no mappings, as a type of this name."""
+
+    type_name: str
+    key: str
+    value: str
+
+
 _names: Final[dict[type, str]] = {}
 _descriptions: Final[dict[type, str]] = {}
 

@@ -8,9 +8,9 @@ import strawberry
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info, ObservationKey
 from backend.api.graphql.pages import PageInfo, connect
-from backend.api.graphql.protections import Protection
+from backend.api.graphql.protections import load_protection
 from backend.api.graphql.scalars import Int64, int64
-from backend.api.graphql.unknown_brokers import UnknownBroker
+from backend.api.graphql.views import shown, shows
 from backend.domain import consumer_group_lag as domain
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
@@ -19,6 +19,8 @@ from backend.domain.protection import Resource, ResourceKind
 from backend.services import consumer_group_details as details
 from backend.services import consumer_groups as service
 from backend.views.instants import told_instant
+from backend.views.protections import ProtectionOut
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 ConsumerGroupState = strawberry.enum(domain.GroupState, name="ConsumerGroupState", description=None)
 LagQueueKind = strawberry.enum(domain.QueueKind, name="LagQueueKind", description=None)
@@ -91,16 +93,16 @@ class ConsumerGroup:
         """Add up what waits for another attempt."""
         return ConsumerLag.of((await self._observed(info)).retry_lag)
 
-    @strawberry.field
-    async def unknown(self, info: Info) -> list[UnknownBroker]:
+    @shows(list[UnknownBrokerOut])
+    async def unknown(self, info: Info) -> list[UnknownBrokerOut]:
         """Name the brokers that did not tell all of this group."""
-        return [UnknownBroker.of(one) for one in (await self._observed(info)).unknown]
+        return [UnknownBrokerOut.of(one) for one in (await self._observed(info)).unknown]
 
-    @strawberry.field
-    async def protection(self, info: Info) -> Protection | None:
+    @shows(ProtectionOut | None)
+    async def protection(self, info: Info) -> ProtectionOut | None:
         """Tell who protects it from deletion; null where nobody does."""
         resource = Resource(self.cluster_name, ResourceKind.CONSUMER_GROUP, self.name)
-        return await Protection.load(info, resource)
+        return await load_protection(info, resource)
 
     async def _observed(self, info: Info) -> service.Observation:
         key = ObservationKey(self.cluster_name, self.name)
@@ -114,7 +116,7 @@ class ConsumerGroups:
     nodes: list[ConsumerGroup]
     page_info: PageInfo
     total_count: int
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
     observed_at: datetime
 
 
@@ -256,15 +258,15 @@ class ConsumerGroupDetail:
     members: list[ConsumerGroupMember]
     subscriptions: list[ConsumerSubscription]
     queues: list[ConsumerQueue]
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
     version: str
     observed_at: datetime
 
-    @strawberry.field
-    async def protection(self, info: Info) -> Protection | None:
+    @shows(ProtectionOut | None)
+    async def protection(self, info: Info) -> ProtectionOut | None:
         """Tell who protects it from deletion; null where nobody does."""
         resource = Resource(self.cluster_name, ResourceKind.CONSUMER_GROUP, self.name)
-        return await Protection.load(info, resource)
+        return await load_protection(info, resource)
 
     @classmethod
     def of(cls, cluster_name: str, found: details.GroupDetail) -> Self:
@@ -291,7 +293,7 @@ class ConsumerGroupDetail:
                 for topic, expressions in found.subscriptions.items()
             ],
             queues=[ConsumerQueue.of(one) for one in found.queues],
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
             version=found.version,
             observed_at=told.observed_at,
         )
@@ -335,7 +337,7 @@ class ConsumerGroupQuery:
             nodes=page.nodes,
             page_info=page.page_info,
             total_count=page.total_count,
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
             observed_at=found.observed_at,
         )
 

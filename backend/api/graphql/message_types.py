@@ -8,11 +8,12 @@ import strawberry
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import PageInfo
 from backend.api.graphql.scalars import Int64
-from backend.api.graphql.unknown_brokers import UnknownBroker
+from backend.api.graphql.views import shown
 from backend.domain import message as domain
 from backend.domain import message_body as body_domain
 from backend.services.message_deliveries import describe_deliveries
 from backend.views.instants import told_instant
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 DeliveryState = strawberry.enum(domain.DeliveryState, name="DeliveryState", description=None)
 BodyForm = strawberry.enum(body_domain.BodyForm, name="BodyForm", description=None)
@@ -52,7 +53,7 @@ class MessageDeliveries:
 
     nodes: list[MessageDelivery]
     consumer_group_count: int
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
 
 
 @strawberry.type
@@ -122,7 +123,7 @@ class MessageDetail:
         return MessageDeliveries(
             nodes=[MessageDelivery.of(one) for one in found.deliveries],
             consumer_group_count=found.group_count,
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         )
 
 
@@ -132,7 +133,7 @@ class Messages:
 
     nodes: list[Message]
     page_info: PageInfo
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
     observed_at: datetime
 
 
@@ -142,7 +143,7 @@ class FoundMessages:
 
     nodes: list[Message]
     is_complete: bool
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
 
 
 @strawberry.type

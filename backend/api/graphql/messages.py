@@ -15,13 +15,13 @@ from backend.api.graphql.message_types import (
     Messages,
 )
 from backend.api.graphql.pages import PageInfo
-from backend.api.graphql.unknown_brokers import UnknownBroker
 from backend.api.instants import milliseconds_of
 from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.services import message_browsing
 from backend.services import messages as service
 from backend.services.message_bodies import ReadBody, read_message_body
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 
 @strawberry.type
@@ -64,7 +64,7 @@ class MessageQuery:
             page_info=PageInfo(
                 has_next_page=found.has_more, end_cursor=encode_cursor(found.next_key)
             ),
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
             observed_at=found.observed_at,
         )
 
@@ -96,7 +96,7 @@ class MessageQuery:
         return FoundMessages(
             nodes=[Message.of(one) for one in found.messages],
             is_complete=found.is_complete,
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         )
 
     @strawberry.field

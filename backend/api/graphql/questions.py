@@ -12,11 +12,12 @@ from strawberry.types.field import StrawberryField
 from backend.api.cursors import decode_key
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import connect
-from backend.api.graphql.views import translate
+from backend.api.graphql.views import graph_type, translate
 from backend.api.supplies import ask
 from backend.domain.page import Page
 from backend.questions import list_questions
 from backend.questions.question import Cursor, Given, Question
+from backend.views.observed_pages import ObservedPage
 
 
 def build_question_type() -> type:
@@ -30,7 +31,7 @@ def _field(question: Question) -> StrawberryField:
     async def resolve(info: Info, **arguments: Any) -> Any:
         wanted = {given[name].name: _read(given[name], arguments[name]) for name in arguments}
         try:
-            return _shown(await ask(question, wanted, info.context.caller))
+            return present(await ask(question, wanted, info.context.caller))
         except question.absences:
             return None
 
@@ -82,5 +83,13 @@ def _kinds(annotation: Any) -> list[type]:
     return [one for one in found if isinstance(one, type)]
 
 
-def _shown(found: Any) -> Any:
-    return connect(found, lambda item: item) if isinstance(found, Page) else found
+def present(found: Any) -> Any:
+    """Put what a question has found into the type of its answer."""
+    if isinstance(found, Page):
+        return connect(found, lambda item: item)
+    if isinstance(found, ObservedPage):
+        page = connect(found.page, lambda item: item)
+        others = {"unknown": found.unknown, "observed_at": found.observed_at}
+        answer: Any = type(found)
+        return graph_type(answer)(**vars(page), **others)
+    return found

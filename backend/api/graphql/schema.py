@@ -18,7 +18,6 @@ from backend.api.feeds import Feed
 from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
-from backend.api.graphql.broker_statuses import BrokerStatusQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.clusters import Cluster
@@ -77,7 +76,6 @@ class Query(
     ClientQuery,
     MessageQuery,
     TopicFigureQuery,
-    BrokerStatusQuery,
 ):
     """Ask what is."""
 

@@ -9,7 +9,7 @@ from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.scalars import Int64, int64
-from backend.api.graphql.unknown_brokers import UnknownBroker
+from backend.api.graphql.views import shown
 from backend.domain import queue_allocation as allocation
 from backend.domain import topic as domain
 from backend.services import topic_stats as stats_service
@@ -17,6 +17,7 @@ from backend.services.queue_allocations import compare_allocations
 from backend.services.topic_offsets import list_offsets
 from backend.services.topics import TopicFilter, list_holding_clusters
 from backend.views.instants import told_instant
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 AllocationRule = strawberry.enum(allocation.AllocationRule, description=None)
 
@@ -43,7 +44,7 @@ class TopicOffsets:
     message_count: Int64 | None
     is_complete: bool
     queues: list[QueueEnds]
-    unknown: list[UnknownBroker]
+    unknown: list[UnknownBrokerOut] = shown(list[UnknownBrokerOut])
     observed_at: datetime
 
 
@@ -142,7 +143,7 @@ class TopicFigureQuery:
                 )
                 for (group_name, queue_id), one in found.queues.items()
             ],
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
             observed_at=found.observed_at,
         )
 

@@ -6,14 +6,16 @@ from typing import Self
 import strawberry
 
 from backend.api.graphql.context import Info
-from backend.api.graphql.protections import Protection
+from backend.api.graphql.protections import load_protection
 from backend.api.graphql.scalars import Int64
+from backend.api.graphql.views import shows
 from backend.domain import topic as domain
 from backend.domain.protection import Resource, ResourceKind
 from backend.domain.route import RouteEntry as DomainRouteEntry
 from backend.services.observations import QueueView, TopicRates, view_queues, view_rates
 from backend.services.topics import topic_version
 from backend.views.instants import instant
+from backend.views.protections import ProtectionOut
 
 TopicKind = strawberry.enum(domain.TopicKind, description=None)
 
@@ -122,11 +124,11 @@ class Topic:
         """Name the version of how it is laid out, for whoever changes it."""
         return topic_version(await info.context.loaders.placements.load(self.model.id))
 
-    @strawberry.field
-    async def protection(self, info: Info) -> Protection | None:
+    @shows(ProtectionOut | None)
+    async def protection(self, info: Info) -> ProtectionOut | None:
         """Tell who protects it from deletion; null where nobody does."""
         resource = Resource(self.cluster_name, ResourceKind.TOPIC, self.name)
-        return await Protection.load(info, resource)
+        return await load_protection(info, resource)
 
     @strawberry.field
     async def queues(self, info: Info) -> list[Queue]:

@@ -10,7 +10,6 @@ from backend.api.rest import (
     audit,
     broker_configs,
     broker_groups,
-    broker_statuses,
     brokers,
     capacity,
     clients,
@@ -38,7 +37,7 @@ def build_router() -> APIRouter:
     guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups),
-        *(log_histories, replica_lags, brokers, broker_configs, broker_statuses),
+        *(log_histories, replica_lags, brokers, broker_configs),
         *(topics, topic_figures, locks, capacity, operations),
         *(consumer_groups, clients, messages, audit, events),
         health,

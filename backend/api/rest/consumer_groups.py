@@ -10,8 +10,6 @@ from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After, PageOut, Search, page_out
-from backend.api.rest.protections import ProtectionOut
-from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.api.rest.versions import TAGGED, put_tag
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
@@ -31,6 +29,8 @@ from backend.services.consumer_groups import (
 )
 from backend.services.protections import find_protections
 from backend.views.instants import told_instant
+from backend.views.protections import ProtectionOut
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 router = APIRouter(tags=["consumer groups"])
 
@@ -211,7 +211,7 @@ async def show_consumer_groups(
         items=page.items,
         next=page.next,
         total_count=page.total_count,
-        unknown=[unknown_out(one) for one in unknown.values()],
+        unknown=[UnknownBrokerOut.of(one) for one in unknown.values()],
         observed_at=found.observed_at,
     )
 
@@ -277,7 +277,7 @@ def _detail_out(found: GroupDetail, protection: Protection | None) -> ConsumerGr
             for topic, expressions in found.subscriptions.items()
         ],
         queues=[_queue_out(one) for one in found.queues],
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         observed_at=told.observed_at,
         protection=ProtectionOut.of(protection),
     )

@@ -13,7 +13,6 @@ from backend.api.permissions import needs
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After
 from backend.api.rest.sessions import DeedAuthor
-from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.access import Permission
 from backend.domain.message import DeliveryState, StoredMessage
 from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
@@ -28,6 +27,7 @@ from backend.services.messages import (
     get_message,
 )
 from backend.views.instants import told_instant
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 router = APIRouter(tags=["messages"])
 
@@ -150,7 +150,7 @@ async def show_messages(
         items=[_message_out(one) for one in found.messages],
         next=encode_cursor(found.next_key) or "",
         has_more=found.has_more,
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         observed_at=found.observed_at,
     )
 
@@ -182,7 +182,7 @@ async def show_found_messages(
     return FoundMessagesOut(
         items=[_message_out(one) for one in found.messages],
         is_complete=found.is_complete,
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
     )
 
 
@@ -213,7 +213,7 @@ async def show_message(
             for one in found.deliveries
         ],
         consumer_group_count=found.group_count,
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
     )
 
 

@@ -1,9 +1,12 @@
 """Make the routes of all questions."""
 
+from datetime import datetime
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, get_args, get_origin
 
 from fastapi import APIRouter, Depends, Path, Query
+from pydantic import create_model
 from starlette.requests import HTTPConnection
 
 from backend.api.context import Context, SignedIn
@@ -15,6 +18,7 @@ from backend.api.supplies import Caller, ask
 from backend.domain.page import Page
 from backend.questions import list_questions
 from backend.questions.question import Cursor, Given, Question
+from backend.views.observed_pages import ObservedPage, is_observed_page, views_of
 
 _CALLER: Final = "_caller"
 
@@ -44,14 +48,14 @@ def _endpoint(question: Question) -> Any:
     async def endpoint(**given: Any) -> Any:
         caller = given.pop(_CALLER)
         given |= {name: decode_key(given[name], kind) for name, kind in keys.items()}
-        return _shown(await ask(question, given, caller))
+        return shown(await ask(question, given, caller))
 
     endpoint.__name__ = endpoint.__qualname__ = question.name
     endpoint.__doc__ = question.ask.__doc__
     endpoint.__wrapped__ = question.ask  # type: ignore[attr-defined]
     endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
         [*(_parameter(one, question) for one in question.given), _caller_parameter()],
-        return_annotation=_answer(question.answer),
+        return_annotation=answer_model(question.answer),
     )
     return needs(question.permission)(reaches(question.reach)(endpoint))
 
@@ -90,10 +94,35 @@ def _annotation(parameter: Parameter, question: Question) -> Any:
     ]
 
 
-def _answer(answer: Any) -> Any:
+def answer_model(answer: Any) -> Any:
+    """Return the model of an answer in the OpenAPI document."""
     page: Any = PageOut
+    if is_observed_page(answer):
+        return _observed_page_model(answer)
     return page[get_args(answer)[0]] if get_origin(answer) is Page else answer
 
 
-def _shown(found: Any) -> Any:
-    return page_out(found, lambda item: item) if isinstance(found, Page) else found
+@cache
+def _observed_page_model(answer: type) -> Any:
+    """Make the model of an observed page: a page, and what is beside it."""
+    item, unknown = views_of(answer)
+    page: Any = PageOut
+    return create_model(
+        answer.__name__,
+        __base__=page[item],
+        __doc__=answer.__doc__,
+        unknown=(list[unknown], ...),  # type: ignore[valid-type]
+        observed_at=(datetime, ...),
+    )
+
+
+def shown(found: Any) -> Any:
+    """Put what a question has found into the model of its answer."""
+    if isinstance(found, Page):
+        return page_out(found, lambda item: item)
+    if isinstance(found, ObservedPage):
+        page = page_out(found.page, lambda item: item)
+        others = {"unknown": found.unknown, "observed_at": found.observed_at}
+        answer: Any = type(found)
+        return _observed_page_model(answer)(**dict(page), **others)
+    return found

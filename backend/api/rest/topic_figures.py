@@ -11,7 +11,6 @@ from backend.api.cursors import decode_cursor
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
-from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.access import Reach
 from backend.domain.queue_allocation import AllocationRule
 from backend.domain.topic import TopicKind
@@ -24,6 +23,7 @@ from backend.services.topic_offsets import list_offsets
 from backend.services.topic_stats import TopicStats, list_topic_stats
 from backend.services.topics import TopicFilter, list_holding_clusters
 from backend.views.instants import told_instant
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 router = APIRouter(tags=["topics"])
 
@@ -128,7 +128,7 @@ async def show_topic_offsets(
             )
             for (group_name, queue_id), one in found.queues.items()
         ],
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         observed_at=found.observed_at,
     )
 

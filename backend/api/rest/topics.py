@@ -9,7 +9,6 @@ from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
-from backend.api.rest.protections import ProtectionOut
 from backend.api.rest.versions import TAGGED, put_tag
 from backend.clients.losable import read_losable
 from backend.domain.protection import Protection, Resource, ResourceKind
@@ -26,6 +25,7 @@ from backend.services.topics import (
     list_topics,
     topic_version,
 )
+from backend.views.protections import ProtectionOut
 
 router = APIRouter(tags=["topics"])
 
