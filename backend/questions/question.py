@@ -60,12 +60,13 @@ class Question:
     """Hold what both doors need to know of a question.
 
     `refusals` are statuses of HTTP that may answer this question, beside those of every question.
-    The graph answers null where one of `absences` is raised.
+    A question without a field is one of an object of the graph. The graph answers null where one
+    of `absences` is raised.
     """
 
     ask: Callable[..., Awaitable[Any]]
     path: str
-    field: str
+    field: str | None
     tag: str
     permission: Permission
     reach: Reach
@@ -101,7 +102,7 @@ class Question:
 def question(
     path: str,
     *,
-    field: str,
+    field: str | None,
     tag: str,
     permission: Permission = Permission.READ,
     reach: Reach = Reach.NAMED,

@@ -22,7 +22,7 @@ from backend.questions import list_questions
 from backend.services.credentials import find_principal
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
-    **{one.field: one.permission for one in list_questions()},
+    **{one.field: one.permission for one in list_questions() if one.field},
     "viewer": Permission.IDENTIFY,
     "messageBody": Permission.READ_BODIES,
     "user": Permission.READ_ACCESS,
@@ -40,11 +40,11 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 }
 
 REACHES: Final[Mapping[str, Reach]] = {
-    **{one.field: one.reach for one in list_questions()},
+    **{one.field: one.reach for one in list_questions() if one.field},
     **dict.fromkeys(
         (
             *("auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "health", "holdingClusters", "locks"),
+            *("clusters", "events", "health", "locks"),
             *("operation", "operations", "overview", "samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),

@@ -22,7 +22,7 @@ from backend.views.observed_pages import ObservedPage
 
 def build_question_type() -> type:
     """Make the type whose fields are all questions."""
-    return create_type("QuestionQuery", [_field(one) for one in list_questions()])
+    return create_type("QuestionQuery", [_field(one) for one in list_questions() if one.field])
 
 
 def _field(question: Question) -> StrawberryField:

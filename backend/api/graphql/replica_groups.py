@@ -9,14 +9,14 @@ from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.health import GroupHealth
 from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.replica_lags import GroupLags
 from backend.api.graphql.scalars import Int64, int64
+from backend.api.graphql.views import shows
 from backend.db.replica_groups import PastChange
 from backend.domain import election as domain
 from backend.domain import replica_group as group_domain
 from backend.domain.broker_group import GroupMode
 from backend.services.group_changes import GroupName
-from backend.services.log_histories import ToldHistory, compare_histories
+from backend.services.log_histories import compare_histories
 from backend.services.replica_groups import list_changes
 from backend.services.replica_lags import measure_group
 from backend.services.replica_views import (
@@ -25,6 +25,8 @@ from backend.services.replica_views import (
     ReplicaView,
     explain_election,
 )
+from backend.views.log_histories import GroupHistoriesOut
+from backend.views.replica_lags import GroupLagsOut
 
 LeasePolicy = strawberry.enum(group_domain.LeasePolicy, description=None)
 GroupChangeKind = strawberry.enum(group_domain.ChangeKind, name="GroupChangeKind", description=None)
@@ -148,58 +150,6 @@ class GroupChange:
 
 
 @strawberry.type
-class EpochSpan:
-    """Present which part of a log one epoch wrote; the newest has no end yet."""
-
-    epoch: int
-    start_offset: Int64
-    end_offset: Int64 | None
-
-
-@strawberry.type
-class LogHistory:
-    """Present what one replica answered; null is unknown, and `error` says why."""
-
-    broker_id: Int64
-    address: str
-    max_offset: Int64 | None
-    epochs: list[EpochSpan] | None
-    error: str | None
-
-    @classmethod
-    def of(cls, told: ToldHistory) -> Self:
-        """Present an answer."""
-        history = told.history
-        spans = (
-            None
-            if history is None
-            else [
-                EpochSpan(
-                    epoch=span.epoch,
-                    start_offset=Int64(span.start_offset),
-                    end_offset=int64(span.end_offset),
-                )
-                for span in history.spans
-            ]
-        )
-        return cls(
-            broker_id=Int64(told.broker_id),
-            address=told.address,
-            max_offset=None if history is None else Int64(history.max_offset),
-            epochs=spans,
-            error=told.error,
-        )
-
-
-@strawberry.type
-class GroupHistories:
-    """Present all answers, and the first epoch that began at different places in two of them."""
-
-    replicas: list[LogHistory]
-    differing_epoch: int | None
-
-
-@strawberry.type
 class ReplicaGroup:
     """Present a group under a controller; `masterId` is the recorded master, alive or not."""
 
@@ -246,26 +196,23 @@ class ReplicaGroup:
             )
         return connect(page, GroupChange.of)
 
-    @strawberry.field
-    async def epochs(self, info: Info) -> GroupHistories:
+    @shows(GroupHistoriesOut)
+    async def epochs(self, info: Info) -> GroupHistoriesOut:
         """Ask the replicas for the epochs of their logs, and compare them."""
         api = info.context.api
         name = GroupName(self.name, self.cluster_name)
         async with info.context.loaders.turns:
             found = await compare_histories(name, api.name_server.controller, api.brokers)
-        return GroupHistories(
-            replicas=[LogHistory.of(told) for told in found.replicas],
-            differing_epoch=found.differing_epoch,
-        )
+        return GroupHistoriesOut.of(found)
 
-    @strawberry.field
-    async def lag(self, info: Info) -> GroupLags:
+    @shows(GroupLagsOut)
+    async def lag(self, info: Info) -> GroupLagsOut:
         """Ask the brokers where their logs end, and compare them with the master's."""
         api = info.context.api
         name = GroupName(self.name, self.cluster_name)
         async with info.context.loaders.turns:
             found = await measure_group(name, api.name_server.controller, api.brokers)
-        return GroupLags.of(found)
+        return GroupLagsOut.of(found)
 
     @classmethod
     def of(cls, found: ReplicaGroupView) -> Self:

@@ -37,7 +37,6 @@ from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.questions import build_question_type
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
-from backend.api.graphql.topic_figures import TopicFigureQuery
 from backend.api.standing import Standing
 from backend.domain.errors import (
     CapacityReportNotFound,
@@ -75,7 +74,6 @@ class Query(
     ConsumerGroupQuery,
     ClientQuery,
     MessageQuery,
-    TopicFigureQuery,
 ):
     """Ask what is."""
 

@@ -18,13 +18,10 @@ from backend.api.rest import (
     events,
     health,
     locks,
-    log_histories,
     messages,
     operations,
     replica_groups,
-    replica_lags,
     sessions,
-    topic_figures,
     topics,
     users,
 )
@@ -37,8 +34,8 @@ def build_router() -> APIRouter:
     guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups),
-        *(log_histories, replica_lags, brokers, broker_configs),
-        *(topics, topic_figures, locks, capacity, operations),
+        *(brokers, broker_configs),
+        *(topics, locks, capacity, operations),
         *(consumer_groups, clients, messages, audit, events),
         health,
     )

@@ -1,5 +1,6 @@
 """Make the routes of all questions."""
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import cache
 from inspect import Parameter, Signature
@@ -75,23 +76,28 @@ def _parameter(parameter: Parameter, question: Question) -> Parameter:
 
 
 def _annotation(parameter: Parameter, question: Question) -> Any:
-    if get_origin(parameter.annotation) is not Annotated:
-        return parameter.annotation
-    kind, *marks = get_args(parameter.annotation)
+    is_in_path = f"{{{parameter.name}}}" in question.path
+    return _described(parameter.annotation, Path if is_in_path else Query)
+
+
+def _described(annotation: Any, describe: Callable[..., Any]) -> Any:
+    """Say of a type, and of the items of a list, within which bounds it is and what it is."""
+    if get_origin(annotation) is list:
+        return list[_described(get_args(annotation)[0], describe)]  # type: ignore[misc]
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *marks = get_args(annotation)
     given = next((one for one in marks if isinstance(one, Given)), Given())
-    described = Path if f"{{{parameter.name}}}" in question.path else Query
-    return Annotated[
-        kind,
-        described(
-            alias=given.rest_name,
-            description=given.help,
-            ge=given.low,
-            le=given.high,
-            min_length=given.length_min,
-            max_length=given.length_max,
-            pattern=given.pattern,
-        ),
-    ]
+    description = describe(
+        alias=given.rest_name,
+        description=given.help,
+        ge=given.low,
+        le=given.high,
+        min_length=given.length_min,
+        max_length=given.length_max,
+        pattern=given.pattern,
+    )
+    return Annotated[_described(kind, describe), description]
 
 
 def answer_model(answer: Any) -> Any:

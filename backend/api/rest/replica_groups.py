@@ -14,10 +14,9 @@ from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Verdict
-from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.replica_group import ChangeKind, LeasePolicy
+from backend.questions.replica_logs import GROUP, named
 from backend.services.clusters import describe_cluster
-from backend.services.group_changes import GroupName
 from backend.services.health import describe_groups_health
 from backend.services.replica_groups import describe_group, list_changes
 from backend.services.replica_views import (
@@ -31,7 +30,6 @@ router = APIRouter(tags=["replica groups"])
 
 BROKER_ID_MAX = 2**63 - 1
 ROOT = "/clusters/{cluster_name}/replica-groups"
-GROUP = ROOT + "/{group_name}"
 
 
 class _Out(BaseModel):
@@ -208,11 +206,6 @@ def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:
         retired_ids=sorted(group.retired_ids),
         replicas=[ReplicaOut.model_validate(replica) for replica in found.replicas],
     )
-
-
-def named(cluster_name: str, group_name: str) -> GroupName:
-    """Return a group's name, when a group may be called so."""
-    return GroupName(check_group_name(group_name), check_cluster_name(cluster_name))
 
 
 def _change_out(change: PastChange) -> GroupChangeOut:
