@@ -24,7 +24,6 @@ from backend.services.credentials import find_principal
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     **{one.field: one.permission for one in list_questions() if one.field},
     "viewer": Permission.IDENTIFY,
-    "messageBody": Permission.READ_BODIES,
     "user": Permission.READ_ACCESS,
     "users": Permission.READ_ACCESS,
     "changePassword": Permission.SIGN,

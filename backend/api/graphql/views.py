@@ -4,7 +4,7 @@ The graph's own types: a 64-bit number is an `Int64`, a UUID an `ID`, and any ma
 Resolvers return the views themselves, since the graph reads fields by their names.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -99,6 +99,16 @@ def shows(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def make(resolver: Callable[..., Any]) -> Any:
         return strawberry.field(resolver=resolver, graphql_type=translate(annotation))
+
+    return make
+
+
+def follows(view: type) -> Callable[[Callable[..., Any]], Any]:
+    """Make a subscription of a generator of views."""
+    item: Any = graph_type(view)
+
+    def make(resolver: Callable[..., Any]) -> Any:
+        return strawberry.subscription(resolver=resolver, graphql_type=AsyncGenerator[item, None])
 
     return make
 
