@@ -52,7 +52,6 @@ REACHES: Final[Mapping[str, Reach]] = {
         ),
         Reach.KEPT,
     ),
-    **dict.fromkeys(("apiTokens", "sessions"), Reach.OWN),
     **dict.fromkeys(("auditVerification", "nameServers", "operationKinds"), Reach.CONTROL_PLANE),
 }
 CLUSTER_ARGUMENTS: Final = frozenset({"clusterName", "cluster"})
