@@ -19,12 +19,13 @@ from types import CodeType, FunctionType, ModuleType
 import backend.api.graphql
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
+from backend.questions import list_questions
 from tests.access_table import _routes
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "doors.md"
 BEGIN, END = "<!-- written by make matrix: begin -->\n", "<!-- end -->\n"
-OURS, USE_CASES = "backend.api", "backend.services"
+OURS, USE_CASES = ("backend.api", "backend.questions", "backend.views"), "backend.services"
 SAFE = {"GET", "HEAD"}
 EXCUSES = {
     "audit.export_entries": "the graph gives the audit page by page",
@@ -111,6 +112,7 @@ def graph_functions() -> set[FunctionType]:
                 plain = getattr(member, "__func__", member)
                 if isinstance(plain, FunctionType) and plain.__module__ == info.name:
                     found |= references(plain)
+    found |= {one for question in list_questions() for one in references(question.ask)}
     return found | {one for field in _resolvers() for one in references(field)}
 
 

@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from typing import Final, TypeVar
+from types import NoneType
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 
@@ -52,3 +53,10 @@ def number_cursor(cursor: str | None) -> int | None:
     """
     number = decode_cursor(cursor, int)
     return None if number is None else min(max(number, 0), NUMBER_MAX)
+
+
+def decode_key(cursor: str | None, annotation: Any) -> Any:
+    """Read a key of the type that a parameter with a cursor has."""
+    kind, *_ = get_args(annotation)
+    (key_type,) = (one for one in get_args(kind) if one is not NoneType)
+    return number_cursor(cursor) if key_type is int else decode_cursor(cursor, key_type)

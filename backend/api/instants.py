@@ -1,18 +1,9 @@
-"""Turn milliseconds that brokers and clients tell into instants; theirs may mean none."""
+"""Read the instants that callers give."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999."""
-
-
-def told_instant(milliseconds: int | None) -> datetime | None:
-    """Return an instant; None is one that nobody told, or that lies outside all calendars."""
-    if milliseconds is None or not 0 < milliseconds <= _LAST_MS:
-        return None
-    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def read_instant(instant: datetime | None) -> datetime | None:

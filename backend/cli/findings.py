@@ -1,7 +1,7 @@
 """The commands `regent finding …`: which invariants are broken, since when, and what to do."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -10,34 +10,19 @@ from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import print_note
 from backend.cli.rest import connect
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.finding import FindingCode
 
 finding = App(
     name=["finding", "findings"], help="Show broken invariants of clusters, and what to do."
 )
-
-Code = Literal[
-    "two_masters",
-    "epoch_backwards",
-    "set_without_master",
-    "route_without_broker",
-    "replica_ahead",
-    "replica_outside_set",
-    "confirmed_missing",
-    "replica_lost_confirmed",
-    "replica_keeps_confirmed",
-    "registration_item_invalid",
-    "replica_down",
-    "group_without_writer",
-    "subscriptions_differ",
-    "client_id_shared",
-]
 
 
 @finding.command(name="list")
 def list_findings(
     *,
     cluster: ClusterName = None,
-    code: Code | None = None,
+    code: Annotated[FindingCode | None, WORDS] = None,
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the option's name
     limit: Limit = 50,
     options: Options = Options(),

@@ -1,18 +1,14 @@
-"""List and change access in the graph: users, sessions, API tokens. `guard` says who may."""
+"""List and change access in the graph: users, own sessions and tokens. `guard` says who may."""
 
-from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 import strawberry
 
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.access_types import (
-    ApiToken,
     ApiTokenInput,
     CreatedApiToken,
     InvitedUser,
-    OpenSession,
     User,
 )
 from backend.api.graphql.context import Info
@@ -36,7 +32,7 @@ Patterns = Annotated[
 
 @strawberry.type
 class AccessQuery:
-    """Ask who may sign in, and who is."""
+    """Ask who may sign in."""
 
     @strawberry.field
     async def users(
@@ -56,36 +52,6 @@ class AccessQuery:
         except UserNotFound:
             return None
         return User.of(found)
-
-    @strawberry.field
-    async def sessions(
-        self, info: Info, first: int = 100, after: str | None = None, user_name: str | None = None
-    ) -> Connection[OpenSession]:
-        """List open sessions, the newest first: one's own, and to administrators everybody's."""
-        principal, api = info.context.principal, info.context.api
-        page = await sessions.list_sessions(
-            principal,
-            user_name=user_name,
-            size=first,
-            after=decode_cursor(after, tuple[datetime, UUID]),
-            database=api.database,
-            clock=api.clock,
-        )
-        return connect(page, lambda one: OpenSession.of(one, principal))
-
-    @strawberry.field
-    async def api_tokens(
-        self, info: Info, first: int = 100, after: str | None = None, user_name: str | None = None
-    ) -> Connection[ApiToken]:
-        """List tokens, the newest first: one's own, and to administrators everybody's."""
-        page = await api_tokens.list_tokens(
-            info.context.principal,
-            user_name=user_name,
-            size=first,
-            after=decode_cursor(after, tuple[datetime, UUID]),
-            database=info.context.api.database,
-        )
-        return connect(page, ApiToken.of)
 
 
 @strawberry.type

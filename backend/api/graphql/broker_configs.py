@@ -3,27 +3,10 @@
 import strawberry
 
 from backend.api.graphql.context import Info
-from backend.api.graphql.scalars import Int64, int64
-from backend.domain import broker_property as domain
+from backend.api.graphql.scalars import Int64
+from backend.api.graphql.views import shown
 from backend.services.broker_configs import describe_config
-
-PropertyType = strawberry.enum(domain.PropertyType, description=None)
-PropertyEffect = strawberry.enum(domain.PropertyEffect, description=None)
-
-
-@strawberry.type
-class BrokerProperty:
-    """Present a property: `value` is in force, `stored` in the broker's file; null is not told."""
-
-    name: str
-    type: domain.PropertyType
-    effect: domain.PropertyEffect
-    value: str
-    stored: str | None
-    default: str | None
-    low: Int64 | None
-    high: Int64 | None
-    choices: list[str]
+from backend.views.broker_configs import PropertyOut
 
 
 @strawberry.type
@@ -32,7 +15,7 @@ class BrokerConfig:
 
     address: str
     version: str
-    properties: list[BrokerProperty]
+    properties: list[PropertyOut] = shown(list[PropertyOut])
 
 
 @strawberry.type
@@ -51,18 +34,5 @@ class BrokerConfigQuery:
         return BrokerConfig(
             address=found.broker.address,
             version=found.version,
-            properties=[
-                BrokerProperty(
-                    name=one.name,
-                    type=one.type,
-                    effect=one.effect,
-                    value=one.value,
-                    stored=one.stored,
-                    default=one.default,
-                    low=int64(one.low),
-                    high=int64(one.high),
-                    choices=list(one.choices),
-                )
-                for one in found.properties
-            ],
+            properties=[PropertyOut.of(one) for one in found.properties],
         )

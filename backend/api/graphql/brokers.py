@@ -6,13 +6,16 @@ from typing import Self
 import strawberry
 
 from backend.api.graphql.context import Info
-from backend.api.graphql.protections import Protection
+from backend.api.graphql.protections import load_protection
 from backend.api.graphql.samples import BrokerSample
-from backend.api.graphql.scalars import Int64, instant
+from backend.api.graphql.scalars import Int64
+from backend.api.graphql.views import shows
 from backend.domain import broker as domain
 from backend.domain import broker_group as group_domain
 from backend.domain.protection import broker_resource
 from backend.services.heartbeats import BrokerKey
+from backend.views.instants import instant
+from backend.views.protections import ProtectionOut
 
 BrokerRole = strawberry.enum(domain.BrokerRole, description=None)
 BrokerState = strawberry.enum(domain.BrokerState, description=None)
@@ -47,12 +50,12 @@ class Broker:
         heard_at_ms = await info.context.loaders.heartbeats.load(key)
         return None if heard_at_ms is None else instant(heard_at_ms)
 
-    @strawberry.field
-    async def protection(self, info: Info) -> Protection | None:
+    @shows(ProtectionOut | None)
+    async def protection(self, info: Info) -> ProtectionOut | None:
         """Tell who protects it from being forgotten; null where nobody does."""
         broker = self.model
         resource = broker_resource(broker.cluster_name, broker.group_name, broker.address)
-        return await Protection.load(info, resource)
+        return await load_protection(info, resource)
 
     @strawberry.field
     async def latest_sample(self, info: Info) -> BrokerSample | None:

@@ -13,6 +13,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
 from backend.api.context import ApiContext, get_context, get_principal, listener_of, name_author
+from backend.api.supplies import Caller
 from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
@@ -191,6 +192,11 @@ class GraphContext(BaseContext):
     def author(self) -> Author:
         """Say in the audit who asks, and from where."""
         return name_author(self.principal, self._connection, "graphql")
+
+    @property
+    def caller(self) -> Caller:
+        """Say who asks, and what is answered with."""
+        return Caller(self.api, self.principal, self._connection, "graphql")
 
     @property
     def within(self) -> ClusterScope:

@@ -2,64 +2,25 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import datetime
-from typing import Self
 
 import strawberry
-from strawberry.scalars import JSON
 
 from backend.api.followed_events import follow_events
 from backend.api.graphql.context import Info
 from backend.api.graphql.scalars import Int64
-from backend.domain import event as domain
+from backend.api.graphql.views import follows, shows
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.event import EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
 from backend.services.events import list_events
-
-
-@strawberry.type
-class Event:
-    """Present what has happened, by the number that everybody knows it by."""
-
-    number: Int64
-    kind: str
-    cluster_name: str
-    subject: str
-    happened_at: datetime
-    details: JSON
-    operation_id: strawberry.ID | None
-
-    @classmethod
-    def of(cls, event: domain.Event) -> Self:
-        """Present an event."""
-        operation_id = event.operation_id
-        return cls(
-            number=Int64(event.number),
-            kind=event.kind,
-            cluster_name=event.cluster_name,
-            subject=event.subject,
-            happened_at=event.happened_at,
-            details=JSON(event.details),
-            operation_id=None if operation_id is None else strawberry.ID(str(operation_id)),
-        )
-
-
-@strawberry.type
-class EventPage:
-    """Present events by number; go on after `nextAfter`, which is past all that was looked at."""
-
-    items: list[Event]
-    next_after: Int64
-    newest_number: Int64
-    oldest_number: Int64
+from backend.views.events import EventOut, EventPageOut
 
 
 @strawberry.type
 class EventQuery:
     """Ask what has happened."""
 
-    @strawberry.field
+    @shows(EventPageOut)
     async def events(
         self,
         info: Info,
@@ -67,7 +28,7 @@ class EventQuery:
         after: Int64 | None = None,
         cluster: str | None = None,
         kinds: list[str] | None = None,
-    ) -> EventPage:
+    ) -> EventPageOut:
         """List events behind a number, the oldest first; without one, the newest ones.
 
         `kinds` names kinds or their families, such as `operation`.
@@ -78,26 +39,21 @@ class EventQuery:
             chosen=_filter(cluster, kinds, info.context.within),
             database=info.context.api.database,
         )
-        return EventPage(
-            items=[Event.of(event) for event in page.events],
-            next_after=Int64(page.next_after),
-            newest_number=Int64(page.newest_number),
-            oldest_number=Int64(page.oldest_number),
-        )
+        return EventPageOut.of(page)
 
 
 @strawberry.type
 class EventSubscription:
     """Follow what happens."""
 
-    @strawberry.subscription
+    @follows(EventOut)
     async def events(
         self,
         info: Info,
         after: Int64 | None = None,
         cluster: str | None = None,
         kinds: list[str] | None = None,
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[EventOut, None]:
         """Follow events from behind a number, or from now on, each once and in order."""
         context = info.context
         chosen = _filter(cluster, kinds, context.within)
@@ -105,7 +61,7 @@ class EventSubscription:
         async with aclosing(batches):
             async for batch in batches:
                 for event in batch.events:
-                    yield Event.of(event)
+                    yield EventOut.of(event)
 
 
 def _filter(cluster: str | None, kinds: list[str] | None, within: ClusterScope) -> EventFilter:

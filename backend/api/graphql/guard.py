@@ -1,8 +1,9 @@
 """Ask every field of the graph's roots for its permission, whatever its resolver looks at (I23).
 
-What queries and subscriptions ask for is `READ`, what mutations ask for `CHANGE`, fields of
-tomorrow included; the others are named here, and so are those that keep to the clusters of whoever
-asks in another way than by what their arguments name. A WebSocket outlives the credential that
+Questions say themselves what they ask for. Of the fields written by hand, queries and subscriptions
+ask for `READ` and mutations for `CHANGE`, fields of tomorrow included; the others are named here,
+and so are those that keep to the clusters of whoever asks in another way than by what their
+arguments name. A WebSocket outlives the credential that
 opened it, so who asks through one is looked up anew for each operation, and changes are not taken
 from it.
 """
@@ -17,11 +18,12 @@ from backend.api.graphql.context import GraphContext
 from backend.api.permissions import reach_by
 from backend.domain.access import Permission, Principal, Reach, require, require_reach
 from backend.domain.errors import Forbidden, Unauthenticated
+from backend.questions import list_questions
 from backend.services.credentials import find_principal
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
+    **{one.field: one.permission for one in list_questions() if one.field},
     "viewer": Permission.IDENTIFY,
-    "messageBody": Permission.READ_BODIES,
     "user": Permission.READ_ACCESS,
     "users": Permission.READ_ACCESS,
     "changePassword": Permission.SIGN,
@@ -37,12 +39,12 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 }
 
 REACHES: Final[Mapping[str, Reach]] = {
+    **{one.field: one.reach for one in list_questions() if one.field},
     **dict.fromkeys(
         (
-            *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "findings", "health", "holdingClusters", "locks"),
-            "operation",
-            *("operations", "overview", "rates", "samples", "topologyChanged"),
+            *("auditEntries", "capacityReport", "capacityReports"),
+            *("clusters", "events", "health", "locks"),
+            *("operation", "operations", "overview", "samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),
             *("pauseOperation", "resumeOperation", "cancelOperation"),
@@ -50,14 +52,7 @@ REACHES: Final[Mapping[str, Reach]] = {
         ),
         Reach.KEPT,
     ),
-    **dict.fromkeys(("apiTokens", "sessions"), Reach.OWN),
-    **dict.fromkeys(
-        (
-            *("auditVerification", "controllers", "maintenanceTasks", "nameServers"),
-            *("operationKinds", "retention"),
-        ),
-        Reach.CONTROL_PLANE,
-    ),
+    **dict.fromkeys(("auditVerification", "nameServers", "operationKinds"), Reach.CONTROL_PLANE),
 }
 CLUSTER_ARGUMENTS: Final = frozenset({"clusterName", "cluster"})
 """What arguments and fields of inputs are called that name a cluster."""

@@ -7,66 +7,11 @@ import strawberry
 
 from backend.api.context import listener_of
 from backend.api.graphql.context import Info
-from backend.api.graphql.scalars import Int64
+from backend.api.graphql.views import shown
 from backend.domain import health as domain
 from backend.domain.names import check_cluster_name
 from backend.services.health import ObservedHealth, describe_health
-
-HealthVerdict = strawberry.enum(domain.HealthVerdict, description=None)
-WriterFault = strawberry.enum(domain.WriterFault, description=None)
-
-
-@strawberry.type
-class MissingBroker:
-    """Present a broker that is not there; null is a heartbeat that is not known."""
-
-    broker_id: Int64
-    name: str
-    address: str
-    last_heard_at: datetime | None
-
-
-@strawberry.type
-class GroupHealth:
-    """Present how well one broker group can do its work, and what one more failure would cost.
-
-    `hasWriter` is null where it can't be known. `writerFault` says why there is none.
-    """
-
-    cluster_name: str
-    group_name: str
-    verdict: domain.HealthVerdict
-    sentence: str
-    next_failure: str
-    replica_count: int
-    alive_count: int
-    has_writer: bool | None
-    writer_fault: domain.WriterFault | None
-    missing: list[MissingBroker]
-
-    @classmethod
-    def of(cls, judged: domain.GroupHealth) -> Self:
-        """Present a judgement."""
-        return cls(
-            cluster_name=judged.cluster_name,
-            group_name=judged.group_name,
-            verdict=judged.verdict,
-            sentence=judged.sentence,
-            next_failure=judged.next_failure,
-            replica_count=judged.replica_count,
-            alive_count=judged.alive_count,
-            has_writer=judged.has_writer,
-            writer_fault=judged.writer_fault,
-            missing=[
-                MissingBroker(
-                    broker_id=Int64(one.broker_id),
-                    name=one.name,
-                    address=one.address,
-                    last_heard_at=one.last_heard_at,
-                )
-                for one in judged.missing
-            ],
-        )
+from backend.views.health import GroupHealthOut
 
 
 @strawberry.type
@@ -83,7 +28,7 @@ class Health:
     replica_count: int
     alive_count: int
     observed_at: datetime
-    troubled: list[GroupHealth]
+    troubled: list[GroupHealthOut] = shown(list[GroupHealthOut])
 
     @classmethod
     def of(cls, observed: ObservedHealth) -> Self:
@@ -98,7 +43,7 @@ class Health:
             alive_count=health.alive_count,
             observed_at=observed.observed_at,
             troubled=[
-                GroupHealth.of(group)
+                GroupHealthOut.of(group)
                 for group in health.groups
                 if group.verdict is not domain.HealthVerdict.HEALTHY
             ],

@@ -1,4 +1,4 @@
-"""Find messages in the graph: by id, by key, by time and offset; bodies have a permission."""
+"""Find messages in the graph: by id, by key, by time and offset."""
 
 from datetime import datetime
 
@@ -8,20 +8,17 @@ from backend.api.cursors import decode_cursor, encode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.message_types import (
     FoundMessages,
-    Message,
-    MessageBody,
     MessageDetail,
     MessageRange,
     Messages,
 )
 from backend.api.graphql.pages import PageInfo
-from backend.api.graphql.unknown_brokers import UnknownBroker
 from backend.api.instants import milliseconds_of
-from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.services import message_browsing
 from backend.services import messages as service
-from backend.services.message_bodies import ReadBody, read_message_body
+from backend.views.messages import MessageOut
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 
 @strawberry.type
@@ -60,11 +57,11 @@ class MessageQuery:
             clock=api.clock,
         )
         return Messages(
-            nodes=[Message.of(one) for one in found.messages],
+            nodes=[MessageOut.of(one) for one in found.messages],
             page_info=PageInfo(
                 has_next_page=found.has_more, end_cursor=encode_cursor(found.next_key)
             ),
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
             observed_at=found.observed_at,
         )
 
@@ -94,9 +91,9 @@ class MessageQuery:
         )
         found = await service.find_messages(search, database=api.database, brokers=api.brokers)
         return FoundMessages(
-            nodes=[Message.of(one) for one in found.messages],
+            nodes=[MessageOut.of(one) for one in found.messages],
             is_complete=found.is_complete,
-            unknown=[UnknownBroker.of(one) for one in found.unknown],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         )
 
     @strawberry.field
@@ -115,31 +112,4 @@ class MessageQuery:
             )
         except MessageNotFound:
             return None
-        return MessageDetail(message=Message.of(found), model=found, cluster_name=cluster_name)
-
-    @strawberry.field
-    async def message_body(
-        self,
-        info: Info,
-        cluster_name: str,
-        message_id: str,
-        topic_name: str | None = None,
-        form: BodyForm = BodyForm.AUTO,
-        max_bytes: int = SHOWN_BYTES_DEFAULT,
-    ) -> MessageBody | None:
-        """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
-        api = info.context.api
-        if not 1 <= max_bytes <= SHOWN_BYTES_MAX:
-            raise InvalidMessageSearch(f"of a body 1 to {SHOWN_BYTES_MAX} bytes are shown")
-        try:
-            # graphql-core hands an enum argument over as its value, a plain string.
-            shown = await read_message_body(
-                ReadBody(cluster_name, message_id, topic_name, BodyForm(form), max_bytes),
-                info.context.author,
-                database=api.database,
-                brokers=api.brokers,
-                clock=api.clock,
-            )
-        except MessageNotFound:
-            return None
-        return MessageBody.of(shown)
+        return MessageDetail(message=MessageOut.of(found), model=found, cluster_name=cluster_name)

@@ -7,101 +7,24 @@ import strawberry
 
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
-from backend.api.graphql.health import GroupHealth
 from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.replica_lags import GroupLags
 from backend.api.graphql.scalars import Int64, int64
+from backend.api.graphql.views import shown, shows
 from backend.db.replica_groups import PastChange
-from backend.domain import election as domain
 from backend.domain import replica_group as group_domain
 from backend.domain.broker_group import GroupMode
 from backend.services.group_changes import GroupName
-from backend.services.log_histories import ToldHistory, compare_histories
+from backend.services.log_histories import compare_histories
 from backend.services.replica_groups import list_changes
 from backend.services.replica_lags import measure_group
 from backend.services.replica_views import (
-    ElectionView,
     ReplicaGroupView,
-    ReplicaView,
     explain_election,
 )
-
-LeasePolicy = strawberry.enum(group_domain.LeasePolicy, description=None)
-GroupChangeKind = strawberry.enum(group_domain.ChangeKind, name="GroupChangeKind", description=None)
-ElectionVerdict = strawberry.enum(domain.Verdict, name="ElectionVerdict", description=None)
-
-
-@strawberry.type
-class Replica:
-    """Present a replica and what it last told of itself; null is what nobody told."""
-
-    broker_id: Int64
-    address: str
-    is_master: bool
-    is_in_sync: bool
-    is_alive: bool
-    last_heartbeat_at: datetime | None
-    epoch: int | None
-    max_offset: Int64 | None
-    confirm_offset: Int64 | None
-    is_verified: bool | None
-    is_cordoned: bool | None
-
-    @classmethod
-    def of(cls, replica: ReplicaView) -> Self:
-        """Present a replica."""
-        return cls(
-            broker_id=Int64(replica.broker_id),
-            address=replica.address,
-            is_master=replica.is_master,
-            is_in_sync=replica.is_in_sync,
-            is_alive=replica.is_alive,
-            last_heartbeat_at=replica.last_heartbeat_at,
-            epoch=replica.epoch,
-            max_offset=int64(replica.max_offset),
-            confirm_offset=int64(replica.confirm_offset),
-            is_verified=replica.is_verified,
-            is_cordoned=replica.is_cordoned,
-        )
-
-
-@strawberry.type
-class ElectionCandidate:
-    """Present what an election would make of one replica, as a code and in words."""
-
-    broker_id: Int64
-    verdict: domain.Verdict
-    reason: str
-
-
-@strawberry.type
-class Election:
-    """Present who would become master now; null is nobody.
-
-    `warning` says that the group has no writer with that master; null where it has one.
-    """
-
-    winner_id: Int64 | None
-    is_unchanged: bool
-    awaits_lease_ms: Int64
-    candidates: list[ElectionCandidate]
-    warning: str | None
-
-    @classmethod
-    def of(cls, election: ElectionView) -> Self:
-        """Present an election."""
-        return cls(
-            winner_id=int64(election.winner_id),
-            is_unchanged=election.is_unchanged,
-            awaits_lease_ms=Int64(election.awaits_lease_ms),
-            candidates=[
-                ElectionCandidate(
-                    broker_id=Int64(one.broker_id), verdict=one.verdict, reason=one.reason
-                )
-                for one in election.candidates
-            ],
-            warning=election.warning,
-        )
+from backend.views.health import GroupHealthOut
+from backend.views.log_histories import GroupHistoriesOut
+from backend.views.replica_groups import ElectionOut, ReplicaOut
+from backend.views.replica_lags import GroupLagsOut
 
 
 @strawberry.type
@@ -117,7 +40,7 @@ class GroupChange:
     """Present one change of a group, what it brought about, and the group as it was after it."""
 
     id: strawberry.ID
-    kind: group_domain.ChangeKind
+    kind: group_domain.ChangeKind = shown(group_domain.ChangeKind)
     cause: str
     changed_at: datetime
     master_id: Int64 | None
@@ -148,58 +71,6 @@ class GroupChange:
 
 
 @strawberry.type
-class EpochSpan:
-    """Present which part of a log one epoch wrote; the newest has no end yet."""
-
-    epoch: int
-    start_offset: Int64
-    end_offset: Int64 | None
-
-
-@strawberry.type
-class LogHistory:
-    """Present what one replica answered; null is unknown, and `error` says why."""
-
-    broker_id: Int64
-    address: str
-    max_offset: Int64 | None
-    epochs: list[EpochSpan] | None
-    error: str | None
-
-    @classmethod
-    def of(cls, told: ToldHistory) -> Self:
-        """Present an answer."""
-        history = told.history
-        spans = (
-            None
-            if history is None
-            else [
-                EpochSpan(
-                    epoch=span.epoch,
-                    start_offset=Int64(span.start_offset),
-                    end_offset=int64(span.end_offset),
-                )
-                for span in history.spans
-            ]
-        )
-        return cls(
-            broker_id=Int64(told.broker_id),
-            address=told.address,
-            max_offset=None if history is None else Int64(history.max_offset),
-            epochs=spans,
-            error=told.error,
-        )
-
-
-@strawberry.type
-class GroupHistories:
-    """Present all answers, and the first epoch that began at different places in two of them."""
-
-    replicas: list[LogHistory]
-    differing_epoch: int | None
-
-
-@strawberry.type
 class ReplicaGroup:
     """Present a group under a controller; `masterId` is the recorded master, alive or not."""
 
@@ -218,19 +89,21 @@ class ReplicaGroup:
     sync_state_set: list[Int64]
     sync_state_set_epoch: int
     retired_ids: list[Int64]
-    replicas: list[Replica]
+    replicas: list[ReplicaOut] = shown(list[ReplicaOut])
 
-    @strawberry.field
-    async def health(self, info: Info) -> GroupHealth | None:
+    @shows(GroupHealthOut | None)
+    async def health(self, info: Info) -> GroupHealthOut | None:
         """Judge how well the group can do its work; null is a group that holds no broker now."""
         found = await info.context.loaders.health.load((self.cluster_name, self.name))
-        return None if found is None else GroupHealth.of(found)
+        return None if found is None else GroupHealthOut.of(found)
 
-    @strawberry.field
-    def election(self, info: Info, broker_id: Int64 | None = None) -> Election:
+    @shows(ElectionOut)
+    def election(self, info: Info, broker_id: Int64 | None = None) -> ElectionOut:
         """Say who would become master now, of one's choice or by the rules, and why not others."""
         controller = info.context.api.name_server.controller
-        return Election.of(explain_election(self.model.view, controller, designated_id=broker_id))
+        return ElectionOut.of(
+            explain_election(self.model.view, controller, designated_id=broker_id)
+        )
 
     @strawberry.field
     async def changes(
@@ -246,26 +119,23 @@ class ReplicaGroup:
             )
         return connect(page, GroupChange.of)
 
-    @strawberry.field
-    async def epochs(self, info: Info) -> GroupHistories:
+    @shows(GroupHistoriesOut)
+    async def epochs(self, info: Info) -> GroupHistoriesOut:
         """Ask the replicas for the epochs of their logs, and compare them."""
         api = info.context.api
         name = GroupName(self.name, self.cluster_name)
         async with info.context.loaders.turns:
             found = await compare_histories(name, api.name_server.controller, api.brokers)
-        return GroupHistories(
-            replicas=[LogHistory.of(told) for told in found.replicas],
-            differing_epoch=found.differing_epoch,
-        )
+        return GroupHistoriesOut.of(found)
 
-    @strawberry.field
-    async def lag(self, info: Info) -> GroupLags:
+    @shows(GroupLagsOut)
+    async def lag(self, info: Info) -> GroupLagsOut:
         """Ask the brokers where their logs end, and compare them with the master's."""
         api = info.context.api
         name = GroupName(self.name, self.cluster_name)
         async with info.context.loaders.turns:
             found = await measure_group(name, api.name_server.controller, api.brokers)
-        return GroupLags.of(found)
+        return GroupLagsOut.of(found)
 
     @classmethod
     def of(cls, found: ReplicaGroupView) -> Self:
@@ -287,5 +157,5 @@ class ReplicaGroup:
             sync_state_set=[Int64(i) for i in sorted(group.sync_state_set.members)],
             sync_state_set_epoch=group.sync_state_set.epoch,
             retired_ids=[Int64(i) for i in sorted(group.retired_ids)],
-            replicas=[Replica.of(replica) for replica in found.replicas],
+            replicas=[ReplicaOut.of(replica) for replica in found.replicas],
         )

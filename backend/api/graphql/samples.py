@@ -5,8 +5,9 @@ from typing import Self
 
 import strawberry
 
-from backend.api.graphql.scalars import Int64, instant
+from backend.api.graphql.scalars import Int64
 from backend.services.samples import ObservedSample
+from backend.views.instants import instant
 
 
 @strawberry.type(

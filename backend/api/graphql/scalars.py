@@ -1,7 +1,6 @@
 """Carry 64-bit integers as texts: a browser's numbers are exact to 53 bits only."""
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final, NewType
 
 import strawberry
@@ -42,8 +41,3 @@ INT64: Final[ScalarDefinition] = strawberry.scalar(
 def int64(value: int | None) -> Int64 | None:
     """Carry a number that may be unknown."""
     return None if value is None else Int64(value)
-
-
-def instant(milliseconds: int) -> datetime:
-    """Read milliseconds since 1970 as an instant."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import strawberry
@@ -18,31 +18,25 @@ from backend.api.feeds import Feed
 from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
-from backend.api.graphql.broker_statuses import BrokerStatusQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.consumer_groups import ConsumerGroupQuery
 from backend.api.graphql.context import FreshLoaders, Info
-from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
-from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.health import HealthQuery
 from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
 from backend.api.graphql.locks import LockQuery
-from backend.api.graphql.maintenance import MaintenanceQuery
 from backend.api.graphql.messages import MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.rates import RateQuery
-from backend.api.graphql.recorded_lags import RecordedLagQuery
+from backend.api.graphql.questions import build_question_type
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
-from backend.api.graphql.topic_figures import TopicFigureQuery
 from backend.api.standing import Standing
 from backend.domain.errors import (
     CapacityReportNotFound,
@@ -50,10 +44,8 @@ from backend.domain.errors import (
     InvalidName,
     Unauthenticated,
 )
-from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
 from backend.services.clusters import describe_cluster, list_clusters, take_census
-from backend.services.controllers import describe_controller
 
 ItemT = TypeVar("ItemT")
 
@@ -66,24 +58,22 @@ class TopologyChange:
     route_version: Int64
 
 
+QuestionQuery: Any = build_question_type()
+
+
 @strawberry.type
 class Query(
+    QuestionQuery,  # type: ignore[misc]  # made at run time
     OperationQuery,
     AuditQuery,
     AccessQuery,
     BrokerConfigQuery,
     LockQuery,
     EventQuery,
-    FindingQuery,
     HealthQuery,
-    MaintenanceQuery,
-    RateQuery,
-    RecordedLagQuery,
     ConsumerGroupQuery,
     ClientQuery,
     MessageQuery,
-    TopicFigureQuery,
-    BrokerStatusQuery,
 ):
     """Ask what is."""
 
@@ -103,30 +93,6 @@ class Query(
     def name_servers(self, info: Info) -> list[NameServer]:
         """List the name servers that this process knows: its own."""
         return [NameServer.of(info.context.api.name_server.describe())]
-
-    @strawberry.field
-    async def controllers(self, info: Info) -> list[Controller]:
-        """List the controllers that this process knows by address: its own."""
-        server = info.context.api.name_server
-        found = await describe_controller(
-            server.describe().address,
-            server.controller,
-            second_person=info.context.api.settings.second_person,
-        )
-        return [Controller.of(found)]
-
-    @strawberry.field
-    async def adoption_candidates(
-        self, info: Info, first: int = 100, after: str | None = None
-    ) -> Connection[AdoptionCandidate]:
-        """List who waits for adoption by cluster, group and id."""
-        page = await list_candidates(
-            size=first,
-            after=decode_cursor(after, tuple[str, str, int]),
-            within=info.context.within,
-            controller=info.context.api.name_server.controller,
-        )
-        return connect(page, AdoptionCandidate.of)
 
     @strawberry.field
     async def clusters(

@@ -6,34 +6,26 @@ from backend.api.gate import API_PREFIX
 from backend.api.known_parameters import check_parameters
 from backend.api.permissions import check_permission
 from backend.api.rest import (
-    adoptions,
     api_tokens,
     audit,
     broker_configs,
     broker_groups,
-    broker_statuses,
     brokers,
     capacity,
     clients,
     clusters,
     consumer_groups,
     events,
-    findings,
     health,
     locks,
-    log_histories,
-    maintenance,
     messages,
     operations,
-    rates,
-    recorded_lags,
     replica_groups,
-    replica_lags,
     sessions,
-    topic_figures,
     topics,
     users,
 )
+from backend.api.rest.questions import build_questions_router
 
 
 def build_router() -> APIRouter:
@@ -41,14 +33,15 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
     resources = (
-        *(sessions, api_tokens, users, clusters, rates, broker_groups, replica_groups),
-        *(log_histories, replica_lags, adoptions, brokers, broker_configs, broker_statuses),
-        *(topics, topic_figures, locks, capacity, operations),
-        *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
+        *(sessions, api_tokens, users, clusters, broker_groups, replica_groups),
+        *(brokers, broker_configs),
+        *(topics, locks, capacity, operations),
+        *(consumer_groups, clients, messages, audit, events),
         health,
     )
     for resource in resources:
         guarded.include_router(resource.router)
+    guarded.include_router(build_questions_router())
     # Whoever signs in has no credential yet.
     router.include_router(sessions.open_router, dependencies=[Depends(check_parameters)])
     router.include_router(guarded)

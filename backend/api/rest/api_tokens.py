@@ -1,6 +1,6 @@
-"""Make API tokens over REST, list and revoke them."""
+"""Make API tokens over REST, and revoke them."""
 
-from datetime import datetime
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
@@ -9,17 +9,17 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.api.context import Context, SignedIn
-from backend.api.cursors import decode_cursor
-from backend.api.permissions import needs, reaches
+from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, refused_with
-from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.api.rest.sessions import DeedAuthor, OfUser
-from backend.domain.access import Permission, Reach
-from backend.domain.api_token import LIFETIME_DAYS_MAX, NAME_LENGTH_MAX, ApiToken, TokenScope
+from backend.api.rest.sessions import DeedAuthor
+from backend.domain.access import Permission
+from backend.domain.api_token import LIFETIME_DAYS_MAX, NAME_LENGTH_MAX, TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.user import Role
 from backend.services import api_tokens
+from backend.views.access import ApiTokenOut
+from backend.views.copying import copied
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
 
@@ -36,22 +36,7 @@ class ApiTokenIn(BaseModel):
     is_read_only: bool = False
 
 
-class ApiTokenOut(BaseModel):
-    """A token, without what it is used by but its beginning."""
-
-    id: UUID
-    user_name: str
-    name: str
-    prefix: str
-    role: Role
-    cluster_patterns: list[str]
-    is_read_only: bool
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
-    last_used_from: str | None
-
-
+@dataclass(frozen=True, slots=True)
 class CreatedApiTokenOut(ApiTokenOut):
     """A new token; `secret` is shown this once."""
 
@@ -72,27 +57,7 @@ async def create_token(
         database=context.database,
         clock=context.clock,
     )
-    return CreatedApiTokenOut(**_out(created.token).model_dump(), secret=created.secret)
-
-
-@router.get("", responses=NOT_FOUND)
-@reaches(Reach.OWN)
-async def show_tokens(
-    context: Context,
-    principal: SignedIn,
-    limit: Limit = 100,
-    after: After = None,
-    user_name: OfUser = None,
-) -> PageOut[ApiTokenOut]:
-    """List tokens, the newest first: one's own, and to administrators everybody's."""
-    page = await api_tokens.list_tokens(
-        principal,
-        user_name=user_name,
-        size=limit,
-        after=decode_cursor(after, tuple[datetime, UUID]),
-        database=context.database,
-    )
-    return page_out(page, _out)
+    return copied(CreatedApiTokenOut, ApiTokenOut.of(created.token), secret=created.secret)
 
 
 @router.delete("/{token_id}", status_code=HTTPStatus.NO_CONTENT, responses=NOT_FOUND)
@@ -103,20 +68,4 @@ async def revoke_token(
     """Revoke a token: one's own, or as an administrator anybody's."""
     await api_tokens.revoke_token(
         token_id, principal, author, database=context.database, clock=context.clock
-    )
-
-
-def _out(token: ApiToken) -> ApiTokenOut:
-    return ApiTokenOut(
-        id=token.id,
-        user_name=token.user_name,
-        name=token.name,
-        prefix=token.prefix,
-        role=token.scope.role,
-        cluster_patterns=list(token.scope.cluster_patterns),
-        is_read_only=token.scope.is_read_only,
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-        last_used_at=token.last_used_at,
-        last_used_from=token.last_used_from,
     )

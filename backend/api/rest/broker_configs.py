@@ -1,36 +1,21 @@
 """Answer what a broker is set to over REST."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, ConfigDict
 
 from backend.api.context import Context
 from backend.api.rest.errors import NOT_FOUND, refused_with
 from backend.api.rest.versions import TAGGED, put_tag
-from backend.domain.broker_property import PropertyEffect, PropertyType
 from backend.services.broker_configs import describe_config
+from backend.views.broker_configs import PropertyOut
 
 router = APIRouter(tags=["brokers"])
 
 
-class PropertyOut(BaseModel):
-    """A property: `value` is in force, `stored` in the broker's file; null is not told."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    name: str
-    type: PropertyType
-    effect: PropertyEffect
-    value: str
-    stored: str | None
-    default: str | None
-    low: int | None
-    high: int | None
-    choices: list[str]
-
-
-class BrokerConfigOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BrokerConfigOut:
     """What a broker is set to, by name."""
 
     address: str
@@ -55,5 +40,5 @@ async def show_broker_config(
     put_tag(response, found.version)
     return BrokerConfigOut(
         address=found.broker.address,
-        properties=[PropertyOut.model_validate(one) for one in found.properties],
+        properties=[PropertyOut.of(one) for one in found.properties],
     )

@@ -10,13 +10,13 @@ from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.api.rest.protections import ProtectionOut
 from backend.clients.losable import read_losable
 from backend.domain.broker import Broker
 from backend.domain.protection import Protection, Resource, broker_resource
 from backend.services.brokers import list_brokers
 from backend.services.heartbeats import BrokerKey, list_heartbeats
 from backend.services.protections import find_protections
+from backend.views.protections import ProtectionOut
 
 router = APIRouter(tags=["brokers"])
 

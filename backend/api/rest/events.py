@@ -1,11 +1,9 @@
 """Answer what has happened over REST: a page as JSON, or the stream as server-sent events."""
 
-from datetime import datetime
+from dataclasses import asdict
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import BaseModel
 
 from backend.api.context import Context, Within
 from backend.api.event_stream import EventStreamResponse
@@ -17,6 +15,7 @@ from backend.domain.access import Reach
 from backend.domain.event import Event, EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
 from backend.services.events import list_events
+from backend.views.events import EventOut, EventPageOut
 
 router = APIRouter(prefix="/events", tags=["events"])
 
@@ -35,30 +34,6 @@ Kinds = Annotated[
     list[str] | None,
     Query(max_length=50, description="Only these kinds, or families such as `operation`."),
 ]
-
-
-class EventOut(BaseModel):
-    """What has happened, by the number that everybody knows it by."""
-
-    number: int
-    kind: str
-    cluster_name: str
-    subject: str
-    happened_at: datetime
-    details: dict[str, Any]
-    operation_id: UUID | None
-
-
-class EventPageOut(BaseModel):
-    """Events by number; go on with `after` = `next_after`, which is past all that was looked at.
-
-    Whoever reads lists and then follows asks for `newest_number` first, so that nothing is missed.
-    """
-
-    items: list[EventOut]
-    next_after: int
-    newest_number: int
-    oldest_number: int
 
 
 @router.get(
@@ -98,21 +73,8 @@ async def read_events(
             raise
         return EventStreamResponse(first, batches, _present)
     page = await list_events(after=after, size=limit, chosen=chosen, database=context.database)
-    return EventPageOut(
-        items=[EventOut(**_present(event)) for event in page.events],
-        next_after=page.next_after,
-        newest_number=page.newest_number,
-        oldest_number=page.oldest_number,
-    )
+    return EventPageOut.of(page)
 
 
 def _present(event: Event) -> dict[str, Any]:
-    return {
-        "number": event.number,
-        "kind": event.kind,
-        "cluster_name": event.cluster_name,
-        "subject": event.subject,
-        "happened_at": event.happened_at,
-        "details": event.details,
-        "operation_id": event.operation_id,
-    }
+    return asdict(EventOut.of(event))

@@ -1,53 +1,24 @@
 """Answer over REST how well broker groups can do their work, and what is missing."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
 
 from backend.api.context import Context, Within, listener_of
 from backend.api.permissions import reaches
 from backend.api.rest.errors import NOT_FOUND
 from backend.domain.access import Reach
-from backend.domain.health import HealthVerdict, WriterFault
+from backend.domain.health import HealthVerdict
 from backend.services.health import describe_health
+from backend.views.health import GroupHealthOut
 
 router = APIRouter(prefix="/health", tags=["health"])
 
 
-class _Out(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class MissingBrokerOut(_Out):
-    """A broker that is not there; null is a heartbeat that is not known."""
-
-    broker_id: int
-    name: str
-    address: str
-    last_heard_at: datetime | None
-
-
-class GroupHealthOut(_Out):
-    """How well one broker group can do its work, and what one more failure would cost.
-
-    `has_writer` is null where it can't be known. `writer_fault` says why there is none.
-    """
-
-    cluster_name: str
-    group_name: str
-    verdict: HealthVerdict
-    sentence: str
-    next_failure: str
-    replica_count: int
-    alive_count: int
-    has_writer: bool | None
-    writer_fault: WriterFault | None
-    missing: list[MissingBrokerOut]
-
-
-class HealthOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class HealthOut:
     """How well all broker groups can do their work, the worst group first."""
 
     verdict: HealthVerdict
@@ -83,5 +54,5 @@ async def show_health(
         replica_count=health.replica_count,
         alive_count=health.alive_count,
         observed_at=observed.observed_at,
-        groups=[GroupHealthOut.model_validate(group) for group in health.groups],
+        groups=[GroupHealthOut.of(group) for group in health.groups],
     )

@@ -1,23 +1,16 @@
-"""Answer messages over REST: by id, by key, by time and offset; their bodies have a permission."""
+"""Answer messages over REST: by id, by key, by time and offset."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor, encode_cursor
-from backend.api.instants import milliseconds_of, told_instant
-from backend.api.permissions import needs
+from backend.api.instants import milliseconds_of
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After
-from backend.api.rest.sessions import DeedAuthor
-from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
-from backend.domain.access import Permission
-from backend.domain.message import DeliveryState, StoredMessage
-from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
-from backend.services.message_bodies import ReadBody, read_message_body
 from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import (
@@ -27,6 +20,9 @@ from backend.services.messages import (
     find_messages,
     get_message,
 )
+from backend.views.copying import copied
+from backend.views.messages import DeliveryOut, MessageOut
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 router = APIRouter(tags=["messages"])
 
@@ -41,29 +37,8 @@ TopicOfId = Annotated[
 ]
 
 
-class MessageOut(BaseModel):
-    """A message without its body; times are null when its clocks meant none."""
-
-    message_id: str
-    unique_key: str | None
-    topic: str
-    group_name: str
-    queue_id: int
-    queue_offset: int
-    log_position: int
-    stored_at: datetime | None
-    store_host: str
-    born_at: datetime | None
-    born_host: str
-    reconsume_times: int
-    size_bytes: int
-    body_bytes: int
-    keys: list[str]
-    tags: str | None
-    properties: dict[str, str]
-
-
-class MessagesOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class MessagesOut:
     """One page; `next` goes on, also to what is stored later, `has_more` tells of what is there."""
 
     items: list[MessageOut]
@@ -73,7 +48,8 @@ class MessagesOut(BaseModel):
     observed_at: datetime
 
 
-class FoundMessagesOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class FoundMessagesOut:
     """What was found, oldest first; `is_complete` is false when there may be more."""
 
     items: list[MessageOut]
@@ -81,34 +57,13 @@ class FoundMessagesOut(BaseModel):
     unknown: list[UnknownBrokerOut]
 
 
-class DeliveryOut(BaseModel):
-    """How far a consumer group is with the message, and what that is concluded from."""
-
-    consumer_group: str
-    state: DeliveryState
-    why: str
-    attempt_count: int | None
-
-
+@dataclass(frozen=True, slots=True)
 class MessageDetailOut(MessageOut):
     """A message, and how far consumer groups are with it; more groups may consume its topic."""
 
     deliveries: list[DeliveryOut]
     consumer_group_count: int
     unknown: list[UnknownBrokerOut]
-
-
-class BodyOut(BaseModel):
-    """A body as it is shown; `size_bytes` is null when it can't be inflated here."""
-
-    form: BodyForm
-    content: str
-    is_cut: bool
-    stored_bytes: int
-    size_bytes: int | None
-    shown_bytes: int
-    compression: str | None
-    note: str | None
 
 
 @router.get("/clusters/{cluster_name}/topics/{topic_name}/messages", responses=NOT_FOUND)
@@ -146,10 +101,10 @@ async def show_messages(
         clock=context.clock,
     )
     return MessagesOut(
-        items=[_message_out(one) for one in found.messages],
+        items=[MessageOut.of(one) for one in found.messages],
         next=encode_cursor(found.next_key) or "",
         has_more=found.has_more,
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
         observed_at=found.observed_at,
     )
 
@@ -179,9 +134,9 @@ async def show_found_messages(
     )
     found = await find_messages(search, database=context.database, brokers=context.brokers)
     return FoundMessagesOut(
-        items=[_message_out(one) for one in found.messages],
+        items=[MessageOut.of(one) for one in found.messages],
         is_complete=found.is_complete,
-        unknown=[unknown_out(one) for one in found.unknown],
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
     )
 
 
@@ -200,70 +155,10 @@ async def show_message(
     found = await describe_deliveries(
         cluster_name, message, database=context.database, brokers=context.brokers
     )
-    return MessageDetailOut(
-        **_message_out(message).model_dump(),
-        deliveries=[
-            DeliveryOut(
-                consumer_group=one.consumer_group,
-                state=one.state,
-                why=one.why,
-                attempt_count=one.attempt_count,
-            )
-            for one in found.deliveries
-        ],
+    return copied(
+        MessageDetailOut,
+        MessageOut.of(message),
+        deliveries=[DeliveryOut.of(one) for one in found.deliveries],
         consumer_group_count=found.group_count,
-        unknown=[unknown_out(one) for one in found.unknown],
-    )
-
-
-@router.get("/clusters/{cluster_name}/messages/{message_id}/body", responses=SILENT)
-@needs(Permission.READ_BODIES)
-async def show_message_body(
-    cluster_name: str,
-    message_id: str,
-    context: Context,
-    author: DeedAuthor,
-    topic_name: TopicOfId = None,
-    form: BodyForm = BodyForm.AUTO,
-    max_bytes: Annotated[int, Query(ge=1, le=SHOWN_BYTES_MAX)] = SHOWN_BYTES_DEFAULT,
-) -> BodyOut:
-    """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
-    shown = await read_message_body(
-        ReadBody(cluster_name, message_id, topic_name, form, max_bytes),
-        author,
-        database=context.database,
-        brokers=context.brokers,
-        clock=context.clock,
-    )
-    return BodyOut(
-        form=shown.form,
-        content=shown.content,
-        is_cut=shown.is_cut,
-        stored_bytes=shown.stored_bytes,
-        size_bytes=shown.size_bytes,
-        shown_bytes=shown.shown_bytes,
-        compression=shown.compression,
-        note=shown.note,
-    )
-
-
-def _message_out(message: StoredMessage) -> MessageOut:
-    return MessageOut(
-        message_id=message.message_id,
-        unique_key=message.unique_key,
-        topic=message.topic,
-        group_name=message.group_name,
-        queue_id=message.queue_id,
-        queue_offset=message.queue_offset,
-        log_position=message.log_position,
-        stored_at=told_instant(message.stored_at_ms),
-        store_host=message.store_host,
-        born_at=told_instant(message.born_at_ms),
-        born_host=message.born_host,
-        reconsume_times=message.reconsume_times,
-        size_bytes=message.size_bytes,
-        body_bytes=len(message.body),
-        keys=list(message.keys),
-        tags=message.tags,
-        properties=dict(message.properties),
+        unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
     )

@@ -1,27 +1,20 @@
 """Answer groups under a controller over REST."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
 
 from backend.api.context import Context, listener_of
 from backend.api.cursors import decode_cursor
-from backend.api.permissions import reaches
-from backend.api.rest.errors import COMMON, NOT_FOUND
-from backend.api.rest.health import GroupHealthOut
+from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
-from backend.domain.access import Reach
 from backend.domain.broker_group import GroupMode
-from backend.domain.election import Verdict
-from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.replica_group import ChangeKind, LeasePolicy
+from backend.questions.replica_logs import GROUP, named
 from backend.services.clusters import describe_cluster
-from backend.services.controllers import describe_controller
-from backend.services.group_changes import GroupName
 from backend.services.health import describe_groups_health
 from backend.services.replica_groups import describe_group, list_changes
 from backend.services.replica_views import (
@@ -30,56 +23,18 @@ from backend.services.replica_views import (
     explain_election,
     list_replica_groups,
 )
+from backend.views.copying import copied
+from backend.views.health import GroupHealthOut
+from backend.views.replica_groups import ElectionOut, ReplicaOut
 
 router = APIRouter(tags=["replica groups"])
 
 BROKER_ID_MAX = 2**63 - 1
 ROOT = "/clusters/{cluster_name}/replica-groups"
-GROUP = ROOT + "/{group_name}"
 
 
-class _Out(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class ReplicaOut(_Out):
-    """A replica and what it last told of itself; null is what nobody told."""
-
-    broker_id: int
-    address: str
-    is_master: bool
-    is_in_sync: bool
-    is_alive: bool
-    last_heartbeat_at: datetime | None
-    epoch: int | None
-    max_offset: int | None
-    confirm_offset: int | None
-    is_verified: bool | None
-    is_cordoned: bool | None
-
-
-class CandidateOut(_Out):
-    """What an election would make of one replica, as a code and in words."""
-
-    broker_id: int
-    verdict: Verdict
-    reason: str
-
-
-class ElectionOut(_Out):
-    """Who would become master now; null is nobody.
-
-    `warning` says that the group has no writer with that master; null where it has one.
-    """
-
-    winner_id: int | None
-    is_unchanged: bool
-    awaits_lease_ms: int
-    candidates: list[CandidateOut]
-    warning: str | None
-
-
-class ReplicaGroupOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ReplicaGroupOut:
     """A group under a controller; `master_id` is the recorded master, alive or not."""
 
     cluster_name: str
@@ -99,6 +54,7 @@ class ReplicaGroupOut(BaseModel):
     replicas: list[ReplicaOut]
 
 
+@dataclass(frozen=True, slots=True)
 class ReplicaGroupDetailOut(ReplicaGroupOut):
     """A group with the election as it would be now, and how well it can do its work."""
 
@@ -106,7 +62,8 @@ class ReplicaGroupDetailOut(ReplicaGroupOut):
     health: GroupHealthOut | None
 
 
-class GroupChangeOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class GroupChangeOut:
     """One change of a group, what it brought about, and the group as it was after it."""
 
     id: int
@@ -119,52 +76,6 @@ class GroupChangeOut(BaseModel):
     sync_state_set_epoch: int
     replica_addresses: dict[int, str]
     warning: str | None
-
-
-class ControllerPeerOut(_Out):
-    """A process of the control plane that hears replicas."""
-
-    id: UUID
-    is_self: bool
-    heard_replica_count: int
-    last_heard_at: datetime
-
-
-class ControllerSettingOut(_Out):
-    """A setting that decides elections or operations: its variable, and stock's name for it."""
-
-    name: str
-    stock_name: str | None
-    value: str
-    default: str
-    variable: str
-    description: str
-
-
-class ControllerOut(_Out):
-    """A process of the control plane; each may carry out every request, so each leads."""
-
-    address: str
-    is_leader: bool
-    lease_policy: LeasePolicy
-    allows_unclean_election: bool
-    group_count: int
-    masterless_group_count: int
-    peers: list[ControllerPeerOut]
-    settings: list[ControllerSettingOut]
-
-
-@router.get("/controllers", responses=COMMON)
-@reaches(Reach.CONTROL_PLANE)
-async def show_controllers(context: Context) -> list[ControllerOut]:
-    """List the controllers that this process knows by address: itself."""
-    server = context.name_server
-    found = await describe_controller(
-        server.describe().address,
-        server.controller,
-        second_person=context.settings.second_person,
-    )
-    return [ControllerOut.model_validate(found)]
 
 
 @router.get(ROOT, responses=NOT_FOUND)
@@ -204,10 +115,11 @@ async def show_replica_group(
         redis=context.redis,
     )
     health = judged.get(key)
-    return ReplicaGroupDetailOut(
-        **group_out(found).model_dump(),
-        election=ElectionOut.model_validate(election),
-        health=None if health is None else GroupHealthOut.model_validate(health),
+    return copied(
+        ReplicaGroupDetailOut,
+        group_out(found),
+        election=ElectionOut.of(election),
+        health=None if health is None else GroupHealthOut.of(health),
     )
 
 
@@ -221,7 +133,7 @@ async def show_election(
     """Say who would become master if it were ordered now, of one's choice or by the rules."""
     controller = context.name_server.controller
     view = await describe_group(named(cluster_name, group_name), controller)
-    return ElectionOut.model_validate(explain_election(view, controller, designated_id=broker_id))
+    return ElectionOut.of(explain_election(view, controller, designated_id=broker_id))
 
 
 @router.get(GROUP + "/changes", responses=NOT_FOUND)
@@ -256,13 +168,8 @@ def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:
         sync_state_set=sorted(group.sync_state_set.members),
         sync_state_set_epoch=group.sync_state_set.epoch,
         retired_ids=sorted(group.retired_ids),
-        replicas=[ReplicaOut.model_validate(replica) for replica in found.replicas],
+        replicas=[ReplicaOut.of(replica) for replica in found.replicas],
     )
-
-
-def named(cluster_name: str, group_name: str) -> GroupName:
-    """Return a group's name, when a group may be called so."""
-    return GroupName(check_group_name(group_name), check_cluster_name(cluster_name))
 
 
 def _change_out(change: PastChange) -> GroupChangeOut:

@@ -1,4 +1,4 @@
-"""Sign in and out over REST, list open sessions and end them."""
+"""Sign in and out over REST, and end open sessions."""
 
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -9,17 +9,14 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
-from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
-from backend.api.permissions import needs, reaches
+from backend.api.permissions import needs
 from backend.api.rest.errors import COMMON, NOT_FOUND, Problem
-from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.domain.access import Credential, Permission, Reach, find_refusals, find_risk_max
+from backend.domain.access import Credential, Permission, find_refusals, find_risk_max
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import Forbidden
 from backend.domain.operation import Author
 from backend.domain.plan import Risk
-from backend.domain.session import Session
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services import sessions
 
@@ -83,21 +80,6 @@ class OpenedSessionOut(SessionOut):
     """A new session; the token is told only to who asks for it."""
 
     token: str | None = None
-
-
-class OpenSessionOut(BaseModel):
-    """An open session; `is_own` marks the one that asks. Use is noted to the minute."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    id: UUID
-    user_name: str
-    source: str
-    user_agent: str
-    created_at: datetime
-    last_used_at: datetime
-    expires_at: datetime
-    is_own: bool = False
 
 
 class EndedOut(BaseModel):
@@ -187,32 +169,6 @@ async def delete_session(request: Request, response: Response, context: Context)
     """Sign out."""
     await sessions.sign_out(request.state.token, database=context.database)
     response.delete_cookie(COOKIE_NAME, httponly=True, samesite="strict")
-
-
-@router.get("/sessions", responses=NOT_FOUND)
-@reaches(Reach.OWN)
-async def show_sessions(
-    context: Context,
-    principal: SignedIn,
-    limit: Limit = 100,
-    after: After = None,
-    user_name: OfUser = None,
-) -> PageOut[OpenSessionOut]:
-    """List open sessions, the newest first: one's own, and to administrators everybody's."""
-    page = await sessions.list_sessions(
-        principal,
-        user_name=user_name,
-        size=limit,
-        after=decode_cursor(after, tuple[datetime, UUID]),
-        database=context.database,
-        clock=context.clock,
-    )
-
-    def out(session: Session) -> OpenSessionOut:
-        shown = OpenSessionOut.model_validate(session)
-        return shown.model_copy(update={"is_own": session.id == principal.credential_id})
-
-    return page_out(page, out)
 
 
 @router.delete("/sessions/{session_id}", status_code=HTTPStatus.NO_CONTENT, responses=NOT_FOUND)

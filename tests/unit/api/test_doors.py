@@ -17,7 +17,12 @@ from backend.services.operations.kinds import KINDS
 # Whole values by broker group: they take an operation back, which its own mutation plans.
 OF_AN_UNDO = {"layouts", "settings"}
 
-READING = {Permission.IDENTIFY, Permission.READ_ACCESS, Permission.READ_BODIES}
+READING = {
+    Permission.IDENTIFY,
+    Permission.READ,
+    Permission.READ_ACCESS,
+    Permission.READ_BODIES,
+}
 SAFE = {"GET", "HEAD"}
 # They change no cluster: who may sign in and is, and a report to read.
 NOT_OF_A_CLUSTER = (

@@ -1,0 +1,60 @@
+"""Ask a broker for its own figures, and how far consumer groups are on it."""
+
+from typing import Annotated
+
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.questions.question import After, BrokerId, page_size, question
+from backend.services.broker_statuses import (
+    PAGE_SIZE_MAX,
+    StatusSource,
+    describe_status,
+    list_consume_stats,
+)
+from backend.views.broker_statuses import BrokerStatusOut, ConsumeStatsOut
+
+BROKER = "/clusters/{cluster_name}/broker-groups/{group_name}/brokers/{broker_id}"
+Limit = Annotated[int, page_size(PAGE_SIZE_MAX)]
+
+
+@question(BROKER + "/status", field="brokerStatus", tag="brokers", refusals=(404, 502))
+async def show_broker_status(
+    cluster_name: str,
+    group_name: str,
+    broker_id: BrokerId,
+    *,
+    database: Database,
+    brokers: StatusSource,
+    clock: Clock,
+) -> BrokerStatusOut:
+    """Describe a running broker by its own figures; the broker itself is asked."""
+    found = await describe_status(
+        cluster_name, group_name, broker_id, database=database, brokers=brokers, clock=clock
+    )
+    return BrokerStatusOut.of(found)
+
+
+@question(BROKER + "/consume-stats", field="brokerConsumeStats", tag="brokers", refusals=(404, 502))
+async def show_consume_stats(
+    cluster_name: str,
+    group_name: str,
+    broker_id: BrokerId,
+    limit: Limit = 50,
+    after: After[str] = None,
+    *,
+    database: Database,
+    brokers: StatusSource,
+    clock: Clock,
+) -> ConsumeStatsOut:
+    """List how far consumer groups are on one broker, by name; the broker itself is asked."""
+    found = await list_consume_stats(
+        cluster_name,
+        group_name,
+        broker_id,
+        size=limit,
+        after=after,
+        database=database,
+        brokers=brokers,
+        clock=clock,
+    )
+    return ConsumeStatsOut.of(found)

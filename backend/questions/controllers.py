@@ -1,0 +1,18 @@
+"""Ask for the controllers."""
+
+from backend.domain.access import Reach
+from backend.domain.name_server import NameServerStatus
+from backend.domain.operation_approval import SecondPerson
+from backend.questions.question import question
+from backend.services.controllers import describe_controller
+from backend.services.group_changes import Controller
+from backend.views.controllers import ControllerOut
+
+
+@question("/controllers", field="controllers", tag="replica groups", reach=Reach.CONTROL_PLANE)
+async def show_controllers(
+    *, name_server: NameServerStatus, controller: Controller, second_person: SecondPerson
+) -> list[ControllerOut]:
+    """List the controllers that this process knows by address: itself."""
+    found = await describe_controller(name_server.address, controller, second_person=second_person)
+    return [ControllerOut.of(found)]

@@ -1,0 +1,39 @@
+"""Ask who leads groups, and which operations workers hold."""
+
+from datetime import datetime
+from uuid import UUID
+
+from backend.domain.names import check_cluster_name
+from backend.domain.page import Page
+from backend.questions.question import After, Limit, question
+from backend.services.group_changes import Controller
+from backend.services.operations.kind import OperationContext
+from backend.services.operations.leases import list_operation_leases
+from backend.services.queue_locks import list_leases
+from backend.views.locks import LeaseOut, OperationLeaseOut
+
+OperationKey = tuple[datetime, UUID]
+
+
+@question("/clusters/{cluster_name}/leases", field="leases", tag="locks", refusals=(404,))
+async def show_leases(
+    cluster_name: str, limit: Limit = 100, after: After[str] = None, *, controller: Controller
+) -> Page[LeaseOut, str]:
+    """List who leads the groups of a cluster under a controller, and until when."""
+    pages = await list_leases(
+        [check_cluster_name(cluster_name)], size=limit, after=after, controller=controller
+    )
+    return pages[cluster_name].map(LeaseOut.of)
+
+
+@question("/clusters/{cluster_name}/operation-leases", field="operationLeases", tag="locks")
+async def show_operation_leases(
+    cluster_name: str,
+    limit: Limit = 100,
+    after: After[OperationKey] = None,
+    *,
+    operations: OperationContext,
+) -> Page[OperationLeaseOut, OperationKey]:
+    """List the operations of a cluster that workers hold, the newest first."""
+    page = await list_operation_leases(cluster_name, size=limit, after=after, context=operations)
+    return page.map(OperationLeaseOut.of)

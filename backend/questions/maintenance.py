@@ -1,0 +1,30 @@
+"""Ask how the periodic tasks stand, and what retention would let go."""
+
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.domain.access import Reach
+from backend.domain.retention import RetentionPolicy
+from backend.questions.question import question
+from backend.services.maintenance import list_tasks
+from backend.services.retention import preview_retention
+from backend.views.maintenance import ExpiryOut, TaskOut
+
+
+@question(
+    "/maintenance/tasks",
+    field="maintenanceTasks",
+    tag="maintenance",
+    reach=Reach.CONTROL_PLANE,
+)
+async def show_tasks(*, database: Database, clock: Clock) -> list[TaskOut]:
+    """List every periodic task with its last run."""
+    return [TaskOut.of(one) for one in await list_tasks(database=database, clock=clock)]
+
+
+@question("/maintenance/retention", field="retention", tag="maintenance", reach=Reach.CONTROL_PLANE)
+async def show_retention(
+    *, retention: RetentionPolicy, database: Database, clock: Clock
+) -> list[ExpiryOut]:
+    """Say what retention would let go now, and change nothing."""
+    found = await preview_retention(retention, database=database, clock=clock)
+    return [ExpiryOut.of(one) for one in found]

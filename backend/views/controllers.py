@@ -1,0 +1,66 @@
+"""Show the controllers, and what decides elections and operations there."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+from uuid import UUID
+
+from backend.domain.replica_group import LeasePolicy
+from backend.services.controllers import ControllerPeer, ControllerSetting, ControllerView
+from backend.views.copying import copied
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerPeerOut:
+    """A process of the control plane that hears replicas."""
+
+    id: UUID
+    is_self: bool
+    heard_replica_count: int
+    last_heard_at: datetime
+
+    @classmethod
+    def of(cls, peer: ControllerPeer) -> Self:
+        """Show a peer."""
+        return copied(cls, peer)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettingOut:
+    """A setting that decides elections or operations: its variable, and stock's name for it."""
+
+    name: str
+    stock_name: str | None
+    value: str
+    default: str
+    variable: str
+    description: str
+
+    @classmethod
+    def of(cls, setting: ControllerSetting) -> Self:
+        """Show a setting."""
+        return copied(cls, setting)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerOut:
+    """A process of the control plane; each may carry out every request, so each leads."""
+
+    address: str
+    is_leader: bool
+    lease_policy: LeasePolicy
+    allows_unclean_election: bool
+    group_count: int
+    masterless_group_count: int
+    peers: list[ControllerPeerOut]
+    settings: list[ControllerSettingOut]
+
+    @classmethod
+    def of(cls, found: ControllerView) -> Self:
+        """Show a controller."""
+        return copied(
+            cls,
+            found,
+            peers=[ControllerPeerOut.of(one) for one in found.peers],
+            settings=[ControllerSettingOut.of(one) for one in found.settings],
+        )

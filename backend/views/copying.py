@@ -1,0 +1,17 @@
+"""Copy what a view calls as its source does."""
+
+from dataclasses import fields
+from typing import Any, TypeVar
+
+ViewT = TypeVar("ViewT")
+
+
+def copied(view: type[ViewT], source: object, **others: Any) -> ViewT:
+    """Make a view from the attributes of its names; `others` are those that differ.
+
+    A tuple becomes a list, as a view has it.
+    """
+    names = [one.name for one in fields(view) if one.name not in others]  # type: ignore[arg-type]
+    values = {name: getattr(source, name) for name in names}
+    lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+    return view(**(values | lists | others))

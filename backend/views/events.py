@@ -1,0 +1,47 @@
+"""Show what has happened."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from backend.domain.event import Event
+from backend.services.events import EventPage
+from backend.views.copying import copied
+from backend.views.graph_forms import Int64
+
+
+@dataclass(frozen=True, slots=True)
+class EventOut:
+    """What has happened, by the number that everybody knows it by."""
+
+    number: Int64
+    kind: str
+    cluster_name: str
+    subject: str
+    happened_at: datetime
+    details: dict[str, Any]
+    operation_id: UUID | None
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        """Show an event."""
+        return copied(cls, event)
+
+
+@dataclass(frozen=True, slots=True)
+class EventPageOut:
+    """Events by number; go on with `after` = `next_after`, which is past all that was looked at.
+
+    Whoever reads lists and then follows asks for `newest_number` first, so that nothing is missed.
+    """
+
+    items: list[EventOut]
+    next_after: Int64
+    newest_number: Int64
+    oldest_number: Int64
+
+    @classmethod
+    def of(cls, page: EventPage) -> Self:
+        """Show a page."""
+        return copied(cls, page, items=[EventOut.of(event) for event in page.events])

@@ -1,0 +1,41 @@
+"""Show one page of what brokers answer now, and the brokers whose answer is missing."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Self, TypeVar
+
+from backend.domain.page import Page
+
+ItemT = TypeVar("ItemT")
+UnknownT = TypeVar("UnknownT")
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPage(Generic[ItemT, UnknownT]):
+    """Hold one page, the brokers that did not answer all, and when they were asked.
+
+    A subclass names the answer, and names the views that it holds.
+    """
+
+    page: Page[ItemT, Any]
+    unknown: list[UnknownT]
+    observed_at: datetime
+
+    @classmethod
+    def of(cls, found: Any) -> Self:
+        """Show a page that a use case has found."""
+        item, unknown = views_of(cls)
+        page = found.page.map(item.of)
+        return cls(page, [unknown.of(one) for one in found.unknown], found.observed_at)
+
+
+def views_of(answer: type) -> tuple[Any, Any]:
+    """Return the views of the items and of the unknown brokers of an observed page."""
+    (base,) = answer.__orig_bases__  # type: ignore[attr-defined]
+    item, unknown = base.__args__
+    return item, unknown
+
+
+def is_observed_page(answer: Any) -> bool:
+    """Tell whether an answer is an observed page."""
+    return isinstance(answer, type) and issubclass(answer, ObservedPage)

@@ -1,0 +1,23 @@
+"""Name the brokers that did not answer what they were asked for."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from backend.services.broker_questions import UnknownBroker
+from backend.views.copying import copied
+from backend.views.graph_forms import Int64
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBrokerOut:
+    """A broker that did not tell all it was asked for, and why."""
+
+    group_name: str
+    broker_id: Int64
+    address: str
+    why: str
+
+    @classmethod
+    def of(cls, unknown: UnknownBroker) -> Self:
+        """Name such a broker."""
+        return copied(cls, unknown.broker, why=unknown.why)
