@@ -27,6 +27,7 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
@@ -35,7 +36,9 @@ from workers.broker.errors import Refusal
 from workers.broker.held_pulls import HELD_COUNT_MAX
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
+from workers.broker.required_role import RequiredRole
 from workers.broker.resources import Disk, StoreDisks, resident_bytes, store_disks_of
+from workers.broker.serving import serves
 from workers.broker.settings import BrokerSettings
 from workers.broker.topics import check_visible
 
@@ -54,6 +57,7 @@ KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 
 
+@serves(RequestCode.VIEW_MESSAGE_BY_ID, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the one message at a log position."""
     header = decode_header(ViewMessageHeader, command.ext)
@@ -61,6 +65,7 @@ async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> 
     return answer(command, body=content)
 
 
+@serves(RequestCode.QUERY_MESSAGE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the messages with a key, the oldest first; of too many the newest."""
     header = decode_header(QueryMessageHeader, command.ext)
@@ -117,6 +122,7 @@ def _search(
     return status, b"".join(record for _, record in reversed(found))
 
 
+@serves(RequestCode.GET_BROKER_RUNTIME_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show figures of the running broker under the keys that stock tools read."""
     levels = sorted(broker.state.delays.progress)
@@ -127,6 +133,7 @@ async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command)
     return answer(command, body=java_json.encode(table))
 
 
+@serves(RequestCode.GET_BROKER_SAMPLE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the control plane one sample for the history (D25)."""
     ends, disk = await broker.read_threads.measure(

@@ -23,6 +23,8 @@ from workers.broker.message_filters import (
     filter_of_pull,
     filter_of_subscription,
 )
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
@@ -192,13 +194,16 @@ class Pull:
         return True
 
 
+@serves(
+    RequestCode.PULL_MESSAGE,
+    RequestCode.LITE_PULL_MESSAGE,
+    role=RequiredRole.READABLE,
+    passed_on=False,
+    target=None,
+    on_fast_port=False,
+)
 def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Read messages of one queue for a consumer."""
-    if caller.is_fast:
-        # The fast port does not serve pulls (remoting.md 1.6).
-        raise Refusal(
-            ResponseCode.REQUEST_CODE_NOT_SUPPORTED, f"request type {command.code} not supported"
-        )
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
     subscription = _subscription_of(broker, caller, header)

@@ -10,30 +10,39 @@ from backend.remoting.bodies.controller import EpochBody, EpochsBody, HaClientBo
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header, encode_header
 from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.replication.face import Replication
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
 
 
+@serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica the committed offsets of all groups."""
     return answer(command, body=broker.offsets.as_body())
 
 
+@serves(RequestCode.GET_ALL_DELAY_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how far each delay level is delivered."""
     return answer(command, body=broker.state.delays.as_body())
 
 
+@serves(
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None
+)
 def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how groups receive messages: all pull, since nothing sets another mode."""
     return answer(command, body=java_json.encode({"messageRequestModeMap": {}}))
 
 
+@serves(RequestCode.GET_BROKER_EPOCH_CACHE, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show which epoch wrote which part of the log."""
     if broker.replication is None:
@@ -53,6 +62,7 @@ def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, body=java_json.encode(body))
 
 
+@serves(RequestCode.GET_BROKER_HA_STATUS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far replicas are, or how this one follows its master.
 
@@ -72,6 +82,7 @@ def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes
     return answer(command, body=java_json.encode(told))
 
 
+@serves(RequestCode.EXCHANGE_BROKER_HA_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell a replica where this master sends its log; one that is no master tells nothing.
 
@@ -91,6 +102,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
     return answer(command, ext=encode_header(told))
 
 
+@serves(RequestCode.HAND_OVER, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_hand_over(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Let a controller elect another master without a message in flight (R10c).
 

@@ -32,6 +32,7 @@ from backend.remoting.names import (
     check_topic_name,
     dead_letter_topic,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
@@ -53,7 +54,9 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
+from workers.broker.required_role import RequiredRole
 from workers.broker.safe_answers import stored
+from workers.broker.serving import serves
 from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
@@ -65,6 +68,14 @@ _SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
 _SYS_FLAG_SPECIAL: Final = 4 | 8 | 64 | 128
 
 
+@serves(
+    RequestCode.SEND_MESSAGE,
+    RequestCode.SEND_MESSAGE_V2,
+    RequestCode.SEND_BATCH_MESSAGE,
+    role=RequiredRole.ANY,
+    passed_on=True,
+    target=None,
+)
 def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
     """Store a message, creating its topic where its producer and this broker want that."""
     header = decode_send_header(command.code, command.ext)

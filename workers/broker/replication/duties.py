@@ -26,11 +26,11 @@ from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.lease import Lease
 from workers.broker.replication.passing_on import PassingOn
-from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
+from workers.broker.required_role import RequiredRole, check_role
 from workers.broker.write_block import WriteBlock
 
 TICK_S: Final = 0.05
@@ -169,14 +169,14 @@ class Duties:
         await self._save_mark()
         await self._handover.let_clients_go()
 
-    def check(self, code: int) -> None:
+    def check(self, required: RequiredRole) -> None:
         """Pass a request that this broker may serve in its role.
 
         Raises:
             Refusal: it may not.
         """
         is_readable = self._is_readable if self._term is None else self._term.shows_former
-        check_role(code, is_readable=is_readable, is_master=self.is_master)
+        check_role(required, is_readable=is_readable, is_master=self.is_master)
 
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""

@@ -5,6 +5,7 @@ from typing import Protocol
 from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.passing_on import PassingOn
+from workers.broker.required_role import RequiredRole
 
 
 class Replication(Protocol):
@@ -33,7 +34,7 @@ class Replication(Protocol):
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""
 
-    def check(self, code: int) -> None:
+    def check(self, required: RequiredRole) -> None:
         """Pass a request that this broker may serve in its role.
 
         Raises:
