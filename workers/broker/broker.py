@@ -20,6 +20,7 @@ from backend.remoting.names import CLOSED_TOPICS, SCHEDULE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
+from workers.broker.alone import Alone
 from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
 from workers.broker.config_file import ConfigFile
@@ -32,6 +33,7 @@ from workers.broker.gate import Gate
 from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
+from workers.broker.membership import Membership
 from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
@@ -40,7 +42,6 @@ from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
 from workers.broker.read_threads import ReadThreads
 from workers.broker.replication.acknowledgement import Outcome
-from workers.broker.replication.face import Replication
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
@@ -84,8 +85,8 @@ class Broker:
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
-        # In controller mode only.
-        self.replication: Replication | None = None
+        # Another one in controller mode.
+        self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
         self.resets, self.readers = OffsetResets(), QueueReaders(elapsed_ms())
         self.polling = LongPolling[Resumable](
@@ -171,8 +172,7 @@ class Broker:
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
         block = self._first_block
-        # In a group the log has to take it.
-        makes_room = to_make_room and self.replication is None
+        makes_room = to_make_room and self.membership.keeps_room
         if block is not None and not (makes_room and block is WriteBlock.DISK_FULL):
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
@@ -249,8 +249,8 @@ class Broker:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
             raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
         is_known = self.topics.find(topic.name) or self.topics.find_left_out(topic.name)
-        if self.replication is None and is_known is None:
-            self.changes.begin_anew(topic.name)
+        if is_known is None:
+            self.membership.begin_topic(topic.name)
         if self.changes.is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
             raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
@@ -353,8 +353,8 @@ class Broker:
         """Wake whoever waits at the queues that have grown, once they have grown for readers."""
         if not self._is_read_limited:
             self._wake(arrivals)
-        elif self.replication is not None:
-            self.replication.appended()
+        else:
+            self.membership.appended()
 
     def confirm(self, position: int | None) -> None:
         """Show readers the log up to a position, None for all of it, and wake who waits for that.
@@ -445,15 +445,10 @@ class Broker:
         return True
 
     async def _outcome(self, position: int) -> Outcome:
-        """Tell what becomes of a log position: a broker without a group has nobody to wait for."""
-        if self.replication is None:
-            return Outcome.CONFIRMED
-        return await self.replication.outcome(position)
+        return await self.membership.outcome(position)
 
     def _safe_position(self) -> int:
-        """Give up to where no crash takes the log back."""
-        store = self.store
-        return store.flushed_position if self.replication is None else store.confirmed_position
+        return self.membership.safe_position
 
     @property
     def _first_block(self) -> WriteBlock | None:
@@ -498,5 +493,4 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
-        if self.replication is not None:
-            self.replication.flush_failed()
+        self.membership.flush_failed()

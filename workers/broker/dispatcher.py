@@ -55,10 +55,7 @@ class Dispatcher:
         """Serve a request as far as it goes at once; the awaitable, if any, never raises."""
         served = find_served(command.code)
         try:
-            group = self._broker.replication
-            passage = None
-            if served.is_passed_on and group is not None:
-                passage = group.passing.take(command)
+            passage = self._broker.membership.pass_on(command) if served.is_passed_on else None
             outcome: Outcome
             if passage is None:
                 outcome = self._serve(caller, command, served)
@@ -71,8 +68,7 @@ class Dispatcher:
         return _finish(command, outcome)
 
     def _serve(self, caller: Caller, command: Command, served: Served) -> Outcome:
-        if self._broker.replication is not None:
-            self._broker.replication.check(served.role)
+        self._broker.membership.check(served.role)
         if caller.is_fast and not served.on_fast_port:
             return refuse_unknown(self._broker, caller, command)
         if FENCE_FIELD in command.ext:

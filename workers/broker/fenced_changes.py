@@ -54,9 +54,8 @@ async def carry_out(broker: Broker, caller: Caller, command: Command, served: Se
             )
         if not change.is_made:
             try:
-                if broker.replication is not None:
-                    # Another broker may have become master since.
-                    broker.replication.check(served.role)
+                # Another broker may have become master since.
+                broker.membership.check(served.role)
                 outcome = served.processor(broker, caller, command)
                 if isawaitable(outcome):
                     await outcome

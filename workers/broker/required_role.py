@@ -7,13 +7,16 @@ from workers.broker.errors import Refusal
 
 
 class RequiredRole(Enum):
-    """The role that a request needs; a broker without a group has every one of them."""
+    """The role that a request needs; a broker without a controller has all of them but `MEMBER`."""
 
     ANY = auto()
     """Served in every role, and before the broker has one."""
 
     READABLE = auto()
     """Served once readers see everything that the group acknowledged before."""
+
+    MEMBER = auto()
+    """Served in every role, by a broker that has a controller."""
 
     MASTER_TAKES = auto()
     """The master alone serves it, because it holds for the whole group: the offsets are kept by all
@@ -29,7 +32,7 @@ def check_role(required: RequiredRole, *, is_readable: bool, is_master: bool) ->
     Raises:
         Refusal: it may not.
     """
-    if required is RequiredRole.ANY:
+    if required in {RequiredRole.ANY, RequiredRole.MEMBER}:
         return
     if not is_readable:
         raise Refusal(

@@ -178,7 +178,7 @@ class BrokerServer:
         duties = Duties(self.broker, registrant, verification, ha_socket=self._ha_socket)
         duties.fence()
         await duties.listen()
-        self.broker.replication = duties
+        self.broker.membership = duties
         self._member = GroupMember(self.settings, duties, own_address=registrant.address)
 
     async def _take_part(self, member: GroupMember) -> None:

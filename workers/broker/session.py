@@ -23,7 +23,7 @@ from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.caller import OPEN_COUNT_MAX
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.late_answers import unconfirmed, unflushed
+from workers.broker.late_answers import unconfirmed
 from workers.broker.replication.acknowledgement import Outcome
 
 SLICE_BYTES: Final = 32 << 10
@@ -312,31 +312,19 @@ class Session(asyncio.Protocol):
         self.active_at = self._loop.time()
 
     def _defer(self, frames: bytes, position: int) -> None:
-        replication = self._broker.replication
-        if replication is None:
-            self._broker.flusher.when_durable_in_time(
-                position,
-                partial(self._release, frames),
-                timeout_s=self._broker.settings.flush_timeout_ms / 1000,
-            )
-        else:
-            replication.when_safe(position, partial(self._settle, frames))
+        self._broker.membership.when_safe(position, partial(self._settle, frames))
 
     def _settle(self, frames: bytes, outcome: Outcome) -> None:
-        """Answer sends that every replica holds, or say that nobody knows."""
-        self.send(frames if outcome is Outcome.CONFIRMED else unconfirmed(frames, outcome))
+        """Answer sends that are safe, or say what became of them.
 
-    def _release(self, frames: bytes, durable: bool | None) -> None:  # noqa: FBT001
-        """Answer sends that are on disk, or say that they are not there in time.
-
-        After a failed flush nobody knows, so nobody is told.
+        After a failed flush there is no answer: it is not known what is on the disk.
         """
-        if durable is None:
-            self.send(unflushed(frames))
-        elif durable:
+        if outcome is Outcome.CONFIRMED:
             self.send(frames)
-        else:
+        elif outcome is Outcome.FLUSH_FAILED:
             self.close()
+        else:
+            self.send(unconfirmed(frames, outcome))
 
     def _await_gate(self) -> None:
         self._broker.gate.wait(self)

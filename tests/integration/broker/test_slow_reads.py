@@ -208,7 +208,7 @@ async def test_a_settings_file_on_a_slow_disk_delays_nobody(filled, broker, code
 
 async def test_the_sign_of_a_new_master_does_not_wait_until_its_epoch_is_written(start_broker):
     server = await start_broker(enableControllerMode="true", controllerAddr="127.0.0.1:1")
-    duties = server.broker.replication
+    duties = server.broker.membership
     disk = duties._store = SlowDisk(server.store, "epochs")
     duties._led_epoch = 3
 

@@ -152,7 +152,7 @@ def _measure_queues(
 def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
-    replication = broker.replication
+    membership = broker.membership
     counters = store.counters()
     messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
@@ -174,8 +174,8 @@ def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -
         booted_at_ms=meters.booted_at_ms,
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
-        broker_id=settings.broker_id if replication is None else replication.role_id,
-        own_id=settings.broker_id if replication is None else replication.own_id,
+        broker_id=membership.role_id,
+        own_id=membership.own_id,
         messages_in=messages_in,
         bytes_in=bytes_in,
         messages_out=meters.messages_out,

@@ -98,8 +98,7 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     if committed is None:
         reason = f"the offset {header.commit_offset} is negative: nothing was committed"
         raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
-    if broker.replication is None and not command.is_oneway:
-        # What is answered is as safe as a message. In a group no record waits for one commit (D14).
+    if broker.membership.appends_commits and not command.is_oneway:
         broker.changes.append()
     if committed != header.commit_offset:
         told = f"the offset {header.commit_offset} is beyond the end of the queue"

@@ -15,7 +15,6 @@ from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
 from workers.broker.required_role import RequiredRole
-from workers.broker.safe_answers import stored
 from workers.broker.serving import serves
 from workers.broker.topics import WRITABLE, topic_of
 
@@ -44,7 +43,7 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
     broker.meters.traffic.sent_back(group.name, record.topic)
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size
-    return await stored(broker, end, answer(command), late)
+    return await broker.membership.stored(end, answer(command), late)
 
 
 def _find_group(broker: Broker, name: str) -> SubscriptionGroupConfig:

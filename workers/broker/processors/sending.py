@@ -38,7 +38,7 @@ from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.late_answers import unflushed
+from workers.broker.late_answers import unconfirmed
 from workers.broker.message import (
     DELAY,
     INNER_COUNT,
@@ -54,8 +54,8 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
+from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.required_role import RequiredRole
-from workers.broker.safe_answers import stored
 from workers.broker.serving import serves
 from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
 
@@ -266,7 +266,7 @@ async def _answer_when_stored(
     )
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
     end = appended.log_position + appended.size
-    return await stored(broker, end, answer(command, ext=ext), late)
+    return await broker.membership.stored(end, answer(command, ext=ext), late)
 
 
 def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
@@ -286,4 +286,6 @@ def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Await
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
     broker.arrived(received.arrivals)
     reply = received.replies or received.deferred
-    return stored(broker, received.deferred_position, reply, unflushed(reply))
+    return broker.membership.stored(
+        received.deferred_position, reply, unconfirmed(reply, Outcome.UNFLUSHED)
+    )

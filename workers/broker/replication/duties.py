@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import secrets
 import socket
+from collections.abc import Awaitable
 from typing import Final
 
 import structlog
-from regent_engine import StoreError
+from regent_engine import Command, StoreError
 
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
@@ -42,6 +43,11 @@ log = structlog.get_logger()
 
 class Duties:
     """What this broker does as master, as replica, and before it is either."""
+
+    # No record waits for one commit (D14).
+    appends_commits = False
+    # The log of every member has to take an order.
+    keeps_room = False
 
     def __init__(
         self,
@@ -91,6 +97,11 @@ class Duties:
     def epoch(self) -> int | None:
         """Give the epoch that this broker serves as master; None unless it is master."""
         return None if self._term is None else self._term.epoch
+
+    @property
+    def safe_position(self) -> int:
+        """Give up to where all members hold the log."""
+        return self._store.confirmed_position
 
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""
@@ -178,6 +189,13 @@ class Duties:
         is_readable = self._is_readable if self._term is None else self._term.shows_former
         check_role(required, is_readable=is_readable, is_master=self.is_master)
 
+    def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
+        """Have the master answer a request; None if this broker has to."""
+        return self.passing.take(command)
+
+    def begin_topic(self, name: str) -> None:
+        """Do nothing: the log says which messages of a former topic are gone."""
+
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""
         if self._term is not None and self._term.is_alone:
@@ -196,7 +214,7 @@ class Duties:
         if self._settings.flush_mode == "sync":
             self._broker.flusher.when_durable(position, self._on_flushed)
 
-    async def safe(self, position: int, reply: bytes) -> bytes:
+    async def stored(self, position: int, reply: bytes, _late_reply: bytes) -> bytes:
         """Give the answer once the log up to a position may be acknowledged, or what it is then."""
         told = await self.outcome(position)
         return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
