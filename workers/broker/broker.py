@@ -88,7 +88,7 @@ class Broker:
         # Another one in controller mode.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
-        self.resets, self.readers = OffsetResets(), QueueReaders(elapsed_ms())
+        self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
         self.polling = LongPolling[Resumable](
             clock=elapsed_ms,
             resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over),
@@ -97,14 +97,15 @@ class Broker:
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
-            group_listener=self.hot.revoke_pulls,
+            group_listener=self.hot.facts_changed,
             build_delays=self._build_delays,
             flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
-        self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
+        self.consumers = Consumers[Caller](self.hot.facts_changed)
+        self.producers = Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), Gate()
         self.routes = TopicRoutes(elapsed_ms)
@@ -192,7 +193,7 @@ class Broker:
         self.cleaner.use_settings(settings)
         self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
-        self.hot.revoke_pulls()
+        self.hot.facts_changed()
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -393,9 +394,7 @@ class Broker:
         """Take a closed connection out of every table."""
         self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
-        if left := self.consumers.drop_channel(caller):
-            self.hot.revoke_pulls()
-        for group_name in left:
+        for group_name in self.consumers.drop_channel(caller):
             self.notify_members(group_name)
 
     def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
@@ -461,6 +460,7 @@ class Broker:
                 self._serve_topic(topic.name, topic)
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
+        self.hot.facts_changed()
         self._serve_topic(name, topic)
         if topic is None:
             self.resets.forget(topic=name)
@@ -475,7 +475,6 @@ class Broker:
 
         It refuses with one code only, so that what is refused with another is not left to it.
         """
-        self.hot.revoke_pulls()
         if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
             self.hot.remove_topic(name)
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):

@@ -9,7 +9,6 @@ unread in the socket then is still read and served, without answers.
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
@@ -226,7 +225,6 @@ class Session(asyncio.Protocol):
         # one request after another.
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
-        began_at = time.perf_counter()
         try:
             received = self._connection.receive(
                 self._chunk,
@@ -241,7 +239,7 @@ class Session(asyncio.Protocol):
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
-            self._take_in(error.received, (time.perf_counter() - began_at) * 1000)
+            self._take_in(error.received)
             self.close()
             return
         except StoreError as error:
@@ -255,7 +253,7 @@ class Session(asyncio.Protocol):
             self._served = len(self._chunk)
             self.abort()
             raise
-        self._take_in(received, (time.perf_counter() - began_at) * 1000)
+        self._take_in(received)
 
     def _free_socket(self) -> int | None:
         """Give the socket's descriptor while nothing waits to be written to it."""
@@ -264,7 +262,7 @@ class Session(asyncio.Protocol):
             return None
         return self._descriptor
 
-    def _take_in(self, received: Received, took_ms: float) -> None:
+    def _take_in(self, received: Received) -> None:
         """Act on what the engine did in a turn; each part is made anew whenever it is read."""
         if answers := received.pull_answers:
             # The socket may have the beginning of one: nothing else may come before the rest of it.
@@ -272,12 +270,10 @@ class Session(asyncio.Protocol):
         if replies := received.replies:
             self.send(replies)
         if pulled := received.pulled:
-            self._broker.meters.get_times.note(took_ms)
             self._note_pulled(pulled, received.commits)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
         if arrivals := received.arrivals:
-            self._broker.meters.put_times.note(took_ms)
             self._broker.arrived(arrivals)
         if (failure := received.store_failure) is not None:
             self._broker.store_failed(failure)

@@ -133,7 +133,6 @@ def _register_consumer(
     except Refusal:
         return False
     is_light = heartbeat.fingerprint != 0 and heartbeat.without_subscriptions
-    broker.hot.revoke_pulls()
     change = broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light)
     for topic_name in change.topics:
         _release_pulls(broker, consumer.group_name, topic_name)
@@ -168,7 +167,6 @@ def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> by
     if header.producer_group:
         broker.producers.unregister(header.producer_group, caller)
     if header.consumer_group and broker.consumers.unregister(header.consumer_group, caller):
-        broker.hot.revoke_pulls()
         broker.notify_members(header.consumer_group)
     return answer(command)
 

@@ -55,7 +55,6 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
         queue_id: _inside(broker, topic.name, queue_id, offset)
         for queue_id, offset in wanted.items()
     }
-    broker.hot.revoke_pulls()
     for queue_id, offset in offsets.items():
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
