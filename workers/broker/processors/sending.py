@@ -1,8 +1,8 @@
 """Store the sends that the hot path hands up (remoting.md 2.2: 10, 310, 320).
 
 Those are sends to topics that do not exist yet, to retry topics, with a delay, and the wrong ones.
-A send that only missed its topic goes through a hot connection of its own afterwards, so that
-records and answers are made in one place.
+The engine appends a send that only missed its topic, so that records and answers are made in one
+place.
 """
 
 from collections.abc import Awaitable
@@ -11,8 +11,6 @@ from typing import Final
 from regent_engine import (
     Appended,
     Command,
-    Connection,
-    encode_command,
     offset_message_id,
     parse_properties,
     special_properties,
@@ -97,7 +95,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         properties
     ):
         return _store(broker, caller, command, header, _marked(broker, caller, properties))
-    return _pass_to_hot_path(broker, caller, command)
+    return _append_hot(broker, caller, command)
 
 
 def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
@@ -269,20 +267,10 @@ async def _answer_when_stored(
     return await broker.membership.stored(end, answer(command, ext=ext), late)
 
 
-def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Send again what only missed its topic, now that the topic is there."""
-    frame = encode_command(
-        code=command.code,
-        opaque=command.opaque,
-        flag=command.flag,
-        language=command.language,
-        version=command.version,
-        ext=command.ext,
-        body=command.body,
-        encoding=command.encoding,
-    )
-    received = Connection(broker.hot, caller.peer).receive(frame, broker.clock())
-    if received.cold:
+def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Have the engine append what only missed its topic, now that the topic is there."""
+    received = broker.hot.append(command, caller.peer, broker.clock())
+    if received is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
     broker.arrived(received.arrivals)
     reply = received.replies or received.deferred
