@@ -121,7 +121,7 @@ class Alone:
         return self._broker.settings.flush_timeout_ms / 1000
 
 
-def _release(release: Release, durable: bool | None) -> None:  # noqa: FBT001 - the flusher's way
+def _release(release: Release, durable: bool | None) -> None:  # noqa: FBT001 - as the flusher calls
     release(_OUTCOMES[durable])
 
 

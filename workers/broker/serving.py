@@ -32,7 +32,7 @@ class Served:
     role: RequiredRole
     is_passed_on: bool
     """Whether a replica hands it to the master: the master alone may carry it out, and the answer
-    tells nothing of one broker.
+    holds no fact of one broker.
 
     So heartbeats are not passed on, for they bind a client to its connection, nor the reset of
     offsets (222), which reaches the consumers that are connected to the broker that is asked."""

@@ -133,10 +133,10 @@ class Controlled:
     # What a member tells its controller, and does in its group.
 
     def sign(self) -> Sign:
-        """Give what the controller is told of this broker.
+        """Give what the controller hears of this broker.
 
-        The epoch is that of the log's end, on the disk (D12). Who was just elected competes with
-        nobody, and tells of its new one, so that it gets its lease before the disk has that.
+        The epoch is that of the log's end, on the disk (D12). A broker that was just elected has no
+        rival: it names its new epoch, and gets the lease before the disk has the epoch.
         """
         epoch, end = self.master.led_epoch, self._store.max_position
         if epoch is None:
@@ -191,7 +191,7 @@ class Controlled:
             self.marks.note()
 
     async def stop(self) -> None:
-        """Be neither master nor replica any more, and tell clients that waited for that."""
+        """Be neither master nor replica any more, and answer the clients that wait."""
         self._broker.journal.write()
         self.replica.passing.close()
         self.marks.note()

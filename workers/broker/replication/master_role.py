@@ -111,7 +111,7 @@ class MasterRole:
             self._broker.gate.open()
 
     def end(self) -> None:
-        """Be no master any more, and tell clients that waited for that."""
+        """Be no master any more, and answer the clients that wait."""
         self.listener.close_sessions()
         self._broker.journal.stand_down()
         self.led_epoch = None
@@ -141,7 +141,7 @@ class MasterRole:
             await self.handover.leave(self.term)
 
     def resign(self) -> None:
-        """Acknowledge nothing any more, whoever holds it: another may be elected at once (D9)."""
+        """Acknowledge nothing any more: another broker may be elected at once (D9)."""
         self._has_resigned = True
         self._lease.drop()
         if self.term is not None:
@@ -167,7 +167,7 @@ class MasterRole:
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""
         if self.term is not None and self.term.is_alone:
-            # Who waits for nobody else is answered before a learner is sent anything.
+            # No other broker has to hold it: answers leave before a learner is sent anything.
             self.term.advance()
             self.listener.send_later()
         else:
@@ -222,7 +222,7 @@ class MasterRole:
         return await self._authority.ask_for_set(epoch, members, set_epoch, is_fence=is_fence)
 
     async def learn_set(self) -> None:
-        """Have the controller's present state told to this broker."""
+        """Ask the controller for its present state."""
         assert self._authority is not None, "terms come after the id"
         await self._authority.learn_set()
 
@@ -240,6 +240,6 @@ class MasterRole:
             now_s=elapsed_s,
         )
 
-    def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - the flusher's way to tell
+    def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - as the flusher calls
         if self.term is not None:
             self.term.advance()

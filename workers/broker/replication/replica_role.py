@@ -58,7 +58,7 @@ class ReplicaRole:
 
     async def begin(self, own_id: int, master: GroupState) -> None:
         """Follow a master, and none before."""
-        assert master.master_address is not None, "nobody follows a master without an address"
+        assert master.master_address is not None, "a master that is followed has an address"
         await self.stop()
         self._verification.confirmed.accept_loss(master.loss_epoch)
         self._journal.follow(master.epoch)
