@@ -237,7 +237,7 @@ def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
 def _store_figures(broker: Broker) -> dict[str, str | int | float]:
     store, meters = broker.store, broker.meters
     put_count, put_bytes = taken_in(store.counters())
-    put_times, get_times = TurnTimes(*broker.hot.put_times), TurnTimes(*broker.hot.get_times)
+    put_times, pull_times = TurnTimes(*broker.hot.put_times), TurnTimes(*broker.hot.pull_times)
     today, yesterday = meters.mornings(broker.clock(), put_count)
     return {
         "brokerVersionDesc": "V5_5_0",
@@ -258,7 +258,7 @@ def _store_figures(broker: Broker) -> dict[str, str | int | float]:
         "putMessageDistributeTime": put_times.distribution(),
         "putLatency99": f"{put_times.percentile(0.99):.2f}",
         "putLatency999": f"{put_times.percentile(0.999):.2f}",
-        "getMessageEntireTimeMax": get_times.longest_ms,
+        "getMessageEntireTimeMax": pull_times.longest_ms,
         "msgPutTotalTodayNow": put_count,
         "msgPutTotalTodayMorning": today.put_count,
         "msgPutTotalYesterdayMorning": yesterday.put_count,

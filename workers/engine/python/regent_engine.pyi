@@ -899,7 +899,7 @@ class HotPath:
         """The longest turn that stored messages, in milliseconds, and the count of each range."""
 
     @property
-    def get_times(self) -> tuple[int, list[int]]:
+    def pull_times(self) -> tuple[int, list[int]]:
         """The same of turns that answered pulls."""
 
     def set_deferring(self, deferring: bool) -> None:

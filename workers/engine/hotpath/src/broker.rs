@@ -112,7 +112,7 @@ pub struct HotPath {
     /// Turns in which messages were stored.
     pub put_times: TurnTimes,
     /// Turns in which pulls were answered.
-    pub get_times: TurnTimes,
+    pub pull_times: TurnTimes,
 }
 
 impl HotPath {
@@ -133,7 +133,7 @@ impl HotPath {
             facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
             put_times: TurnTimes::default(),
-            get_times: TurnTimes::default(),
+            pull_times: TurnTimes::default(),
         }
     }
 
@@ -217,7 +217,7 @@ impl HotPath {
             self.put_times.note(took);
         }
         if !received.pulled.is_empty() {
-            self.get_times.note(took);
+            self.pull_times.note(took);
         }
     }
 

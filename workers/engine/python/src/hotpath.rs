@@ -153,8 +153,8 @@ impl HotPath {
     }
 
     #[getter]
-    fn get_times(&self) -> (u64, [u64; hotpath::TURN_TIME_LIMITS_MS.len() + 1]) {
-        let times = &self.0.hot.get_times;
+    fn pull_times(&self) -> (u64, [u64; hotpath::TURN_TIME_LIMITS_MS.len() + 1]) {
+        let times = &self.0.hot.pull_times;
         (times.longest_ms(), times.counts())
     }
 
