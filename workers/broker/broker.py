@@ -20,6 +20,7 @@ from backend.remoting.names import CLOSED_TOPICS, SCHEDULE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
+from workers.broker.alone import Alone
 from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
 from workers.broker.config_file import ConfigFile
@@ -32,6 +33,7 @@ from workers.broker.gate import Gate
 from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
+from workers.broker.membership import Membership
 from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
@@ -40,7 +42,6 @@ from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
 from workers.broker.read_threads import ReadThreads
 from workers.broker.replication.acknowledgement import Outcome
-from workers.broker.replication.face import Replication
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
@@ -84,10 +85,10 @@ class Broker:
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
-        # In controller mode only.
-        self.replication: Replication | None = None
+        # Another one in controller mode.
+        self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
-        self.resets, self.readers = OffsetResets(), QueueReaders(elapsed_ms())
+        self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
         self.polling = LongPolling[Resumable](
             clock=elapsed_ms,
             resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over),
@@ -96,14 +97,15 @@ class Broker:
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
-            group_listener=self.hot.revoke_pulls,
+            group_listener=self.hot.facts_changed,
             build_delays=self._build_delays,
             flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
-        self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
+        self.consumers = Consumers[Caller](self.hot.facts_changed)
+        self.producers = Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), Gate()
         self.routes = TopicRoutes(elapsed_ms)
@@ -171,8 +173,7 @@ class Broker:
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
         block = self._first_block
-        # In a group the log has to take it.
-        makes_room = to_make_room and self.replication is None
+        makes_room = to_make_room and self.membership.keeps_room
         if block is not None and not (makes_room and block is WriteBlock.DISK_FULL):
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
@@ -192,7 +193,7 @@ class Broker:
         self.cleaner.use_settings(settings)
         self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
-        self.hot.revoke_pulls()
+        self.hot.facts_changed()
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -249,8 +250,8 @@ class Broker:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
             raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
         is_known = self.topics.find(topic.name) or self.topics.find_left_out(topic.name)
-        if self.replication is None and is_known is None:
-            self.changes.begin_anew(topic.name)
+        if is_known is None:
+            self.membership.begin_topic(topic.name)
         if self.changes.is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
             raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
@@ -353,8 +354,8 @@ class Broker:
         """Wake whoever waits at the queues that have grown, once they have grown for readers."""
         if not self._is_read_limited:
             self._wake(arrivals)
-        elif self.replication is not None:
-            self.replication.appended()
+        else:
+            self.membership.appended()
 
     def confirm(self, position: int | None) -> None:
         """Show readers the log up to a position, None for all of it, and wake who waits for that.
@@ -393,9 +394,7 @@ class Broker:
         """Take a closed connection out of every table."""
         self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
-        if left := self.consumers.drop_channel(caller):
-            self.hot.revoke_pulls()
-        for group_name in left:
+        for group_name in self.consumers.drop_channel(caller):
             self.notify_members(group_name)
 
     def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
@@ -445,15 +444,10 @@ class Broker:
         return True
 
     async def _outcome(self, position: int) -> Outcome:
-        """Tell what becomes of a log position: a broker without a group has nobody to wait for."""
-        if self.replication is None:
-            return Outcome.CONFIRMED
-        return await self.replication.outcome(position)
+        return await self.membership.outcome(position)
 
     def _safe_position(self) -> int:
-        """Give up to where no crash takes the log back."""
-        store = self.store
-        return store.flushed_position if self.replication is None else store.confirmed_position
+        return self.membership.safe_position
 
     @property
     def _first_block(self) -> WriteBlock | None:
@@ -466,6 +460,7 @@ class Broker:
                 self._serve_topic(topic.name, topic)
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
+        self.hot.facts_changed()
         self._serve_topic(name, topic)
         if topic is None:
             self.resets.forget(topic=name)
@@ -480,7 +475,6 @@ class Broker:
 
         It refuses with one code only, so that what is refused with another is not left to it.
         """
-        self.hot.revoke_pulls()
         if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
             self.hot.remove_topic(name)
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
@@ -498,5 +492,4 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
-        if self.replication is not None:
-            self.replication.flush_failed()
+        self.membership.flush_failed()

@@ -4,7 +4,7 @@ Pure tables keyed by channel, which is any hashable thing the session layer uses
 time and say what changed; sending the notifications is their caller's work.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -95,7 +95,9 @@ class GroupChange(NamedTuple):
 class Consumers(Generic[Channel]):
     """All online consumer groups."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """Take whom to call before a group changes."""
+        self._on_change = on_change
         self._groups: dict[str, ConsumerGroup[Channel]] = {}
 
     def find(self, group: str) -> ConsumerGroup[Channel] | None:
@@ -137,6 +139,7 @@ class Consumers(Generic[Channel]):
         What a client sent last is in force, by the order of receipt: its clock may have been set.
         An older connection of the same client changes nothing of the group any more.
         """
+        self._on_change()
         group = self._groups.setdefault(
             data.group_name,
             ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
@@ -187,6 +190,7 @@ class Consumers(Generic[Channel]):
         member = None if group is None else group.members.pop(channel, None)
         if group is None or member is None:
             return False
+        self._on_change()
         group.views.pop(channel, None)
         if group.newest.get(member.client_id) == channel:
             del group.newest[member.client_id]

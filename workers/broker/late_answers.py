@@ -17,23 +17,16 @@ _CODES: Final = {
     # A success with a status: the message is stored, and may survive or not.
     Outcome.LATE: (ResponseCode.FLUSH_SLAVE_TIMEOUT, "not every replica holds the message yet"),
     Outcome.DEPOSED: (ResponseCode.SERVICE_NOT_AVAILABLE, _DEPOSED),
+    Outcome.UNFLUSHED: (
+        ResponseCode.FLUSH_DISK_TIMEOUT,
+        "the message is stored, but not on the disk yet",
+    ),
 }
 
 
 def unconfirmed(frames: bytes, outcome: Outcome) -> bytes:
     """Turn answers of success into answers that say what became of the messages."""
     code, remark = _CODES[outcome]
-    return _changed(frames, code, remark)
-
-
-def unflushed(frames: bytes) -> bytes:
-    """Turn answers of success into answers that say that the disk is late."""
-    return _changed(
-        frames, ResponseCode.FLUSH_DISK_TIMEOUT, "the message is stored, but not on the disk yet"
-    )
-
-
-def _changed(frames: bytes, code: ResponseCode, remark: str) -> bytes:
     replies = Decoder(FRAME_SIZE_MAX, header_size_max=HEADER_WRITTEN_MAX).receive(frames)
     return b"".join(
         answer(reply, code=code, ext=reply.ext, remark=remark)

@@ -4,21 +4,19 @@ Also what stock's tools subtract from the counters to show a day: the counters o
 of yesterday's. Like stock's they begin with the process.
 """
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from regent_engine import Counters
+from regent_engine import Counters, turn_time_limits_ms
 
 from backend.remoting.names import STATE_TOPIC
 from workers.broker.traffic import Traffic
 
 SNAPSHOT_INTERVAL_MS: Final = 10_000
 _WINDOWS: Final = (1, 6, 60)
-TURN_TIME_LIMITS_MS: Final = (0, 10, 50, 100, 200, 500, 1_000, 2_000, 3_000, 4_000, 5_000, 10_000)
 _TURN_TIME_NAMES: Final = (
     *("[<=0ms]", "[0~10ms]", "[10~50ms]", "[50~100ms]", "[100~200ms]", "[200~500ms]"),
     *("[500ms~1s]", "[1~2s]", "[2~3s]", "[3~4s]", "[4~5s]", "[5~10s]", "[10s~]"),
@@ -46,28 +44,23 @@ class Morning:
     got_count: int = 0
 
 
+@dataclass(frozen=True, slots=True)
 class TurnTimes:
-    """How long turns of the engine took in which it stored messages, in milliseconds."""
+    """How long turns of the engine took of one kind: the longest, and the count of each range."""
 
-    def __init__(self) -> None:
-        self.longest_ms = 0
-        self._counts = [0] * (len(TURN_TIME_LIMITS_MS) + 1)
-
-    def note(self, duration_ms: float) -> None:
-        """Count one turn."""
-        self.longest_ms = max(self.longest_ms, int(duration_ms))
-        self._counts[bisect_left(TURN_TIME_LIMITS_MS, duration_ms)] += 1
+    longest_ms: int
+    counts: list[int]
 
     def distribution(self) -> str:
         """Give the count of each range of times, as stock's tools show it."""
-        pairs = zip(_TURN_TIME_NAMES, self._counts, strict=True)
+        pairs = zip(_TURN_TIME_NAMES, self.counts, strict=True)
         return "".join(f"{name}:{count} " for name, count in pairs)
 
     def percentile(self, share: float) -> float:
         """Give the time within which a share of the turns ended: the end of its range."""
-        rank = share * sum(self._counts)
+        rank = share * sum(self.counts)
         passed = 0
-        for limit_ms, count in zip(TURN_TIME_LIMITS_MS, self._counts, strict=False):
+        for limit_ms, count in zip(turn_time_limits_ms(), self.counts, strict=False):
             passed += count
             if passed >= rank:
                 return float(min(limit_ms, self.longest_ms))
@@ -107,7 +100,6 @@ class Meters:
         self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
         self._snapshots.append(_Snapshot(started_ms, 0, 0, 0, 0))
-        self.put_times, self.get_times = TurnTimes(), TurnTimes()
         # Messages that the store did not take although it should have.
         self.put_failure_count = 0
         self.this_morning, self.yesterday_morning = Morning(), Morning()

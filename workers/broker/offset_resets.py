@@ -4,15 +4,20 @@ A consumer keeps its own place, and commits it again and again. So what it commi
 until its next pull of the queue, which is answered with the place it shall go on from.
 """
 
+from collections.abc import Callable
+
 
 class OffsetResets:
     """Queue offsets that wait for a pull, by group and topic; a restart forgets them."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """Take whom to call before a reset waits for a pull."""
+        self._on_change = on_change
         self._pending: dict[tuple[str, str], dict[int, int]] = {}
 
     def add(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
         """Have the next pull of a queue answered with an offset."""
+        self._on_change()
         self._pending.setdefault((group, topic), {})[queue_id] = offset
 
     def is_pending(self, group: str, topic: str, queue_id: int | None = None) -> bool:

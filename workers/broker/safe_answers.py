@@ -31,22 +31,3 @@ async def published(broker: Broker, reply: bytes) -> bytes:
     if broker.name_servers is not None:
         await broker.name_servers.publish()
     return reply
-
-
-async def stored(broker: Broker, end: int, reply: bytes, late_reply: bytes) -> bytes:
-    """Give the answer once the log up to a position is as safe as the settings ask.
-
-    Raises:
-        Refusal: the disk failed, so nobody knows whether the message survives.
-    """
-    if broker.replication is not None:
-        return await broker.replication.safe(end, reply)
-    if broker.settings.flush_mode == "async":
-        return reply
-    timeout_s = broker.settings.flush_timeout_ms / 1000
-    durable = await broker.flusher.durable(end, timeout_s=timeout_s)
-    if durable is None:
-        return late_reply
-    if not durable:
-        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the disk refused to flush")
-    return reply

@@ -24,7 +24,7 @@ from workers.broker.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.name_servers import NameServers
 from workers.broker.processors.traffic import take_counters
 from workers.broker.registration import Registrant
-from workers.broker.replication.duties import Duties
+from workers.broker.replication.controlled import Controlled
 from workers.broker.replication.identity import check_identity
 from workers.broker.replication.member import GroupMember
 from workers.broker.replication.verification import Verification, begin_verification
@@ -175,11 +175,11 @@ class BrokerServer:
 
     async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""
-        duties = Duties(self.broker, registrant, verification, ha_socket=self._ha_socket)
-        duties.fence()
-        await duties.listen()
-        self.broker.replication = duties
-        self._member = GroupMember(self.settings, duties, own_address=registrant.address)
+        membership = Controlled(self.broker, registrant, verification, ha_socket=self._ha_socket)
+        membership.fence()
+        await membership.listen()
+        self.broker.membership = membership
+        self._member = GroupMember(self.settings, membership, own_address=registrant.address)
 
     async def _take_part(self, member: GroupMember) -> None:
         """Be a member of the group, with a log that is whole."""

@@ -9,7 +9,6 @@ unread in the socket then is still read and served, without answers.
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
@@ -23,7 +22,7 @@ from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.caller import OPEN_COUNT_MAX
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.late_answers import unconfirmed, unflushed
+from workers.broker.late_answers import unconfirmed
 from workers.broker.replication.acknowledgement import Outcome
 
 SLICE_BYTES: Final = 32 << 10
@@ -226,7 +225,6 @@ class Session(asyncio.Protocol):
         # one request after another.
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
-        began_at = time.perf_counter()
         try:
             received = self._connection.receive(
                 self._chunk,
@@ -241,7 +239,7 @@ class Session(asyncio.Protocol):
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
-            self._take_in(error.received, (time.perf_counter() - began_at) * 1000)
+            self._take_in(error.received)
             self.close()
             return
         except StoreError as error:
@@ -255,7 +253,7 @@ class Session(asyncio.Protocol):
             self._served = len(self._chunk)
             self.abort()
             raise
-        self._take_in(received, (time.perf_counter() - began_at) * 1000)
+        self._take_in(received)
 
     def _free_socket(self) -> int | None:
         """Give the socket's descriptor while nothing waits to be written to it."""
@@ -264,7 +262,7 @@ class Session(asyncio.Protocol):
             return None
         return self._descriptor
 
-    def _take_in(self, received: Received, took_ms: float) -> None:
+    def _take_in(self, received: Received) -> None:
         """Act on what the engine did in a turn; each part is made anew whenever it is read."""
         if answers := received.pull_answers:
             # The socket may have the beginning of one: nothing else may come before the rest of it.
@@ -272,12 +270,10 @@ class Session(asyncio.Protocol):
         if replies := received.replies:
             self.send(replies)
         if pulled := received.pulled:
-            self._broker.meters.get_times.note(took_ms)
             self._note_pulled(pulled, received.commits)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
         if arrivals := received.arrivals:
-            self._broker.meters.put_times.note(took_ms)
             self._broker.arrived(arrivals)
         if (failure := received.store_failure) is not None:
             self._broker.store_failed(failure)
@@ -312,31 +308,19 @@ class Session(asyncio.Protocol):
         self.active_at = self._loop.time()
 
     def _defer(self, frames: bytes, position: int) -> None:
-        replication = self._broker.replication
-        if replication is None:
-            self._broker.flusher.when_durable_in_time(
-                position,
-                partial(self._release, frames),
-                timeout_s=self._broker.settings.flush_timeout_ms / 1000,
-            )
-        else:
-            replication.when_safe(position, partial(self._settle, frames))
+        self._broker.membership.when_safe(position, partial(self._settle, frames))
 
     def _settle(self, frames: bytes, outcome: Outcome) -> None:
-        """Answer sends that every replica holds, or say that nobody knows."""
-        self.send(frames if outcome is Outcome.CONFIRMED else unconfirmed(frames, outcome))
+        """Answer sends that are safe, or say what became of them.
 
-    def _release(self, frames: bytes, durable: bool | None) -> None:  # noqa: FBT001
-        """Answer sends that are on disk, or say that they are not there in time.
-
-        After a failed flush nobody knows, so nobody is told.
+        After a failed flush there is no answer: it is not known what is on the disk.
         """
-        if durable is None:
-            self.send(unflushed(frames))
-        elif durable:
+        if outcome is Outcome.CONFIRMED:
             self.send(frames)
-        else:
+        elif outcome is Outcome.FLUSH_FAILED:
             self.close()
+        else:
+            self.send(unconfirmed(frames, outcome))
 
     def _await_gate(self) -> None:
         self._broker.gate.wait(self)

@@ -1,5 +1,6 @@
 """Pulls that the engine answers by itself, because one like them passed every check before."""
 
+import dataclasses
 import json
 
 import msgspec
@@ -7,7 +8,7 @@ import pytest
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
-from workers.broker import dispatcher
+from workers.broker.serving import REQUESTS
 from workers.broker.session import Session
 
 COMMIT, SUSPEND, SUBSCRIPTION = 1, 2, 4
@@ -18,14 +19,14 @@ UNREADABLE = 2
 def checked(monkeypatch):
     """Hear of every pull that is checked, which is what the engine does not answer."""
     commands = []
-    on_pull = dispatcher.PROCESSORS[RequestCode.PULL_MESSAGE]
+    served = REQUESTS[RequestCode.PULL_MESSAGE]
 
     def listen(broker, caller, command):
         commands.append(command)
-        return on_pull(broker, caller, command)
+        return served.processor(broker, caller, command)
 
-    processors = dict(dispatcher.PROCESSORS) | {RequestCode.PULL_MESSAGE: listen}
-    monkeypatch.setattr(dispatcher, "PROCESSORS", processors)
+    listening = dataclasses.replace(served, processor=listen)
+    monkeypatch.setitem(REQUESTS, RequestCode.PULL_MESSAGE, listening)
     return commands
 
 

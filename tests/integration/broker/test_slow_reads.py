@@ -208,10 +208,10 @@ async def test_a_settings_file_on_a_slow_disk_delays_nobody(filled, broker, code
 
 async def test_the_sign_of_a_new_master_does_not_wait_until_its_epoch_is_written(start_broker):
     server = await start_broker(enableControllerMode="true", controllerAddr="127.0.0.1:1")
-    duties = server.broker.replication
-    disk = duties._store = SlowDisk(server.store, "epochs")
-    duties._led_epoch = 3
+    membership = server.broker.membership
+    disk = membership._store = membership.marks._store = SlowDisk(server.store, "epochs")
+    membership.master.elect(3)
 
-    sign = duties.sign()
+    sign = membership.sign()
 
     assert (sign.epoch, disk.is_asked.is_set()) == (3, False)

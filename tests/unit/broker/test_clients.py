@@ -2,6 +2,10 @@ from backend.remoting.bodies import ConsumerData, SubscriptionData
 from workers.broker.clients import CHANNEL_LIFE_MS, Client, Consumers, Producers
 
 
+def ignore():
+    """Hear of a change."""
+
+
 def client(client_id="c1", seen_at_ms=0):
     return Client(
         client_id, address="10.0.0.1:5", language="JAVA", version=513, seen_at_ms=seen_at_ms
@@ -20,7 +24,7 @@ def register(consumers, channel, consumer, *, member=None, with_subscriptions=Tr
 
 
 def test_a_new_member_and_a_new_topic_change_the_group():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
 
     first = register(consumers, "ch1", data("T"))
     again = register(consumers, "ch1", data("T"))
@@ -34,7 +38,7 @@ def test_a_new_member_and_a_new_topic_change_the_group():
 
 
 def test_the_newest_subscription_wins():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", data("T", version=5))
 
     older = register(consumers, "ch2", data("T", version=3), member=client("c2"))
@@ -47,7 +51,7 @@ def test_the_newest_subscription_wins():
 
 
 def test_a_light_heartbeat_keeps_what_is_stored():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", data("T"))
 
     changed = register(consumers, "ch1", data(), with_subscriptions=False)
@@ -57,7 +61,7 @@ def test_a_light_heartbeat_keeps_what_is_stored():
 
 
 def test_a_fingerprint_differs_until_it_is_stored():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", data("T"))
 
     found = [consumers.compare_fingerprint("g", number) for number in (7, 7, 8)]
@@ -66,7 +70,7 @@ def test_a_fingerprint_differs_until_it_is_stored():
 
 
 def test_enumerations_sent_by_position_are_spelled_out():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
 
     register(consumers, "ch1", data(consume_from_where=4, consume_type=1, message_model=0))
 
@@ -77,7 +81,7 @@ def test_enumerations_sent_by_position_are_spelled_out():
 
 
 def test_a_dropped_channel_leaves_all_its_groups_and_empty_ones_end():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", data("T", group="g"))
     register(consumers, "ch1", data("T", group="h"))
     register(consumers, "ch2", data("T", group="h"), member=client("c2"))
@@ -89,7 +93,7 @@ def test_a_dropped_channel_leaves_all_its_groups_and_empty_ones_end():
 
 
 def test_a_channel_without_heartbeats_is_silent():
-    consumers, producers = Consumers(), Producers()
+    consumers, producers = Consumers(ignore), Producers()
     register(consumers, "old", data("T"), member=client(seen_at_ms=0))
     register(consumers, "new", data("T"), member=client("c2", seen_at_ms=CHANNEL_LIFE_MS))
     producers.register("pg", "old", client(seen_at_ms=0))
@@ -126,7 +130,7 @@ def own(consumers, channel, topic="T"):
 
 def test_what_a_client_sends_last_is_in_force_whatever_its_version():
     # Case A10.
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", wants(sub("T", "A", 3_600_000)))
 
     changed = register(consumers, "ch1", wants(sub("T", "B", 1), consume_type="CONSUME_ACTIVELY"))
@@ -140,7 +144,7 @@ def test_what_a_client_sends_last_is_in_force_whatever_its_version():
 
 def test_a_client_of_several_goes_by_what_it_sent_itself():
     # Case A10.
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", wants(sub("T", "A", 100)))
     register(consumers, "ch2", wants(sub("T", "B", 200)), member=client("c2"))
     assert (own(consumers, "ch1"), own(consumers, "ch2")) == ("A", "B")
@@ -159,7 +163,7 @@ def test_a_client_of_several_goes_by_what_it_sent_itself():
 
 def test_the_subscription_of_a_new_connection_counts_and_the_old_one_changes_nothing_any_more():
     # Case A10, a similar input.
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "old", wants(sub("T", "A", 300), sub("U", "*", 1)))
     register(consumers, "new", wants(sub("T", "B", 200)))
 
@@ -177,7 +181,7 @@ def test_the_subscription_of_a_new_connection_counts_and_the_old_one_changes_not
 
 
 def test_a_topic_that_another_member_names_is_not_dropped():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", data("T", "U"))
     register(consumers, "ch2", data("T"), member=client("c2"))
 
@@ -187,7 +191,7 @@ def test_a_topic_that_another_member_names_is_not_dropped():
 
 
 def test_a_light_heartbeat_keeps_a_clients_own_subscription():
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", wants(sub("T", "A", 1)))
 
     register(consumers, "ch1", data(), with_subscriptions=False)
@@ -202,7 +206,7 @@ def wanting(tags, version):
 
 def test_the_subscription_of_a_member_that_left_is_in_force_no_longer():
     # Case A10.
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "ch1", wanting("x", 1))
     register(consumers, "ch2", wanting("y", 2), member=client("c2"))
     consumers.unregister("g", "ch2")
@@ -216,7 +220,7 @@ def test_the_subscription_of_a_member_that_left_is_in_force_no_longer():
 
 def test_a_light_heartbeat_over_another_connection_keeps_what_the_client_sent():
     # Case A10.
-    consumers = Consumers()
+    consumers = Consumers(ignore)
     register(consumers, "old", data("T", "U"))
     register(consumers, "new", data(), with_subscriptions=False)
     consumers.drop_channel("old")
@@ -224,3 +228,16 @@ def test_a_light_heartbeat_over_another_connection_keeps_what_the_client_sent():
     register(consumers, "ch2", data("T"), member=client("c2"))
 
     assert set(consumers.find("g").subscriptions) == {"T", "U"}
+
+
+def test_every_change_of_a_group_is_announced():
+    changes = []
+    consumers = Consumers(lambda: changes.append(len(changes)))
+
+    register(consumers, "ch1", data("T"))
+    after_joining = len(changes)
+    consumers.unregister("g", "ch2")
+    after_nothing = len(changes)
+    consumers.unregister("g", "ch1")
+
+    assert (after_joining, after_nothing, len(changes)) == (1, 1, 2)

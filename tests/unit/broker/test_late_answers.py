@@ -4,7 +4,7 @@ import pytest
 from regent_engine import Decoder, encode_command
 
 from backend.remoting.response_code import ResponseCode
-from workers.broker.late_answers import unconfirmed, unflushed
+from workers.broker.late_answers import unconfirmed
 from workers.broker.replication.acknowledgement import Outcome
 
 
@@ -58,7 +58,7 @@ def test_an_answer_that_waits_for_the_disk_keeps_its_fields():
     stored = encode_command(code=0, opaque=7, flag=1, ext={"queueOffset": "1"})
     refused = encode_command(code=13, opaque=8, flag=1, remark="illegal")
 
-    late = Decoder(1 << 20).receive(unflushed(stored + refused))
+    late = Decoder(1 << 20).receive(unconfirmed(stored + refused, Outcome.UNFLUSHED))
 
     assert [(answer.code, answer.opaque) for answer in late] == [
         (ResponseCode.FLUSH_DISK_TIMEOUT, 7),

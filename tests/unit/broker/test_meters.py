@@ -57,11 +57,8 @@ def test_midnight_is_local():
 
 def test_times_are_told_by_range_as_stock_tells_them():
     # Case C2.
-    times = TurnTimes()
-    for duration_ms in (0, 3, 9, 30, 11_000):
-        times.note(duration_ms)
+    times = TurnTimes(11_000, [1, 2, 1, *[0] * 9, 1])
 
-    assert times.longest_ms == 11_000
     assert times.distribution() == (
         "[<=0ms]:1 [0~10ms]:2 [10~50ms]:1 [50~100ms]:0 [100~200ms]:0 [200~500ms]:0 "
         "[500ms~1s]:0 [1~2s]:0 [2~3s]:0 [3~4s]:0 [4~5s]:0 [5~10s]:0 [10s~]:1 "
@@ -71,9 +68,7 @@ def test_times_are_told_by_range_as_stock_tells_them():
 @pytest.mark.parametrize(("share", "expected"), [(0.5, 10), (0.99, 10), (1.0, 3_000)])
 def test_a_percentile_is_the_end_of_its_range(share, expected):
     # Case C2.
-    times = TurnTimes()
-    for duration_ms in (*[5] * 99, 2_500):
-        times.note(duration_ms)
+    times = TurnTimes(2_500, [0, 99, *[0] * 6, 1, *[0] * 4])
 
     assert times.percentile(share) == min(expected, 2_500)
-    assert TurnTimes().percentile(0.99) == 0
+    assert TurnTimes(0, [0] * 13).percentile(0.99) == 0

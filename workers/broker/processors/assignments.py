@@ -18,12 +18,15 @@ from backend.remoting.bodies import (
     RequestModeBody,
 )
 from backend.remoting.command import answer
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.clients import BROADCASTING, CLUSTERING, message_model_of
 from workers.broker.errors import Refusal
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topic_routes import BrokerQueue, RouteUnknown
 from workers.broker.topics import READABLE, permitted
 
@@ -32,6 +35,7 @@ POP: Final = "POP"
 _RULES: Final = {"AVG": AllocationRule.AVERAGE, "AVG_BY_CIRCLE": AllocationRule.CIRCLE}
 
 
+@serves(RequestCode.QUERY_ASSIGNMENT, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_query_assignment(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell a client which queues of a topic it reads."""
     question = java_json.decode(command.body or b"{}", AssignmentQuestion)
@@ -52,6 +56,7 @@ async def on_query_assignment(broker: Broker, _caller: Caller, command: Command)
     return answer(command, body=java_json.encode(AssignedQueues(queues=assigned)))
 
 
+@serves(RequestCode.SET_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Take the mode in which a group receives messages: pull is the only one."""
     order = java_json.decode(command.body or b"{}", RequestModeBody)

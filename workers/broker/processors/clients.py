@@ -37,6 +37,7 @@ from backend.remoting.headers import (
 )
 from backend.remoting.headers.locks import MembershipsHeader
 from backend.remoting.names import retry_topic
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut
 from workers.broker.broker import Broker
@@ -44,6 +45,8 @@ from workers.broker.caller import Caller
 from workers.broker.clients import Client
 from workers.broker.errors import Refusal
 from workers.broker.message_filters import check_subscription
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topics import topic_of
 
 UNIT_SUBSCRIPTION_FLAG = 2
@@ -55,6 +58,7 @@ TOLD_ITEMS_MAX: Final = 5
 log = structlog.get_logger()
 
 
+@serves(RequestCode.HEART_BEAT, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Take in who a client is and what it subscribes to, before its first pull can arrive."""
     heartbeat, left_out = decode_heartbeat(command.body or b"{}")
@@ -129,7 +133,6 @@ def _register_consumer(
     except Refusal:
         return False
     is_light = heartbeat.fingerprint != 0 and heartbeat.without_subscriptions
-    broker.hot.revoke_pulls()
     change = broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light)
     for topic_name in change.topics:
         _release_pulls(broker, consumer.group_name, topic_name)
@@ -157,17 +160,18 @@ def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:
         broker.put_topic_if_missing(topic)
 
 
+@serves(RequestCode.UNREGISTER_CLIENT, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Take a client out of the groups it names."""
     header = decode_header(UnregisterClientHeader, command.ext)
     if header.producer_group:
         broker.producers.unregister(header.producer_group, caller)
     if header.consumer_group and broker.consumers.unregister(header.consumer_group, caller):
-        broker.hot.revoke_pulls()
         broker.notify_members(header.consumer_group)
     return answer(command)
 
 
+@serves(RequestCode.GET_CONSUMER_LIST_BY_GROUP, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Name the members of a group; an empty group is an error, or clients would stop."""
     header = decode_header(ConsumerGroupHeader, command.ext)
@@ -180,6 +184,7 @@ def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> b
     return answer(command, body=java_json.encode(ids))
 
 
+@serves(RequestCode.CHECK_CLIENT_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_check_client(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Judge a subscription before its consumer starts."""
     if command.body:
@@ -189,6 +194,9 @@ def on_check_client(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command)
 
 
+@serves(
+    RequestCode.GET_CONSUMER_CONNECTION_LIST, role=RequiredRole.ANY, passed_on=False, target=None
+)
 def on_get_consumer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show tools the members of a consumer group."""
     header = decode_header(ConsumerGroupHeader, command.ext)
@@ -208,6 +216,9 @@ def on_get_consumer_connections(broker: Broker, _caller: Caller, command: Comman
     return answer(command, body=java_json.encode(body))
 
 
+@serves(
+    RequestCode.GET_PRODUCER_CONNECTION_LIST, role=RequiredRole.ANY, passed_on=False, target=None
+)
 def on_get_producer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show tools the members of a producer group."""
     header = decode_header(ProducerGroupHeader, command.ext)
@@ -221,6 +232,7 @@ def on_get_producer_connections(broker: Broker, _caller: Caller, command: Comman
     return answer(command, body=java_json.encode(body))
 
 
+@serves(RequestCode.GET_ALL_PRODUCER_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show tools the members of all producer groups; none at all is an error, as from stock."""
     groups: dict[str, list[ProducerInfo]] = {}
@@ -239,6 +251,7 @@ def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> b
     return answer(command, body=java_json.encode(ProducerTable(groups=groups)))
 
 
+@serves(RequestCode.GET_CLIENTS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the control plane every client and the groups it is in (7006)."""
     clients: dict[Caller, Client] = {}
@@ -267,6 +280,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, body=java_json.encode(body))
 
 
+@serves(RequestCode.GET_MEMBERSHIPS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the control plane what each member says of its group, of all groups or one (7007)."""
     wanted = decode_header(MembershipsHeader, command.ext).consumer_group

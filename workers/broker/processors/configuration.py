@@ -7,12 +7,22 @@ from regent_engine import Command
 from backend.java_properties import format_properties_text
 from backend.remoting import java_json
 from backend.remoting.command import answer
+from backend.remoting.request_code import RequestCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
-from workers.broker.live_settings import change_settings, describe_properties, read_changes
+from workers.broker.fence_target import FenceTarget
+from workers.broker.live_settings import (
+    change_settings,
+    describe_present,
+    describe_properties,
+    read_changes,
+)
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.settings import describe_settings
 
 
+@serves(RequestCode.GET_BROKER_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show the settings in force as properties text."""
     text = format_properties_text(describe_settings(broker.settings, broker.given))
@@ -20,11 +30,17 @@ def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, ext={"version": version}, body=text.encode())
 
 
+@serves(RequestCode.GET_BROKER_PROPERTIES, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_properties(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show every property with its type, its bounds and its values in force and in the file."""
     return answer(command, body=java_json.encode(await describe_properties(broker)))
 
 
+def _target(broker: Broker, command: Command) -> FenceTarget:
+    return FenceTarget("configuration", lambda: describe_present(broker, command))
+
+
+@serves(RequestCode.UPDATE_BROKER_CONFIG, role=RequiredRole.ANY, passed_on=False, target=_target)
 def on_update_config(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Change the properties that the body names, and no other."""
     return _update(broker, command)

@@ -37,15 +37,38 @@ from backend.remoting.names import (
     dead_letter_topic,
     retry_topic,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import GROUP_ATTRIBUTES, InvalidAttributes, changed_attributes
 from backend.rules.consumer_group import group_fault
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
+from workers.broker.required_role import RequiredRole
 from workers.broker.safe_answers import kept, published
+from workers.broker.serving import serves
 
 
+def _put_target(broker: Broker, command: Command) -> FenceTarget:
+    body = command.body or b"{}"
+    return _target(broker, java_json.decode(body, SubscriptionGroupConfig).name)
+
+
+def _delete_target(broker: Broker, command: Command) -> FenceTarget:
+    return _target(broker, decode_header(DeleteGroupHeader, command.ext).group)
+
+
+def _target(broker: Broker, name: str) -> FenceTarget:
+    return FenceTarget(f"consumer group {name}", lambda: broker.groups.find(name), is_own=False)
+
+
+@serves(
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=_put_target,
+)
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a consumer group."""
     group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
@@ -70,6 +93,12 @@ def _merged(
         raise Refusal(ResponseCode.INVALID_PARAMETER, str(error)) from error
 
 
+@serves(
+    RequestCode.DELETE_SUBSCRIPTIONGROUP,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=_delete_target,
+)
 def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Delete a consumer group; none there is no error.
 
@@ -98,6 +127,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
     return keep(broker, answer(command))
 
 
+@serves(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Name the groups that consume a topic, now or once."""
     topic = decode_header(TopicHeader, command.ext).topic
@@ -105,17 +135,27 @@ def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) ->
     return answer(command, body=java_json.encode({"groupList": sorted(names)}))
 
 
+@serves(
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None
+)
 def on_get_group(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how one group is served."""
     group = broker.check_group_exists(decode_header(GroupHeader, command.ext).group)
     return answer(command, body=java_json.encode(group))
 
 
+@serves(
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    role=RequiredRole.ANY,
+    passed_on=False,
+    target=None,
+)
 def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show all groups at once."""
     return answer(command, body=java_json.encode(broker.groups.as_body()))
 
 
+@serves(RequestCode.GET_CONSUME_STATS, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far a group is; topics that are unknown here are left out."""
     header = decode_header(ConsumeStatsHeader, command.ext)
@@ -132,6 +172,7 @@ async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command
     return answer(command, body=encode_consume_stats(entries, read_rate=rate))
 
 
+@serves(RequestCode.GET_BROKER_CONSUME_STATS, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far every group is that the broker knows, each in every topic that it reads."""
     only_ordered = decode_header(BrokerConsumeStatsHeader, command.ext).only_ordered
@@ -225,6 +266,7 @@ def _queue_progress(
     )
 
 
+@serves(RequestCode.QUERY_CONSUME_TIME_SPAN, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how old the messages of a topic are, and the first that a group has not consumed."""
     header = decode_header(ConsumeTimeSpanHeader, command.ext)

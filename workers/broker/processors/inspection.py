@@ -27,15 +27,18 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import OPEN_COUNT_MAX, Caller
 from workers.broker.errors import Refusal
 from workers.broker.held_pulls import HELD_COUNT_MAX
-from workers.broker.meters import taken_in
+from workers.broker.meters import TurnTimes, taken_in
 from workers.broker.processors.send_back import read_message
+from workers.broker.required_role import RequiredRole
 from workers.broker.resources import Disk, StoreDisks, resident_bytes, store_disks_of
+from workers.broker.serving import serves
 from workers.broker.settings import BrokerSettings
 from workers.broker.topics import check_visible
 
@@ -54,6 +57,7 @@ KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 
 
+@serves(RequestCode.VIEW_MESSAGE_BY_ID, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the one message at a log position."""
     header = decode_header(ViewMessageHeader, command.ext)
@@ -61,6 +65,7 @@ async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> 
     return answer(command, body=content)
 
 
+@serves(RequestCode.QUERY_MESSAGE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the messages with a key, the oldest first; of too many the newest."""
     header = decode_header(QueryMessageHeader, command.ext)
@@ -117,6 +122,7 @@ def _search(
     return status, b"".join(record for _, record in reversed(found))
 
 
+@serves(RequestCode.GET_BROKER_RUNTIME_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show figures of the running broker under the keys that stock tools read."""
     levels = sorted(broker.state.delays.progress)
@@ -127,6 +133,7 @@ async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command)
     return answer(command, body=java_json.encode(table))
 
 
+@serves(RequestCode.GET_BROKER_SAMPLE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the control plane one sample for the history (D25)."""
     ends, disk = await broker.read_threads.measure(
@@ -145,7 +152,7 @@ def _measure_queues(
 def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
-    replication = broker.replication
+    membership = broker.membership
     counters = store.counters()
     messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
@@ -167,8 +174,8 @@ def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -
         booted_at_ms=meters.booted_at_ms,
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
-        broker_id=settings.broker_id if replication is None else replication.role_id,
-        own_id=settings.broker_id if replication is None else replication.own_id,
+        broker_id=membership.role_id,
+        own_id=membership.own_id,
         messages_in=messages_in,
         bytes_in=bytes_in,
         messages_out=meters.messages_out,
@@ -230,6 +237,7 @@ def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
 def _store_figures(broker: Broker) -> dict[str, str | int | float]:
     store, meters = broker.store, broker.meters
     put_count, put_bytes = taken_in(store.counters())
+    put_times, pull_times = TurnTimes(*broker.hot.put_times), TurnTimes(*broker.hot.pull_times)
     today, yesterday = meters.mornings(broker.clock(), put_count)
     return {
         "brokerVersionDesc": "V5_5_0",
@@ -246,11 +254,11 @@ def _store_figures(broker: Broker) -> dict[str, str | int | float]:
         "putMessageSizeTotal": put_bytes,
         "putMessageAverageSize": put_bytes / max(1, put_count),
         "putMessageFailedTimes": meters.put_failure_count,
-        "putMessageEntireTimeMax": meters.put_times.longest_ms,
-        "putMessageDistributeTime": meters.put_times.distribution(),
-        "putLatency99": f"{meters.put_times.percentile(0.99):.2f}",
-        "putLatency999": f"{meters.put_times.percentile(0.999):.2f}",
-        "getMessageEntireTimeMax": meters.get_times.longest_ms,
+        "putMessageEntireTimeMax": put_times.longest_ms,
+        "putMessageDistributeTime": put_times.distribution(),
+        "putLatency99": f"{put_times.percentile(0.99):.2f}",
+        "putLatency999": f"{put_times.percentile(0.999):.2f}",
+        "getMessageEntireTimeMax": pull_times.longest_ms,
         "msgPutTotalTodayNow": put_count,
         "msgPutTotalTodayMorning": today.put_count,
         "msgPutTotalYesterdayMorning": yesterday.put_count,

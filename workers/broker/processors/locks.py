@@ -23,17 +23,22 @@ from backend.remoting.bodies.locks import (
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header
 from backend.remoting.headers.locks import QueueLocksHeader, QueueReadersHeader
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import decode_items
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
 from workers.broker.queue_readers import QueueReader
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 
 LISTED_COUNT_MAX: Final = 40_000
 """As many locks as fit a frame of 16 MiB with names of ordinary length."""
 
 
+@serves(RequestCode.LOCK_BATCH_MQ, role=RequiredRole.MASTER_TAKES, passed_on=True, target=None)
 def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Lock queues for a client and name those it now holds."""
     wish = _wish(command)
@@ -46,6 +51,7 @@ def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
 
 
+@serves(RequestCode.UNLOCK_BATCH_MQ, role=RequiredRole.ANY, passed_on=True, target=None)
 def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Free the queues that a client gives back."""
     wish = _wish(command)
@@ -53,6 +59,7 @@ def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes
     return answer(command)
 
 
+@serves(RequestCode.GET_QUEUE_LOCKS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show who holds which queue, and whether the holder is still there."""
     group = decode_header(QueueLocksHeader, command.ext).consumer_group
@@ -64,13 +71,36 @@ def on_get_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
     )
 
 
+def _release_target(broker: Broker, command: Command) -> FenceTarget:
+    wanted = java_json.decode(command.body or b"{}", ReleasesBody).locks
+    holders = " ".join(sorted({one.client_id for one in wanted}))
+
+    def read() -> list[dict[str, str | int | None]]:
+        return [_holder(broker, one) for one in wanted]
+
+    return FenceTarget(f"locks of {holders}", read)
+
+
+def _holder(broker: Broker, lock: ReleaseBody) -> dict[str, str | int | None]:
+    held = broker.locks.find(lock.consumer_group, _queue_of(lock), broker.elapsed_ms())
+    return {
+        "consumerGroup": lock.consumer_group,
+        "topic": lock.topic,
+        "queueId": lock.queue_id,
+        "clientId": None if held is None else held.client_id,
+    }
+
+
+@serves(
+    RequestCode.RELEASE_QUEUE_LOCKS, role=RequiredRole.ANY, passed_on=False, target=_release_target
+)
 def on_release_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """End the holds that are still what was named, and have their groups lock anew at once."""
     wanted = java_json.decode(command.body or b"{}", ReleasesBody).locks
     for one in wanted:
         broker.locks.release(
             one.consumer_group,
-            queue_of(one),
+            _queue_of(one),
             client_id=one.client_id,
             locked_at_ms=one.locked_at_ms,
         )
@@ -80,6 +110,7 @@ def on_release_locks(broker: Broker, _caller: Caller, command: Command) -> bytes
     return answer(command)
 
 
+@serves(RequestCode.GET_QUEUE_READERS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell when a group was last seen at each queue of a topic."""
     header = decode_header(QueueReadersHeader, command.ext)
@@ -130,7 +161,7 @@ def _locks(broker: Broker, group_name: str | None) -> Iterator[QueueLockBody]:
             )
 
 
-def queue_of(lock: ReleaseBody) -> MessageQueue:
+def _queue_of(lock: ReleaseBody) -> MessageQueue:
     """Name the queue of a hold as its client did."""
     return MessageQueue(broker_name=lock.broker_name, queue_id=lock.queue_id, topic=lock.topic)
 

@@ -6,13 +6,24 @@ from regent_engine import Command
 
 from backend.remoting.command import answer
 from backend.remoting.names import LIGHT_QUEUE_PREFIX, is_system_topic
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
+from workers.broker.required_role import RequiredRole
 from workers.broker.safe_answers import kept
+from workers.broker.serving import serves
 
 
+@serves(
+    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE,
+    RequestCode.DELETE_EXPIRED_COMMITLOG,
+    role=RequiredRole.ANY,
+    passed_on=False,
+    target=None,
+)
 def on_clean(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Have old segments deleted now, and the queue files that go with them.
 
@@ -24,6 +35,16 @@ def on_clean(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command)
 
 
+def _unused_target(broker: Broker, _command: Command) -> FenceTarget:
+    return FenceTarget("queues without a topic", lambda: queues_without_topic(broker), is_own=False)
+
+
+@serves(
+    RequestCode.CLEAN_UNUSED_TOPIC,
+    role=RequiredRole.READABLE,
+    passed_on=False,
+    target=_unused_target,
+)
 def on_clean_unused(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
     """Delete queues whose topic is not known, as stock does; a topic that is empty stays.
 

@@ -14,14 +14,19 @@ from backend.remoting.headers import (
     UpdateConsumerOffsetHeader,
     decode_header,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
+from workers.broker.required_role import RequiredRole
 from workers.broker.resources import memory_bytes
+from workers.broker.serving import serves
 from workers.broker.topics import check_visible
 
 
+@serves(RequestCode.QUERY_CONSUMER_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
 def on_query_consumer_offset(
     broker: Broker, _caller: Caller, command: Command
 ) -> Awaitable[bytes] | bytes:
@@ -55,6 +60,23 @@ def _tell_offset(command: Command, offset: int | None) -> bytes:
     return answer(command, ext={"offset": str(offset)})
 
 
+def _commit_target(broker: Broker, command: Command) -> FenceTarget:
+    header = decode_header(UpdateConsumerOffsetHeader, command.ext)
+    group, topic, queue_id = header.consumer_group, header.topic, header.queue_id or 0
+
+    def read() -> dict[str, int]:
+        offset = broker.offsets.find(group, topic, queue_id)
+        return {} if offset is None else {str(queue_id): offset}
+
+    return FenceTarget(f"offsets of {group} in {topic}", read, is_own=False)
+
+
+@serves(
+    RequestCode.UPDATE_CONSUMER_OFFSET,
+    role=RequiredRole.MASTER_TAKES,
+    passed_on=True,
+    target=_commit_target,
+)
 def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Record how far a group has consumed a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
@@ -76,8 +98,7 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     if committed is None:
         reason = f"the offset {header.commit_offset} is negative: nothing was committed"
         raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
-    if broker.replication is None and not command.is_oneway:
-        # What is answered is as safe as a message. In a group no record waits for one commit (D14).
+    if broker.membership.appends_commits and not command.is_oneway:
         broker.changes.append()
     if committed != header.commit_offset:
         told = f"the offset {header.commit_offset} is beyond the end of the queue"
@@ -99,6 +120,9 @@ def _check_queue(broker: Broker, topic: TopicConfig, queue_id: int) -> None:
         )
 
 
+@serves(
+    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, role=RequiredRole.READABLE, passed_on=False, target=None
+)
 async def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Find the offset of a moment in a queue."""
     header = decode_header(SearchOffsetHeader, command.ext)
@@ -117,6 +141,7 @@ async def on_search_offset(broker: Broker, _caller: Caller, command: Command) ->
     return answer(command, ext={"offset": str(await broker.read_threads.read(find))})
 
 
+@serves(RequestCode.GET_MAX_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
 def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the offset that the next message of a queue will get."""
     header = decode_header(QueueHeader, command.ext)
@@ -125,6 +150,7 @@ def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     return answer(command, ext={"offset": str(high)})
 
 
+@serves(RequestCode.GET_MIN_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
 def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the offset of the oldest message of a queue."""
     header = decode_header(QueueHeader, command.ext)
@@ -133,6 +159,9 @@ def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     return answer(command, ext={"offset": str(low)})
 
 
+@serves(
+    RequestCode.GET_EARLIEST_MSG_STORETIME, role=RequiredRole.READABLE, passed_on=False, target=None
+)
 async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell when the oldest message of a queue was stored, -1 when there is none."""
     header = decode_header(QueueHeader, command.ext)

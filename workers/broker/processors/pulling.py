@@ -23,6 +23,8 @@ from workers.broker.message_filters import (
     filter_of_pull,
     filter_of_subscription,
 )
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
@@ -192,15 +194,20 @@ class Pull:
         return True
 
 
+@serves(
+    RequestCode.PULL_MESSAGE,
+    RequestCode.LITE_PULL_MESSAGE,
+    role=RequiredRole.READABLE,
+    passed_on=False,
+    target=None,
+    on_fast_port=False,
+)
 def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Read messages of one queue for a consumer."""
-    if caller.is_fast:
-        # The fast port does not serve pulls (remoting.md 1.6).
-        raise Refusal(
-            ResponseCode.REQUEST_CODE_NOT_SUPPORTED, f"request type {command.code} not supported"
-        )
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
+    # The check before may have made a group.
+    facts_version = broker.hot.facts_version
     subscription = _subscription_of(broker, caller, header)
     passing = _filter_of(broker, header, subscription)
     queue = (header.consumer_group, header.topic, header.queue_id)
@@ -214,7 +221,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         caller.send(_reset_answer(broker, command, header, offset))
         return None
     if not broker.resets.is_pending(header.consumer_group, topic.name):
-        _grant(broker, header, topic, passing)
+        _grant(broker, header, topic, passing, facts_version)
     if header.sys_flag & _COMMIT_FLAG:
         broker.commit(*queue, offset=header.commit_offset, address=caller.address)
     if caller.is_gone:
@@ -240,11 +247,17 @@ def _reset_answer(
 
 
 def _grant(
-    broker: Broker, header: PullMessageHeader, topic: TopicConfig, passing: MessageFilter
+    broker: Broker,
+    header: PullMessageHeader,
+    topic: TopicConfig,
+    passing: MessageFilter,
+    facts_version: int,
 ) -> None:
     """Have the engine answer pulls like this one, which passed every check.
 
-    It stops as soon as anything changes that a check looks at: see the callers of `revoke_pulls`.
+    The grant carries the version of all that the checks look at: topics, consumer groups, their
+    members, settings and resets of offsets. Each of them raises the version before it changes, so
+    that the engine grants nothing more by one comparison of two integers.
     """
     carries_filter = bool(header.sys_flag & _SUBSCRIPTION_FLAG)
     if not (carries_filter or broker.consumers.agree_on(header.consumer_group, header.topic)):
@@ -259,6 +272,7 @@ def _grant(
         count_max=COUNT_MAX,
         bytes_max=SIZE_MAX_BYTES,
         suggested_broker_id=MASTER_ID,
+        facts_version=facts_version,
         version=None if carries_filter else header.subscription_version,
         expression=header.subscription,
         expression_type=header.expression_type,

@@ -1,47 +1,50 @@
 """Answer the group and its controller (43, 45, 402, 906, 907, 1007; our 7002)."""
 
-from collections.abc import Awaitable
 from typing import Final
 
 from regent_engine import Command
 
 from backend.remoting import java_json
-from backend.remoting.bodies.controller import EpochBody, EpochsBody, HaClientBody, HaStatusBody
+from backend.remoting.bodies.controller import EpochBody, EpochsBody
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header, encode_header
 from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
-from backend.remoting.response_code import ResponseCode
+from backend.remoting.request_code import RequestCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
-from workers.broker.errors import Refusal
-from workers.broker.replication.face import Replication
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
 
 
+@serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica the committed offsets of all groups."""
     return answer(command, body=broker.offsets.as_body())
 
 
+@serves(RequestCode.GET_ALL_DELAY_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how far each delay level is delivered."""
     return answer(command, body=broker.state.delays.as_body())
 
 
+@serves(
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None
+)
 def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how groups receive messages: all pull, since nothing sets another mode."""
     return answer(command, body=java_json.encode({"messageRequestModeMap": {}}))
 
 
+@serves(RequestCode.GET_BROKER_EPOCH_CACHE, role=RequiredRole.MEMBER, passed_on=False, target=None)
 def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show which epoch wrote which part of the log."""
-    if broker.replication is None:
-        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
     epochs = broker.store.epochs()
     ends = [*(start for _, start in epochs[1:]), UNBOUNDED]
     body = EpochsBody(
-        broker_id=broker.replication.role_id,
+        broker_id=broker.membership.role_id,
         broker_name=broker.settings.broker_name,
         cluster_name=broker.settings.cluster_name,
         epochs=[
@@ -53,55 +56,41 @@ def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, body=java_json.encode(body))
 
 
+@serves(RequestCode.GET_BROKER_HA_STATUS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far replicas are, or how this one follows its master.
 
     A broker without a controller is the master of a group of one.
     """
-    if broker.replication is None:
-        host, port = broker.store_host
-        end = broker.store.max_position
-        own = HaClientBody(
-            master_address=f"{host}:{port}",
-            max_offset=end,
-            master_flush_offset=broker.store.flushed_position,
-        )
-        told = HaStatusBody(is_master=True, max_position=end, client=own)
-    else:
-        told = broker.replication.describe_ha()
-    return answer(command, body=java_json.encode(told))
+    return answer(command, body=java_json.encode(broker.membership.describe_ha()))
 
 
+@serves(RequestCode.EXCHANGE_BROKER_HA_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell a replica where this master sends its log; one that is no master tells nothing.
 
     What a caller says of addresses is not believed: the controller says who is master.
     """
-    replication = broker.replication
-    if replication is None or replication.ha_address is None:
+    membership = broker.membership
+    if membership.ha_address is None:
         return answer(command)
     host, port = broker.store_host
     told = HaInfoAnswer(
-        master_ha_address=replication.ha_address,
+        master_ha_address=membership.ha_address,
         master_flush_offset=broker.store.flushed_position,
         master_address=f"{host}:{port}",
-        master_epoch=replication.epoch,
+        master_epoch=membership.epoch,
         master_min_offset=broker.store.min_position,
     )
     return answer(command, ext=encode_header(told))
 
 
-def on_hand_over(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+@serves(RequestCode.HAND_OVER, role=RequiredRole.MEMBER, passed_on=False, target=None)
+async def on_hand_over(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Let a controller elect another master without a message in flight (R10c).
 
     Whoever asks without electing anybody makes clients wait for a moment, and no more.
     """
-    if broker.replication is None:
-        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
     header = decode_header(HandOverHeader, command.ext)
-    return _hand_over(broker.replication, command, header.master_epoch)
-
-
-async def _hand_over(replication: Replication, command: Command, epoch: int) -> bytes:
-    await replication.hand_over(epoch)
+    await broker.membership.hand_over(header.master_epoch)
     return answer(command)

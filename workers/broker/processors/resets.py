@@ -8,15 +8,38 @@ from backend.remoting import java_json
 from backend.remoting.bodies import MessageQueue, TopicConfig
 from backend.remoting.command import answer
 from backend.remoting.headers import ResetOffsetHeader, decode_header
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
+from workers.broker.required_role import RequiredRole
 from workers.broker.safe_answers import kept
+from workers.broker.serving import serves
 
 _NOT_GIVEN = -1
 
 
+def _reset_target(broker: Broker, command: Command) -> FenceTarget:
+    header = decode_header(ResetOffsetHeader, command.ext)
+
+    def read() -> dict[str, int]:
+        return {
+            str(queue_id): offset
+            for queue_id, offset in broker.offsets.of_topic(header.group, header.topic).items()
+            if header.queue_id in {-1, queue_id}
+        }
+
+    return FenceTarget(f"offsets of {header.group} in {header.topic}", read, is_own=False)
+
+
+@serves(
+    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=False,
+    target=_reset_target,
+)
 async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Set a group's offsets in a topic, and have its consumers go on from there.
 
@@ -32,7 +55,6 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
         queue_id: _inside(broker, topic.name, queue_id, offset)
         for queue_id, offset in wanted.items()
     }
-    broker.hot.revoke_pulls()
     for queue_id, offset in offsets.items():
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)

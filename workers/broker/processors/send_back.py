@@ -8,12 +8,14 @@ from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.command import answer
 from backend.remoting.headers import SendBackHeader, decode_header
 from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
-from workers.broker.safe_answers import stored
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topics import WRITABLE, topic_of
 
 FIRST_RETRY_LEVEL = 3
@@ -21,6 +23,7 @@ FIRST_RETRY_LEVEL = 3
 _RECONSUME_TIMES_MAX = 2**31 - 1
 
 
+@serves(RequestCode.CONSUMER_SEND_MSG_BACK, role=RequiredRole.ANY, passed_on=True, target=None)
 async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Store a copy that comes back after a delay, or a dead letter after too many."""
     header = decode_header(SendBackHeader, command.ext)
@@ -40,7 +43,7 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
     broker.meters.traffic.sent_back(group.name, record.topic)
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size
-    return await stored(broker, end, answer(command), late)
+    return await broker.membership.stored(end, answer(command), late)
 
 
 def _find_group(broker: Broker, name: str) -> SubscriptionGroupConfig:

@@ -1,8 +1,8 @@
 """Store the sends that the hot path hands up (remoting.md 2.2: 10, 310, 320).
 
 Those are sends to topics that do not exist yet, to retry topics, with a delay, and the wrong ones.
-A send that only missed its topic goes through a hot connection of its own afterwards, so that
-records and answers are made in one place.
+The engine appends a send that only missed its topic, so that records and answers are made in one
+place.
 """
 
 from collections.abc import Awaitable
@@ -11,8 +11,6 @@ from typing import Final
 from regent_engine import (
     Appended,
     Command,
-    Connection,
-    encode_command,
     offset_message_id,
     parse_properties,
     special_properties,
@@ -32,12 +30,13 @@ from backend.remoting.names import (
     check_topic_name,
     dead_letter_topic,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.late_answers import unflushed
+from workers.broker.late_answers import unconfirmed
 from workers.broker.message import (
     DELAY,
     INNER_COUNT,
@@ -53,7 +52,9 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
-from workers.broker.safe_answers import stored
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
@@ -65,6 +66,14 @@ _SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
 _SYS_FLAG_SPECIAL: Final = 4 | 8 | 64 | 128
 
 
+@serves(
+    RequestCode.SEND_MESSAGE,
+    RequestCode.SEND_MESSAGE_V2,
+    RequestCode.SEND_BATCH_MESSAGE,
+    role=RequiredRole.ANY,
+    passed_on=True,
+    target=None,
+)
 def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
     """Store a message, creating its topic where its producer and this broker want that."""
     header = decode_send_header(command.code, command.ext)
@@ -86,7 +95,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         properties
     ):
         return _store(broker, caller, command, header, _marked(broker, caller, properties))
-    return _pass_to_hot_path(broker, caller, command)
+    return _append_hot(broker, caller, command)
 
 
 def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
@@ -255,24 +264,16 @@ async def _answer_when_stored(
     )
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
     end = appended.log_position + appended.size
-    return await stored(broker, end, answer(command, ext=ext), late)
+    return await broker.membership.stored(end, answer(command, ext=ext), late)
 
 
-def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Send again what only missed its topic, now that the topic is there."""
-    frame = encode_command(
-        code=command.code,
-        opaque=command.opaque,
-        flag=command.flag,
-        language=command.language,
-        version=command.version,
-        ext=command.ext,
-        body=command.body,
-        encoding=command.encoding,
-    )
-    received = Connection(broker.hot, caller.peer).receive(frame, broker.clock())
-    if received.cold:
+def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Have the engine append what only missed its topic, now that the topic is there."""
+    received = broker.hot.append(command, caller.peer, broker.clock())
+    if received is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
     broker.arrived(received.arrivals)
     reply = received.replies or received.deferred
-    return stored(broker, received.deferred_position, reply, unflushed(reply))
+    return broker.membership.stored(
+        received.deferred_position, reply, unconfirmed(reply, Outcome.UNFLUSHED)
+    )

@@ -26,6 +26,7 @@ from backend.remoting.names import (
     is_system_topic,
     reply_topic,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import (
     TOPIC_ATTRIBUTES,
@@ -36,9 +37,23 @@ from backend.rules.attributes import (
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fence_target import FenceTarget
+from workers.broker.required_role import RequiredRole
 from workers.broker.safe_answers import kept, published
+from workers.broker.serving import serves
 
 
+def _target(broker: Broker, command: Command) -> FenceTarget:
+    name = decode_header(TopicHeader, command.ext).topic
+    return FenceTarget(f"topic {name}", lambda: broker.topics.find(name), is_own=False)
+
+
+@serves(
+    RequestCode.UPDATE_AND_CREATE_TOPIC,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=_target,
+)
 def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a topic; name servers know it before the answer is given."""
     header = decode_header(CreateTopicHeader, command.ext)
@@ -59,6 +74,12 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     return keep(broker, answer(command))
 
 
+@serves(
+    RequestCode.DELETE_TOPIC_IN_BROKER,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=_target,
+)
 def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Delete a topic with its queues and offsets; deleting what is not there is no error."""
     header = decode_header(DeleteTopicHeader, command.ext)
@@ -78,17 +99,20 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     return published(broker, answer(command))
 
 
+@serves(RequestCode.GET_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how one topic is laid out."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
     return answer(command, body=java_json.encode(topic))
 
 
+@serves(RequestCode.GET_ALL_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show all topics at once; the stock pages lose one entry at each border."""
     return answer(command, body=java_json.encode(broker.topics.as_body()))
 
 
+@serves(RequestCode.GET_TOPIC_STATS_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show the ends of a topic's queues."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
@@ -99,6 +123,12 @@ async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) 
     return answer(command, body=encode_topic_stats(stats))
 
 
+@serves(
+    RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER,
+    role=RequiredRole.ANY,
+    passed_on=False,
+    target=None,
+)
 def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Name the topics that no user may create or delete."""
     names = sorted(SYSTEM_TOPICS | _own_topics(broker))

@@ -6,14 +6,18 @@ from backend.remoting import java_json
 from backend.remoting.bodies import BrokerStatsData, BrokerStatsItem
 from backend.remoting.command import answer
 from backend.remoting.headers import BrokerStatsHeader, decode_header
+from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.meters import taken_in
+from workers.broker.required_role import RequiredRole
+from workers.broker.serving import serves
 from workers.broker.tally import DAY, HOUR, MINUTE, Span
 
 
+@serves(RequestCode.VIEW_BROKER_STATS_DATA, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the counts of one key within the last minute, hour and day, or since the start."""
     header = decode_header(BrokerStatsHeader, command.ext)

@@ -40,6 +40,12 @@ class Outcome(StrEnum):
     DEPOSED = "deposed"
     """This broker is no master any more."""
 
+    UNFLUSHED = "unflushed"
+    """Not on the disk in time, of a broker that waits for no replica."""
+
+    FLUSH_FAILED = "flush_failed"
+    """The disk refused: it is not known whether the message survives."""
+
 
 Release = Callable[[Outcome], None]
 

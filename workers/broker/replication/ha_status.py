@@ -1,13 +1,13 @@
 """Say how this broker's log is replicated, for tools and the console (907)."""
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
-from workers.broker.replication.following import Following
 from workers.broker.replication.ha_listener import HaListener
+from workers.broker.replication.replica_role import ReplicaRole
 from workers.broker.replication.term import Term
 
 
 def describe_ha(
-    term: Term | None, following: Following, listener: HaListener, *, end: int, now_ms: int
+    term: Term | None, replica: ReplicaRole, listener: HaListener, *, end: int, now_ms: int
 ) -> HaStatusBody:
     """Describe it as master, as replica, or as neither; `end` is where the log ends, in bytes."""
     if term is not None:
@@ -18,9 +18,9 @@ def describe_ha(
             in_sync_count=len(members) - 1,
             connections=listener.describe(end, members),
         )
-    if following.follower is not None:
-        return HaStatusBody(is_master=False, client=following.follower.describe(now_ms))
-    if following.obstacle:
-        client = HaClientBody(max_offset=end, obstacle=following.obstacle)
+    if replica.follower is not None:
+        return HaStatusBody(is_master=False, client=replica.follower.describe(now_ms))
+    if replica.obstacle:
+        client = HaClientBody(max_offset=end, obstacle=replica.obstacle)
         return HaStatusBody(is_master=False, client=client)
     return HaStatusBody(is_master=False)

@@ -1,6 +1,6 @@
 """Be a member of a broker group: who we are, and what the controller says we are (3.2-3.10).
 
-The controller decides; this holds the tasks that ask it, and has `Duties` carry out its decisions.
+The controller decides; the tasks here ask it, and have `Controlled` carry out what it says.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ import structlog
 
 from backend.remoting.response_code import ResponseCode
 from workers.broker.elapsed import elapsed_s
+from workers.broker.replication.controlled import Controlled
 from workers.broker.replication.controller_client import (
     ControllerClient,
     ControllerRefused,
     GroupState,
     Standing,
 )
-from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
 from workers.broker.replication.mending import mend
 from workers.broker.replication.roles import Role, RoleKeeper, Verdict
@@ -39,8 +39,10 @@ log = structlog.get_logger()
 class GroupMember:
     """This broker in its group."""
 
-    def __init__(self, settings: BrokerSettings, duties: Duties, *, own_address: str) -> None:
-        self._settings, self._duties, self._own_address = settings, duties, own_address
+    def __init__(
+        self, settings: BrokerSettings, membership: Controlled, *, own_address: str
+    ) -> None:
+        self._settings, self._membership, self._own_address = settings, membership, own_address
         self._controller = ControllerClient(
             settings.controllers,
             own_address=own_address,
@@ -62,14 +64,14 @@ class GroupMember:
             IdentityMismatch: the store belongs to another group (S24).
         """
         identity = self._identity = await self._negotiate()
-        self._duties.attach(identity.broker_id, self)
+        self._membership.attach(identity.broker_id, self)
         keeper = self._keeper = RoleKeeper(
-            identity.broker_id, self._duties, known_epoch=self._duties.known_epoch()
+            identity.broker_id, self._membership, known_epoch=self._membership.known_epoch()
         )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(keeper.run())
-            tasks.create_task(self._duties.tick())
-            tasks.create_task(self._duties.keep_mark())
+            tasks.create_task(self._membership.tick())
+            tasks.create_task(self._membership.marks.run())
             await self._join(identity, keeper)
             tasks.create_task(self._beat(identity))
             tasks.create_task(self._poll(identity, keeper))
@@ -84,21 +86,20 @@ class GroupMember:
         await mend(
             identity.broker_id,
             ask_group=partial(self._controller.replica_info, identity),
-            mend_from=partial(self._duties.following.mend, identity.broker_id),
-            tell=self._duties.following.note_obstacle,
+            mend_from=partial(self._membership.replica.mend, identity.broker_id),
+            tell=self._membership.replica.note_obstacle,
         )
 
     async def leave(self) -> None:
         """Hand over in order: no more appends, what waits is confirmed, then the goodbye (R10c)."""
-        self._duties.is_leaving = True
-        await self._duties.drain()
+        await self._membership.master.leave()
         self._is_gone = True
         if self._identity is not None:
             try:
                 await self._say_goodbye(self._identity)
             except (OSError, ControllerRefused) as error:
                 log.warning("goodbye_unanswered", reason=str(error))
-        await self._duties.stop()
+        await self._membership.stop()
         self._controller.close()
 
     def hurry(self) -> None:
@@ -139,7 +140,7 @@ class GroupMember:
     async def _join(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Stay fenced until the group has a master."""
         reported = ""
-        while not self._duties.is_leaving:
+        while not self._membership.master.is_leaving:
             try:
                 if await self._try_to_join(identity, keeper):
                     return
@@ -154,10 +155,10 @@ class GroupMember:
             return True
         if verdict is Verdict.NEEDS_ELECTION and state.master_id == identity.broker_id:
             # An epoch of before the restart, which must not go on; nothing is served in it.
-            await self._controller.say_goodbye(identity, self._duties.sign())
+            await self._controller.say_goodbye(identity, self._membership.sign())
             await asyncio.sleep(GOODBYE_PAUSE_S)
-        await self._controller.heartbeat(identity, self._duties.sign())
-        if self._duties.is_leaving:
+        await self._controller.heartbeat(identity, self._membership.sign())
+        if self._membership.master.is_leaving:
             return False
         state = await self._controller.elect(identity)
         if keeper.tell(state) is Verdict.TAKEN:
@@ -167,7 +168,7 @@ class GroupMember:
         )
 
     async def _register(self, identity: Identity, keeper: RoleKeeper) -> GroupState:
-        sign = self._duties.sign()
+        sign = self._membership.sign()
         standing = Standing(
             epoch=max(keeper.epoch, 0),
             max_position=sign.max_position,
@@ -181,11 +182,11 @@ class GroupMember:
         while True:
             pause_s = self._settings.heartbeat_interval_ms / 1000
             self._beat_wanted.clear()
-            asked_at_s, sign = elapsed_s(), self._duties.sign()
+            asked_at_s, sign = elapsed_s(), self._membership.sign()
             try:
                 if self._is_gone:
                     return
-                if self._duties.is_broken:
+                if self._membership.is_broken:
                     await self._say_goodbye(identity)
                     return
                 beat = self._controller.heartbeat(identity, sign)
@@ -199,7 +200,7 @@ class GroupMember:
             else:
                 reported = ""
                 self._answered_beat_at_s = asked_at_s
-                if not self._duties.take_lease(
+                if not self._membership.master.take_lease(
                     sign.epoch, asked_at_s=asked_at_s, lease_ms=lease_ms
                 ):
                     self._needs_election = True
@@ -208,8 +209,8 @@ class GroupMember:
 
     async def _say_goodbye(self, identity: Identity) -> None:
         """Give the lease back: nothing is acknowledged any more when the controller hears of it."""
-        self._duties.resign()
-        await self._controller.say_goodbye(identity, self._duties.sign())
+        self._membership.master.resign()
+        await self._controller.say_goodbye(identity, self._membership.sign())
 
     async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
@@ -221,7 +222,7 @@ class GroupMember:
                 is_deposed = self._needs_election and keeper.role is Role.MASTER
                 self._needs_election = False
                 is_wanted = verdict is Verdict.NEEDS_ELECTION or is_deposed
-                if is_wanted and not self._duties.is_leaving:
+                if is_wanted and not self._membership.master.is_leaving:
                     keeper.tell(await self._controller.elect(identity))
             except (OSError, ControllerRefused) as error:
                 reported = _report("controller_unanswered", error, reported)

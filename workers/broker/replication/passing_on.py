@@ -17,7 +17,6 @@ from regent_engine import Command, HotPath
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.fencing import FENCE_FIELD
-from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
 from workers.broker.gate import WAIT_S_MAX
@@ -39,35 +38,12 @@ IDLE_S_MAX: Final = 60.0
 """A connection that was idle for longer is not used again: brokers close theirs after 120 s, and a
 request that meets the close would be in doubt."""
 
-PASSED_ON: Final = frozenset(
-    {
-        RequestCode.SEND_MESSAGE,
-        RequestCode.SEND_MESSAGE_V2,
-        RequestCode.SEND_BATCH_MESSAGE,
-        # It names a message by its place in the log, which is the same in every log of the group.
-        RequestCode.CONSUMER_SEND_MSG_BACK,
-        RequestCode.UPDATE_CONSUMER_OFFSET,
-        # Locks belong to a client by the name it gives itself, not to its connection.
-        RequestCode.LOCK_BATCH_MQ,
-        RequestCode.UNLOCK_BATCH_MQ,
-        RequestCode.UPDATE_AND_CREATE_TOPIC,
-        RequestCode.DELETE_TOPIC_IN_BROKER,
-        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
-        RequestCode.DELETE_SUBSCRIPTIONGROUP,
-    }
-)
-"""What the master alone may carry out, and answers without a fact of one broker.
-
-So heartbeats are not among it, for they bind a client to its connection, nor the reset of offsets
-(222), which tells the consumers that are connected to the broker that is asked.
-"""
-
 log = structlog.get_logger()
 
 
-def is_passed_on(code: int, ext: Mapping[str, str]) -> bool:
-    """Tell whether a replica passes a request on; steps of operations name their broker (D20)."""
-    return code in PASSED_ON and PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
+def may_pass_on(ext: Mapping[str, str]) -> bool:
+    """Tell whether a replica passes such a request on; steps of operations name a broker (D20)."""
+    return PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
 
 
 class PassingOn:
@@ -111,16 +87,17 @@ class PassingOn:
     def take(self, command: Command) -> Awaitable[bytes | None] | None:
         """Pass a request on and give the master's answer; None if this broker has to answer it.
 
+        The declaration of the request says that it is passed on (`serving.Served`).
         So it has as well if nothing comes of what is awaited, because it is the master by then or
         knows of none. What is awaited raises a Refusal where there is no answer of the master's.
 
         Raises:
             Refusal: it was passed on by another, for which this broker is not the master.
         """
-        if PASSED_ON_FIELD in command.ext and command.code in PASSED_ON and not self._is_master:
+        if PASSED_ON_FIELD in command.ext and not self._is_master:
             raise Refusal(ResponseCode.NOT_TAKEN, "this broker is not the master of its group")
         is_ready = self._link is not None or self._paused_until_s is not None
-        if is_ready and self._is_wanted() and is_passed_on(command.code, command.ext):
+        if is_ready and self._is_wanted() and may_pass_on(command.ext):
             return self._pass_on(command)
         return None
 

@@ -827,6 +827,9 @@ class LogReader:
 def special_properties() -> list[str]:
     """Name the properties that make a message a special one, which the hot path leaves cold."""
 
+def turn_time_limits_ms() -> list[int]:
+    """Give the ends of the ranges by which turns are counted; the last range has no end."""
+
 @final
 class HotPath:
     """What one broker's connections share: the store, the topic table and the broker's names."""
@@ -852,6 +855,15 @@ class HotPath:
     def set_handing_up(self, handing_up: bool) -> None:
         """Leave every send cold, whatever else holds: another broker takes them."""
 
+    def append(self, command: Command, peer: tuple[str, int], now_ms: int) -> Received | None:
+        """Append and answer a send that was decoded and checked, as a connection does.
+
+        None leaves it: it is not an ordinary one, or clients cannot simply send to its topic.
+
+        Raises:
+            StoreError: the store looked at nothing.
+        """
+
     def grant_pulls(
         self,
         group: str,
@@ -862,19 +874,33 @@ class HotPath:
         count_max: int,
         bytes_max: int,
         suggested_broker_id: int,
+        facts_version: int,
         property_filter: PropertyFilter | None = None,
         version: int | None = None,
         expression: str | None = None,
         expression_type: str | None = None,
     ) -> None:
-        """Answer pulls that are like one that passed every check, until `revoke_pulls` is called.
+        """Answer pulls that are like one that passed every check, of facts of this version.
 
-        Those want the `version` of what their group subscribed to, or without one carry this very
+        The grant holds until `facts_version` is another. Those pulls want the `version` of what
+        their group subscribed to, or without one carry this very
         expression. Pulls that find nothing in memory, and oneway ones, stay cold.
         """
 
-    def revoke_pulls(self) -> None:
-        """Have every pull checked again: call it when anything changes that checks look at."""
+    @property
+    def facts_version(self) -> int:
+        """The version of everything that checks of pulls look at; it rises with each change."""
+
+    def facts_changed(self) -> None:
+        """Hear that something changes that checks of pulls look at."""
+
+    @property
+    def put_times(self) -> tuple[int, list[int]]:
+        """The longest turn that stored messages, in milliseconds, and the count of each range."""
+
+    @property
+    def pull_times(self) -> tuple[int, list[int]]:
+        """The same of turns that answered pulls."""
 
     def set_deferring(self, deferring: bool) -> None:
         """Defer the answers to stored sends, as a store that flushes for each of them does."""

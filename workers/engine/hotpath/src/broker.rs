@@ -2,14 +2,17 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use ahash::AHashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
 use regent_remoting::properties::append_property;
 
 use crate::pull::{Grant, GrantedFilter, PullKind};
+use crate::received::Received;
 use crate::reply::{StoredAnswer, trace_text};
+use crate::turn_times::TurnTimes;
 use crate::unique_key::UniqueKeys;
 
 const PERM_WRITE: u32 = 2;
@@ -102,8 +105,14 @@ pub struct HotPath {
     refusal: RwLock<String>,
     handing_up: AtomicBool,
     deferring: AtomicBool,
+    /// Of everything that checks of pulls look at; it rises with each change.
+    facts_version: AtomicU64,
     /// Kinds of pulls that passed every check, by their keys.
     grants: RwLock<AHashMap<Box<[u8]>, Arc<Grant>>>,
+    /// Turns in which messages were stored.
+    pub put_times: TurnTimes,
+    /// Turns in which pulls were answered.
+    pub pull_times: TurnTimes,
 }
 
 impl HotPath {
@@ -121,7 +130,10 @@ impl HotPath {
             refusal: RwLock::default(),
             handing_up: AtomicBool::new(false),
             deferring: AtomicBool::new(false),
+            facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
+            put_times: TurnTimes::default(),
+            pull_times: TurnTimes::default(),
         }
     }
 
@@ -165,8 +177,8 @@ impl HotPath {
         self.deferring.store(deferring, Ordering::Release);
     }
 
-    /// Say that pulls of one kind pass every check, until [`Self::revoke_pulls`] is called. Those with
-    /// long filters are checked each time all the same.
+    /// Say that pulls of one kind pass every check, as long as the facts have the version of the grant.
+    /// Those with long filters are checked each time all the same.
     pub fn grant_pulls(&self, kind: &PullKind<'_>, grant: Grant) {
         let mut key = Vec::new();
         kind.write_key(&mut key);
@@ -179,18 +191,41 @@ impl HotPath {
         }
         let mut grants = self.grants.write();
         if grants.len() >= GRANT_COUNT_MAX {
+            let version = self.facts_version();
+            grants.retain(|_, grant| grant.facts_version == version);
+        }
+        if grants.len() >= GRANT_COUNT_MAX {
             grants.clear();
         }
         grants.insert(key.into(), Arc::new(grant));
     }
 
-    /// Have each kind of pull checked again: call it before anything changes that checks look at.
-    pub fn revoke_pulls(&self) {
-        self.grants.write().clear();
+    /// The version of everything that checks of pulls look at: a grant carries that of its checks.
+    #[must_use]
+    pub fn facts_version(&self) -> u64 {
+        self.facts_version.load(Ordering::Acquire)
+    }
+
+    /// Hear that something changes that checks of pulls look at, so that no earlier grant holds.
+    pub fn facts_changed(&self) {
+        self.facts_version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Note how long a turn took that came to something.
+    pub fn note_turn(&self, received: &Received, took: Duration) {
+        if !received.arrivals.is_empty() {
+            self.put_times.note(took);
+        }
+        if !received.pulled.is_empty() {
+            self.pull_times.note(took);
+        }
     }
 
     pub(crate) fn grant(&self, key: &[u8]) -> Option<Arc<Grant>> {
-        self.grants.read().get(key).cloned()
+        let version = self.facts_version();
+        let grants = self.grants.read();
+        let grant = grants.get(key)?;
+        (grant.facts_version == version).then(|| Arc::clone(grant))
     }
 
     pub(crate) fn is_handing_up(&self) -> bool {
@@ -252,7 +287,68 @@ mod tests {
             count_max: 32,
             bytes_max: 1 << 18,
             suggested_broker_id: 0,
+            facts_version: 0,
         }
+    }
+
+    fn kind_of(expression: &str) -> PullKind<'_> {
+        PullKind {
+            group: "g",
+            topic: "T",
+            filter: PullFilter::Carried {
+                expression,
+                expression_type: "TAG",
+            },
+        }
+    }
+
+    fn key_of(kind: &PullKind<'_>) -> Vec<u8> {
+        let mut key = Vec::new();
+        kind.write_key(&mut key);
+        key
+    }
+
+    #[test]
+    fn a_grant_ends_with_the_facts_that_were_checked() {
+        let hot = hot_path();
+        let kind = kind_of("A");
+        hot.grant_pulls(&kind, grant(1));
+        assert!(hot.grant(&key_of(&kind)).is_some());
+
+        hot.facts_changed();
+        assert!(hot.grant(&key_of(&kind)).is_none());
+
+        // Checks that began before the change grant nothing.
+        hot.grant_pulls(&kind, grant(1));
+        assert!(hot.grant(&key_of(&kind)).is_none());
+
+        let facts_version = hot.facts_version();
+        hot.grant_pulls(
+            &kind,
+            Grant {
+                facts_version,
+                ..grant(1)
+            },
+        );
+        assert!(hot.grant(&key_of(&kind)).is_some());
+    }
+
+    #[test]
+    fn grants_that_hold_are_kept_when_there_are_too_many() {
+        let hot = hot_path();
+        for number in 0..GRANT_COUNT_MAX - 1 {
+            hot.grant_pulls(&kind_of(&number.to_string()), grant(1));
+        }
+        hot.facts_changed();
+        let fresh = Grant {
+            facts_version: hot.facts_version(),
+            ..grant(1)
+        };
+        hot.grant_pulls(&kind_of("A"), fresh.clone());
+        hot.grant_pulls(&kind_of("B"), fresh);
+
+        assert!(hot.grant(&key_of(&kind_of("A"))).is_some());
+        assert!(hot.grant(&key_of(&kind_of("B"))).is_some());
     }
 
     #[test]
@@ -268,22 +364,16 @@ mod tests {
             ),
             (&long, 1, false),
         ] {
-            hot.revoke_pulls();
-            let filter = PullFilter::Carried {
-                expression,
-                expression_type: "TAG",
+            hot.facts_changed();
+            let kind = kind_of(expression);
+            let granted = Grant {
+                facts_version: hot.facts_version(),
+                ..grant(tag_count)
             };
-            let kind = PullKind {
-                group: "g",
-                topic: "T",
-                filter,
-            };
-            let mut key = Vec::new();
-            kind.write_key(&mut key);
 
-            hot.grant_pulls(&kind, grant(tag_count));
+            hot.grant_pulls(&kind, granted);
 
-            assert_eq!(hot.grant(&key).is_some(), is_kept);
+            assert_eq!(hot.grant(&key_of(&kind)).is_some(), is_kept);
         }
     }
 }

@@ -132,20 +132,8 @@ impl Connection {
         if chunk.len() >= PIPELINED_BYTES_MIN {
             received.replies.reserve(chunk.len() / 4);
         }
-        let call = Call {
-            hot,
-            store,
-            topics: &topics,
-            writer: None,
-            peer: self.peer,
-            now_ms,
-            is_writable: hot.is_writable(),
-            is_handing_up: hot.is_handing_up(),
-            is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
-            scratch: &mut self.scratch,
-            received,
-            taker,
-        };
+        let (peer, scratch) = (self.peer, &mut self.scratch);
+        let call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
         let outcome = call.run(&mut self.framer, &mut self.patterns, chunk);
         received.merge_arrivals();
         if self.scratch.capacity() > KEPT_SIZE_MAX {
@@ -153,6 +141,63 @@ impl Connection {
         }
         outcome
     }
+}
+
+/// A send that the dispatcher has decoded and checked.
+#[derive(Debug)]
+pub struct DecodedSend<'a> {
+    /// Request code.
+    pub code: i32,
+    /// Correlation id chosen by the requester.
+    pub opaque: i32,
+    /// The bits of the header.
+    pub flag: i32,
+    /// How its header was written, and its answer is.
+    pub encoding: Encoding,
+    /// The custom header fields.
+    pub ext: Vec<(&'a str, &'a str)>,
+    /// The message.
+    pub body: &'a [u8],
+}
+
+/// Append and answer one send of `peer` as a connection does. `false` leaves it: it is not an ordinary
+/// one, or clients cannot simply send to its topic.
+pub fn append_send(
+    hot: &HotPath,
+    store: &Store,
+    peer: SocketAddr,
+    send: &DecodedSend<'_>,
+    now_ms: i64,
+    received: &mut Received,
+) -> bool {
+    let mut fields = SendFields::default();
+    for &(key, value) in &send.ext {
+        fields.put(Text::plain(key), Some(Text::plain(value)));
+    }
+    let Some(request) = fields.request(send.code) else {
+        return false;
+    };
+    let frame = Frame {
+        encoding: send.encoding,
+        header: &[],
+        body: send.body,
+    };
+    let header = Header {
+        code: send.code,
+        opaque: send.opaque,
+        flag: send.flag,
+        ..Header::default()
+    };
+    let mut scratch = Scratch::default();
+    scratch.properties.set(fields.properties(send.code));
+    let nobody = Taker {
+        bytes_max: 0,
+        answer_bytes_max: 0,
+        answers: &mut PullAnswers::default(),
+    };
+    let (topics, scratch) = (hot.topics(), &mut scratch);
+    let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, nobody);
+    call.on_send(&frame, &header, &request)
 }
 
 /// One call of [`Connection::receive`]: what its frames share.
@@ -172,7 +217,34 @@ struct Call<'c, 't, 's> {
     taker: Taker<'t, 's>,
 }
 
-impl Call<'_, '_, '_> {
+impl<'c, 't, 's> Call<'c, 't, 's> {
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
+    fn new(
+        hot: &'c HotPath,
+        store: &'s Store,
+        topics: &'c HotTopics,
+        peer: SocketAddr,
+        now_ms: i64,
+        scratch: &'c mut Scratch,
+        received: &'c mut Received,
+        taker: Taker<'t, 's>,
+    ) -> Self {
+        Self {
+            hot,
+            store,
+            topics,
+            writer: None,
+            peer,
+            now_ms,
+            is_writable: hot.is_writable(),
+            is_handing_up: hot.is_handing_up(),
+            is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
+            scratch,
+            received,
+            taker,
+        }
+    }
+
     fn run(
         mut self,
         framer: &mut Framer,

@@ -19,12 +19,14 @@ mod reply;
 mod send;
 #[allow(unsafe_code)]
 mod socket;
+mod turn_times;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
-pub use connection::Connection;
+pub use connection::{Connection, DecodedSend, append_send};
 pub use properties::SPECIAL_PROPERTIES;
 pub use pull::{Commit, Grant, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
 pub use socket::PullAnswers;
+pub use turn_times::{TURN_TIME_LIMITS_MS, TurnTimes};

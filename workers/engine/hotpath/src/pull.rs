@@ -129,6 +129,8 @@ pub struct Grant {
     pub bytes_max: usize,
     /// Whom consumers are told to ask next.
     pub suggested_broker_id: i64,
+    /// The version of the facts that were checked; with another one the grant does not hold.
+    pub facts_version: u64,
 }
 
 /// Where answers of pulls go, and how many.

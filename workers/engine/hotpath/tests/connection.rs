@@ -5,7 +5,9 @@
 use std::net::SocketAddr;
 
 use regent_commitlog::{FlushMode, QueueRead, Store, StoreConfig};
-use regent_hotpath::{Connection, HotPath, HotPathConfig, Received, Topic};
+use regent_hotpath::{
+    Connection, DecodedSend, HotPath, HotPathConfig, Received, Topic, append_send,
+};
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use tempfile::TempDir;
 
@@ -249,4 +251,56 @@ fn a_read_returns_the_bodies_in_the_order_sent() {
         rest = &rest[record.bytes.len()..];
     }
     assert_eq!(sizes, (0..40).map(|turn| turn * 5 + 4).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_decoded_send_is_stored_and_answered_as_one_on_a_connection() {
+    for encoding in [Encoding::Json, Encoding::RocketMq] {
+        let fixture = Fixture::new(FlushMode::Async);
+        let chunk = send(encoding, 7, "1", b"hello");
+        let first = fixture.receive(&mut fixture.connect(), &chunk);
+        let commands = Decoder::new(1 << 20).receive(&chunk).unwrap();
+        let command = &commands[0];
+        let decoded = |topic| DecodedSend {
+            code: command.code,
+            opaque: command.opaque,
+            flag: command.flag,
+            encoding: command.encoding,
+            ext: command
+                .ext
+                .iter()
+                .map(|(key, value)| (&**key, if key == "b" { topic } else { &**value }))
+                .collect(),
+            body: &command.body,
+        };
+        let append = |topic| {
+            let mut received = Received::default();
+            let is_taken = append_send(
+                &fixture.hot,
+                &fixture.store,
+                fixture.peer,
+                &decoded(topic),
+                NOW_MS,
+                &mut received,
+            );
+            (is_taken, received)
+        };
+
+        let (is_taken, second) = append("Orders");
+        let (is_unknown_taken, nothing) = append("Unknown");
+
+        assert!(is_taken);
+        assert_eq!(
+            second.arrivals[0].max_offset,
+            first.arrivals[0].max_offset + 1
+        );
+        let [first, second] = [&first.replies, &second.replies].map(|replies| {
+            let mut answers = Decoder::new(1 << 20).receive(replies).unwrap();
+            answers.remove(0)
+        });
+        assert_eq!((second.code, second.opaque), (first.code, 7));
+        assert_eq!(second.ext["transactionId"], first.ext["transactionId"]);
+        assert_eq!(second.ext["queueOffset"], "1");
+        assert!(!is_unknown_taken && nothing.replies.is_empty());
+    }
 }

@@ -15,15 +15,15 @@ use crate::error::{Failure, ProtocolError, detached};
 /// A remoting command, received.
 #[pyclass(frozen, get_all, module = "regent_engine")]
 pub(crate) struct Command {
-    code: i32,
+    pub(crate) code: i32,
     language: &'static str,
     version: i32,
-    opaque: i32,
-    flag: i32,
+    pub(crate) opaque: i32,
+    pub(crate) flag: i32,
     remark: Option<String>,
-    ext: Py<PyDict>,
-    body: Py<PyBytes>,
-    encoding: &'static str,
+    pub(crate) ext: Py<PyDict>,
+    pub(crate) body: Py<PyBytes>,
+    pub(crate) encoding: &'static str,
     is_response: bool,
     is_oneway: bool,
 }
@@ -105,7 +105,7 @@ fn encoding_name(encoding: Encoding) -> &'static str {
     }
 }
 
-fn encoding_named(name: &str) -> PyResult<Encoding> {
+pub(crate) fn encoding_named(name: &str) -> PyResult<Encoding> {
     match name {
         "json" => Ok(Encoding::Json),
         "rocketmq" => Ok(Encoding::RocketMq),

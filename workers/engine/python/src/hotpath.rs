@@ -3,16 +3,18 @@
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
-use regent_hotpath::{Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic};
+use regent_hotpath::{
+    DecodedSend, Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic, append_send,
+};
 use regent_remoting::limits;
 
-use crate::command::Command;
+use crate::command::{Command, encoding_named, text_pairs};
 use crate::error::{Failure, ProtocolError};
 use crate::filter::{PropertyFilter, chosen};
 use crate::message::host;
@@ -94,7 +96,7 @@ impl HotPath {
     }
 
     #[pyo3(signature = (group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
-        suggested_broker_id, property_filter=None, version=None, expression=None,
+        suggested_broker_id, facts_version, property_filter=None, version=None, expression=None,
         expression_type=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn grant_pulls(
@@ -106,6 +108,7 @@ impl HotPath {
         count_max: usize,
         bytes_max: usize,
         suggested_broker_id: i64,
+        facts_version: u64,
         property_filter: Option<PyRef<'_, PropertyFilter>>,
         version: Option<i64>,
         expression: Option<&str>,
@@ -129,12 +132,60 @@ impl HotPath {
             count_max,
             bytes_max,
             suggested_broker_id,
+            facts_version,
         };
         self.0.hot.grant_pulls(&kind, grant);
     }
 
-    fn revoke_pulls(&self) {
-        self.0.hot.revoke_pulls();
+    #[getter]
+    fn facts_version(&self) -> u64 {
+        self.0.hot.facts_version()
+    }
+
+    fn facts_changed(&self) {
+        self.0.hot.facts_changed();
+    }
+
+    #[getter]
+    fn put_times(&self) -> (u64, [u64; hotpath::TURN_TIME_LIMITS_MS.len() + 1]) {
+        let times = &self.0.hot.put_times;
+        (times.longest_ms(), times.counts())
+    }
+
+    #[getter]
+    fn pull_times(&self) -> (u64, [u64; hotpath::TURN_TIME_LIMITS_MS.len() + 1]) {
+        let times = &self.0.hot.pull_times;
+        (times.longest_ms(), times.counts())
+    }
+
+    fn append(
+        &self,
+        py: Python<'_>,
+        command: &Command,
+        peer: (String, u16),
+        now_ms: i64,
+    ) -> PyResult<Option<Received>> {
+        let peer = host(&peer)?;
+        let ext = text_pairs(command.ext.bind(py).as_any())?;
+        let encoding = encoding_named(command.encoding)?;
+        let (code, opaque, flag) = (command.code, command.opaque, command.flag);
+        let body = command.body.as_bytes(py);
+        let (is_taken, received) = self.0.store.run(py, |store| {
+            let send = DecodedSend {
+                code,
+                opaque,
+                flag,
+                encoding,
+                ext: ext.iter().map(|(key, value)| (&**key, &**value)).collect(),
+                body,
+            };
+            let mut received = hotpath::Received::default();
+            let is_taken = append_send(&self.0.hot, store, peer, &send, now_ms, &mut received);
+            Ok((is_taken, received))
+        })?;
+        is_taken
+            .then(|| Received::new(py, received, None))
+            .transpose()
     }
 
     fn set_handing_up(&self, handing_up: bool) {
@@ -150,6 +201,12 @@ impl HotPath {
 #[pyfunction]
 pub(crate) fn special_properties() -> Vec<&'static str> {
     hotpath::SPECIAL_PROPERTIES.to_vec()
+}
+
+/// Give the ends of the ranges by which turns are counted, in milliseconds.
+#[pyfunction]
+pub(crate) fn turn_time_limits_ms() -> [u32; hotpath::TURN_TIME_LIMITS_MS.len()] {
+    hotpath::TURN_TIME_LIMITS_MS
 }
 
 /// Tell this process from others: its id, and when it made its hot path.
@@ -273,8 +330,10 @@ impl Connection {
                 answer_bytes_max: socket.map_or(SHORT_ANSWER_BYTES_MAX, |_| usize::MAX),
                 answers: &mut answers,
             };
+            let began_at = Instant::now();
             let outcome = connection.receive_pulls(hot, store, data, now_ms, &mut received, taker);
             let rest = handed_over(store, &answers, socket)?;
+            hot.note_turn(&received, began_at.elapsed());
             Ok((received, outcome, rest))
         })?;
         let received = Received::new(py, received, rest)?;

@@ -32,7 +32,7 @@ mod regent_engine {
     #[pymodule_export]
     use crate::filter::PropertyFilter;
     #[pymodule_export]
-    use crate::hotpath::{Connection, HotPath, Received, special_properties};
+    use crate::hotpath::{Connection, HotPath, Received, special_properties, turn_time_limits_ms};
     #[pymodule_export]
     use crate::inspect::{
         CheckpointSurvey, Finding, IndexSurvey, IndexedKey, QueueSurvey, Survey, finding_kinds,

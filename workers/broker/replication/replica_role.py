@@ -1,4 +1,4 @@
-"""Be a replica: what runs while another broker is the master (control-plane.md 3.6)."""
+"""Be a replica: copy the log of the master, and pass requests on to it (control-plane.md 3.6)."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,25 +7,25 @@ from workers.broker.broker import Broker
 from workers.broker.replication.controller_client import GroupState
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
-from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.stock_metadata import StockMetadata
 from workers.broker.replication.verification import Verification
 
 
-class Following:
-    """The tasks of a replica; none while this broker is none."""
+class ReplicaRole:
+    """What this broker does as replica; its tasks run only while it is one."""
 
     def __init__(
         self,
         broker: Broker,
-        journal: StateJournal,
         handover: Handover,
         verification: Verification,
         *,
         on_confirmed: Callable[[int], None],
     ) -> None:
-        self._broker, self._journal, self._handover = broker, journal, handover
+        self._broker, self._journal, self._handover = broker, broker.journal, handover
         self._verification, self._on_confirmed = verification, on_confirmed
+        self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
         self._obstacle = ""
@@ -56,8 +56,13 @@ class Following:
         """Remember why a damaged log is not whole again yet."""
         self._obstacle = reason
 
-    def begin(self, own_id: int, master: GroupState) -> None:
-        """Follow a master; called after `stop`."""
+    async def begin(self, own_id: int, master: GroupState) -> None:
+        """Follow a master, and none before."""
+        assert master.master_address is not None, "a master that is followed has an address"
+        await self.stop()
+        self._verification.confirmed.accept_loss(master.loss_epoch)
+        self._journal.follow(master.epoch)
+        self.passing.follow(master.master_address)
         follower = self.follower = self._follower_of(own_id, master)
         copy = StockMetadata(self._broker, self._journal, follower.master_address)
         self._tasks = [

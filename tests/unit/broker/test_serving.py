@@ -1,0 +1,70 @@
+"""What each request code means for a broker, as its processor declares it."""
+
+import pytest
+
+from backend.remoting.request_code import RequestCode
+from workers.broker.dispatcher import Dispatcher  # noqa: F401 - declares every request
+from workers.broker.errors import Refusal
+from workers.broker.required_role import RequiredRole, check_role
+from workers.broker.serving import REQUESTS, find_served, serves
+
+READABLE = {
+    RequestCode.PULL_MESSAGE,
+    RequestCode.LITE_PULL_MESSAGE,
+    RequestCode.QUERY_CONSUMER_OFFSET,
+    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+    RequestCode.GET_MAX_OFFSET,
+    RequestCode.GET_MIN_OFFSET,
+    RequestCode.GET_EARLIEST_MSG_STORETIME,
+    RequestCode.CLEAN_UNUSED_TOPIC,
+}
+MASTER_TAKES = {RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.LOCK_BATCH_MQ}
+
+
+@pytest.mark.parametrize("code", RequestCode)
+def test_a_replica_passes_on_what_the_master_alone_may_do(code):
+    is_expected = code in {10, 310, 320, 36, 15, 41, 42, 17, 215, 200, 207}
+
+    assert find_served(code).is_passed_on == is_expected
+
+
+@pytest.mark.parametrize("code", sorted(READABLE | MASTER_TAKES))
+def test_readers_are_refused_before_the_log_may_be_shown(code):
+    with pytest.raises(Refusal) as refusal:
+        check_role(find_served(code).role, is_readable=False, is_master=True)
+
+    assert refusal.value.code == 14
+
+
+@pytest.mark.parametrize("code", sorted(MASTER_TAKES))
+def test_a_replica_takes_no_offsets_and_gives_no_locks(code):
+    with pytest.raises(Refusal) as refusal:
+        check_role(find_served(code).role, is_readable=True, is_master=False)
+
+    assert refusal.value.code == 14
+
+
+@pytest.mark.parametrize("code", [17, 215, 200, 207, 222])
+def test_a_replica_takes_no_orders(code):
+    with pytest.raises(Refusal) as refusal:
+        check_role(find_served(code).role, is_readable=True, is_master=False)
+
+    assert refusal.value.code == 16
+
+
+@pytest.mark.parametrize("code", sorted(READABLE))
+def test_a_replica_serves_readers_once_the_log_may_be_shown(code):
+    check_role(find_served(code).role, is_readable=True, is_master=False)
+
+
+def test_the_fast_port_serves_everything_but_pulls():
+    refused = {code for code, served in REQUESTS.items() if not served.on_fast_port}
+
+    assert refused == {RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE}
+
+
+def test_a_request_has_one_processor():
+    declare = serves(RequestCode.SEND_MESSAGE, role=RequiredRole.ANY, passed_on=False, target=None)
+
+    with pytest.raises(ValueError, match="SEND_MESSAGE has two processors"):
+        declare(lambda _broker, _caller, _command: b"")

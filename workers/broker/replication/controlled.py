@@ -1,0 +1,257 @@
+"""Be a member of a broker group whose controller says who is master (control-plane.md 3.6, 3.7)."""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Awaitable
+from typing import Final
+
+from regent_engine import Command
+
+from backend.remoting.bodies.controller import HaStatusBody
+from workers.broker.broker import Broker
+from workers.broker.late_answers import unconfirmed
+from workers.broker.registration import Registrant
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.controller_client import GroupState, Sign
+from workers.broker.replication.ha_status import describe_ha
+from workers.broker.replication.mark_keeping import MarkKeeping
+from workers.broker.replication.master_role import MasterRole
+from workers.broker.replication.replica_role import ReplicaRole
+from workers.broker.replication.roles import Authority
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.replication.verification import Verification
+from workers.broker.required_role import RequiredRole, check_role
+from workers.broker.write_block import WriteBlock
+
+TICK_S: Final = 0.05
+
+
+class Controlled:
+    """The membership of a broker under a controller, and the change from one role to another."""
+
+    # No record waits for one commit (D14).
+    appends_commits = False
+    # The log of every member has to take an order.
+    keeps_room = False
+
+    def __init__(
+        self,
+        broker: Broker,
+        registrant: Registrant,
+        verification: Verification,
+        *,
+        ha_socket: socket.socket,
+    ) -> None:
+        self._broker, self._store = broker, broker.store
+        self._registrant, self._verification = registrant, verification
+        self._life = secrets.randbits(63) or 1
+        self.own_id = 0
+        self.master = MasterRole(
+            broker, ha_socket=ha_socket, show=self._show, announce=self._announce
+        )
+        self.replica = ReplicaRole(
+            broker, self.master.handover, verification, on_confirmed=self._show
+        )
+        self.marks = MarkKeeping(
+            broker.store,
+            verification,
+            confirmed_term=self._confirmed_term,
+            is_beginning=lambda: self.master.is_beginning,
+        )
+        # Every turn of the hot path calls these.
+        self.appended, self.when_safe = self.master.appended, self.master.when_safe
+        self.hand_over = self.master.hand_over
+        self._is_readable = self.is_broken = False
+
+    @property
+    def role_id(self) -> int:
+        """Give the id that the role brings: 0 for the master, its own for a replica."""
+        return self.own_id if self.master.term is None else 0
+
+    @property
+    def ha_address(self) -> str | None:
+        """Give where replicas get the log; None unless this broker is master."""
+        return None if self.master.term is None else self._registrant.ha_address
+
+    @property
+    def epoch(self) -> int | None:
+        """Give the epoch that this broker serves as master; None unless it is master."""
+        return None if self.master.term is None else self.master.term.epoch
+
+    @property
+    def safe_position(self) -> int:
+        """Give up to where all members hold the log."""
+        return self._store.confirmed_position
+
+    def describe_ha(self) -> HaStatusBody:
+        """Say how this broker's log is replicated (907)."""
+        master, end = self.master, self._store.max_position
+        return describe_ha(
+            master.term, self.replica, master.listener, end=end, now_ms=self._broker.clock()
+        )
+
+    def check(self, required: RequiredRole) -> None:
+        """Pass a request that this broker may serve in its role.
+
+        Raises:
+            Refusal: it may not.
+        """
+        term = self.master.term
+        is_readable = self._is_readable if term is None else term.shows_former
+        check_role(required, is_readable=is_readable, is_master=term is not None)
+
+    def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
+        """Have the master answer a request; None if this broker has to."""
+        return self.replica.passing.take(command)
+
+    def begin_topic(self, name: str) -> None:
+        """Do nothing: the log says which messages of a former topic are gone."""
+
+    async def stored(self, position: int, reply: bytes, _late_reply: bytes) -> bytes:
+        """Give the answer once the log up to a position may be acknowledged, or what it is then."""
+        outcome = await self.outcome(position)
+        return reply if outcome is Outcome.CONFIRMED else unconfirmed(reply, outcome)
+
+    async def outcome(self, position: int) -> Outcome:
+        """Tell whether the log up to a position may be acknowledged, once that is known."""
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+        def release(found: Outcome) -> None:
+            if not outcome.done():
+                outcome.set_result(found)
+
+        self.when_safe(position, release)
+        return await outcome
+
+    def flush_failed(self) -> None:
+        """Give the lease up: it is not known what is on the disk (D13)."""
+        self.is_broken = True
+        self.master.resign()
+        self.master.hurry()
+
+    # What a member tells its controller, and does in its group.
+
+    def sign(self) -> Sign:
+        """Give what the controller hears of this broker.
+
+        The epoch is that of the log's end, on the disk (D12). A broker that was just elected has no
+        rival: it names its new epoch, and gets the lease before the disk has the epoch.
+        """
+        epoch, end = self.master.led_epoch, self._store.max_position
+        if epoch is None:
+            epochs = self._store.epochs()
+            epoch = max((one for one, start in epochs if start <= end), default=-1)
+        refused_cut, mark = self.replica.refused_cut, self._verification.confirmed
+        confirmed, confirmed_epoch = self.marks.confirmed_end()
+        if refused_cut is not None:
+            confirmed, confirmed_epoch = mark.position, mark.epoch
+        return Sign(
+            epoch=epoch,
+            max_position=end,
+            confirmed_position=confirmed,
+            is_verified=self._verification.is_verified,
+            is_cordoned=self._broker.is_cordoned,
+            is_learner=self._broker.settings.is_learner,
+            life=self._life,
+            confirmed_epoch=confirmed_epoch,
+            refused_cut=refused_cut,
+        )
+
+    def known_epoch(self) -> int:
+        """Give the newest epoch that this broker ever took part in; -1 for none."""
+        return max((epoch for epoch, _ in self._store.epochs()), default=-1)
+
+    def attach(self, own_id: int, authority: Authority) -> None:
+        """Take the id that the controller has given; roles come after it."""
+        self.own_id = own_id
+        self.master.attach(own_id, authority)
+
+    def fence(self) -> None:
+        """Take and show nothing until the group's master is known; called before clients come."""
+        self._broker.journal.load()
+        self._broker.hot.set_deferring(True)
+        self._broker.block_writes(WriteBlock.NOT_MASTER)
+        self._broker.confirm(0)
+
+    async def listen(self) -> None:
+        """Listen for replicas; they are taken while this broker is master."""
+        await self.master.listener.start()
+
+    async def tick(self) -> None:
+        """Do what falls due, until cancelled; a task that died ends this one too."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.replica.check()
+            if self.master.term is None:
+                self._broker.journal.catch_up()
+            self.master.tick(loop.time())
+            self._broker.changes.tick()
+            self.marks.note()
+
+    async def stop(self) -> None:
+        """Be neither master nor replica any more, and answer the clients that wait."""
+        self._broker.journal.write()
+        self.replica.passing.close()
+        self.marks.note()
+        self.master.end()
+        await self.replica.stop()
+        self.master.listener.stop()
+        await self.marks.save()
+        await self.master.handover.let_clients_go()
+
+    # What the controller says of the role.
+
+    def suspend(self) -> None:
+        """Stop acknowledging and taking messages at once."""
+        self.marks.note()
+        self._broker.block_writes(WriteBlock.NOT_MASTER)
+        self._broker.state.delays.stop()
+        self.replica.passing.pause()
+        self.master.handover.end()
+        self.master.end()
+
+    async def become_master(self, state: GroupState) -> None:
+        """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
+        if self.master.is_over:
+            return
+        self._verification.waive()
+        self._verification.confirmed.accept_loss(state.loss_epoch)
+        self.marks.forget_if_lacking()
+        self._broker.gate.shut()
+        self.master.elect(state.epoch)
+        await self.replica.stop()
+        if await self.master.begin(state):
+            self.replica.passing.lead()
+            await self.master.let_clients_come()
+
+    async def become_replica(self, state: GroupState) -> None:
+        """Follow a master."""
+        if self.master.is_leaving:
+            return
+        await self.replica.begin(self.own_id, state)
+        self._announce(self.own_id, state.epoch)
+
+    def install(self, committed: SyncStateSet) -> None:
+        """Take over the set of the present epoch."""
+        if self.master.term is not None:
+            self.master.term.install(committed)
+
+    def _confirmed_term(self) -> int | None:
+        """Give the epoch whose master says what is confirmed now; None without one."""
+        term = self.master.term
+        return self.replica.confirmed_term if term is None else term.epoch
+
+    def _show(self, position: int) -> None:
+        """Let readers see the log up to a confirmed position."""
+        self._is_readable = True
+        self._broker.confirm(position)
+
+    def _announce(self, broker_id: int, epoch: int) -> None:
+        """Let name servers know, under the id that the role gives."""
+        self._broker.topics.begin_epoch(epoch)
+        self._registrant.become(broker_id)
+        if self._broker.name_servers is not None and not self.master.is_leaving:
+            self._broker.name_servers.release()
+            self._broker.name_servers.poke()

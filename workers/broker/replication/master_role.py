@@ -1,0 +1,247 @@
+"""Be the master of a group: the term of one epoch, its lease and its hand-over.
+
+The rules are those of control-plane.md 3.11, 3.12.
+
+A master serves from the moment that the log knows its epoch until a newer one is known. All of this
+belongs to the loop's thread.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable
+from typing import Final
+
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.elapsed import elapsed_s
+from workers.broker.errors import Refusal
+from workers.broker.gate import WAIT_S_MAX
+from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.ha_listener import HaListener
+from workers.broker.replication.handover import Handover
+from workers.broker.replication.lease import Lease
+from workers.broker.replication.roles import Authority
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.replication.term import Term
+from workers.broker.write_block import WriteBlock
+
+MASTER_ID: Final = 0
+
+
+class MasterRole:
+    """What this broker does as master; the host of its `Term`."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        *,
+        ha_socket: socket.socket,
+        show: Callable[[int], None],
+        announce: Callable[[int, int], None],
+    ) -> None:
+        """Take how readers are shown the log, and how name servers hear of a role and its epoch."""
+        self._broker, self._store, self._settings = broker, broker.store, broker.settings
+        self.show, self._announce = show, announce
+        self.listener = HaListener(broker.store, broker.settings, ha_socket)
+        broker.cleaner.keep_from(self.listener.needed_from)
+        self.handover = Handover(broker, broker.journal)
+        self._own_id, self._lease = 0, Lease()
+        self._authority: Authority | None = None
+        self.led_epoch: int | None = None
+        """The epoch that this broker was elected for, from then on; None unless it is master."""
+        self.term: Term | None = None
+        self._term_task: asyncio.Task[None] | None = None
+        self.is_leaving = self._has_resigned = False
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether this broker is not to be master again."""
+        return self.is_leaving or self._has_resigned
+
+    @property
+    def is_beginning(self) -> bool:
+        """Tell whether this broker was elected, and its epoch is not in the log yet."""
+        return self.led_epoch is not None and self.term is None
+
+    def attach(self, own_id: int, authority: Authority) -> None:
+        """Take the id that the controller has given; terms come after it."""
+        self._own_id, self._authority = own_id, authority
+
+    def elect(self, epoch: int) -> None:
+        """Hear that this broker is elected, before it is no replica any more."""
+        self.led_epoch = epoch
+
+    async def begin(self, state: GroupState) -> bool:
+        """Have the log begin the epoch, and take messages; False if the epoch is over by then."""
+        if self.led_epoch is None or self._has_resigned:
+            return False  # Another was elected meanwhile, or is about to be.
+        # While the epoch is written the lease is granted, and clients are sent here.
+        self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
+        self.hurry()
+        self._announce(MASTER_ID, state.epoch)
+        try:
+            await asyncio.to_thread(self._store.begin_epoch, state.epoch)
+        except BaseException:
+            self.led_epoch = None
+            self._broker.gate.open()
+            raise
+        if self.led_epoch is None or self._has_resigned:
+            return False
+        former_end = self._store.max_position
+        self._broker.journal.lead(state.epoch)
+        term = self.term = self._term_of(state, former_end)
+        self.listener.serve(term)
+        self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
+        self.set_replica_count(len(term.current.broker_ids))
+        self._broker.unblock_writes(WriteBlock.NOT_MASTER)
+        self._broker.state.delays.start()
+        # It is flushed, where the settings ask for it.
+        self.when_safe(former_end, lambda _outcome: None)
+        return True
+
+    async def let_clients_come(self) -> None:
+        """Open the gate once readers see all that was acknowledged before, or after a moment."""
+        term = self.term
+        if term is None:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_S_MAX):
+                await term.show_former()
+        if not (term.is_over or self.is_leaving):
+            self._broker.gate.open()
+
+    def end(self) -> None:
+        """Be no master any more, and answer the clients that wait."""
+        self.listener.close_sessions()
+        self._broker.journal.stand_down()
+        self.led_epoch = None
+        if self.term is not None:
+            self.term.end()
+            self.term = None
+        if self._term_task is not None:
+            self._term_task.cancel()
+            self._term_task = None
+        self._lease.drop()
+
+    async def hand_over(self, epoch: int) -> None:
+        """Have all confirmed and take no more until another is elected, or for a moment.
+
+        Raises:
+            Refusal: this broker is not the master of that epoch, or too much is unconfirmed.
+        """
+        term = self.term
+        if term is None or term.epoch != epoch or self.is_leaving:
+            raise Refusal(ResponseCode.CONTROLLER_INVALID_MASTER, f"epoch {epoch} is not served")
+        await self.handover.prepare(term)
+
+    async def leave(self) -> None:
+        """Let what was appended be confirmed, to a deadline; nothing is appended any more."""
+        self.is_leaving = True
+        if self.term is not None:
+            await self.handover.leave(self.term)
+
+    def resign(self) -> None:
+        """Acknowledge nothing any more: another broker may be elected at once (D9)."""
+        self._has_resigned = True
+        self._lease.drop()
+        if self.term is not None:
+            self.term.end()
+
+    def take_lease(self, epoch: int, *, asked_at_s: float, lease_ms: int) -> bool:
+        """Take what the controller grants a master; False when it grants none to this one."""
+        if epoch != self.led_epoch or self.is_over:
+            return True
+        if lease_ms <= 0:
+            self._lease.drop()
+            return False
+        self._lease.grant(epoch, asked_at_s=asked_at_s, lease_ms=lease_ms)
+        if self.term is not None:
+            self.term.advance()
+        return True
+
+    def hurry(self) -> None:
+        """Tell the controller now how this broker is."""
+        if self._authority is not None:
+            self._authority.hurry()
+
+    def appended(self) -> None:
+        """Hear that the log has grown, and send it to the replicas."""
+        if self.term is not None and self.term.is_alone:
+            # No other broker has to hold it: answers leave before a learner is sent anything.
+            self.term.advance()
+            self.listener.send_later()
+        else:
+            self.listener.appended()
+
+    def when_safe(self, position: int, release: Release) -> None:
+        """Call back once the log up to a position may be acknowledged, or when that is hopeless."""
+        if self.term is None:
+            release(Outcome.DEPOSED)
+            return
+        self.term.wait(position, release)
+        if self._settings.flush_mode == "sync":
+            self._broker.flusher.when_durable(position, self._on_flushed)
+
+    def tick(self, now_s: float) -> None:
+        """Do what falls due; raises what the task of the term has died of."""
+        if self._term_task is not None and self._term_task.done():
+            self._term_task.result()
+        if self.term is not None:
+            self._broker.journal.write()
+            self.term.tick()
+        self.listener.tick(now_s)
+
+    # What a term needs of its host.
+
+    def log_end(self) -> int:
+        """Give where the log ends."""
+        return self._store.max_position
+
+    def own_held(self) -> int:
+        """Give up to where this broker itself holds the log as safely as its settings ask."""
+        if self._settings.flush_mode == "sync":
+            return self._store.flushed_position
+        return self._store.max_position
+
+    def set_replica_count(self, count: int) -> None:
+        """Refuse messages while the set is smaller than `minInSyncReplicas` (S45)."""
+        if count < self._settings.in_sync_count_min:
+            self._broker.block_writes(WriteBlock.TOO_FEW_REPLICAS)
+        else:
+            self._broker.unblock_writes(WriteBlock.TOO_FEW_REPLICAS)
+
+    def replica_ids(self) -> frozenset[int]:
+        """Name the replicas that are connected."""
+        return self.listener.broker_ids
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
+    ) -> SyncStateSet:
+        """Ask the controller for another set."""
+        assert self._authority is not None, "terms come after the id"
+        return await self._authority.ask_for_set(epoch, members, set_epoch, is_fence=is_fence)
+
+    async def learn_set(self) -> None:
+        """Ask the controller for its present state."""
+        assert self._authority is not None, "terms come after the id"
+        await self._authority.learn_set()
+
+    def _term_of(self, state: GroupState, former_end: int) -> Term:
+        return Term(
+            self,
+            self._settings,
+            own_id=self._own_id,
+            epoch=state.epoch,
+            initial_set=state.sync_state_set or SyncStateSet(frozenset({self._own_id}), 0),
+            former_end=former_end,
+            shown_position=self._store.confirmed_position,
+            lease=self._lease,
+            lease_policy=state.lease_policy,
+            now_s=elapsed_s,
+        )
+
+    def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - as the flusher calls
+        if self.term is not None:
+            self.term.advance()
