@@ -10,6 +10,7 @@ from typing import Any, Final
 from backend.domain.operation import Operation
 from backend.services.operations.groups import ids_text
 
+Json = Mapping[str, Any]
 Written = dict[str, Any]
 Known = Mapping[str, str]
 
@@ -22,7 +23,7 @@ def actions_of(operation: Operation) -> list[Written]:
     return [one for one in made if "step" not in one or one.pop("step") in names]
 
 
-def _on(order: Mapping[str, Any], one: Mapping[str, Any]) -> Written:
+def _on(order: Json, one: Json) -> Written:
     return {
         "cluster_name": order["cluster_name"],
         "broker_group_name": one["group_name"],
@@ -30,9 +31,7 @@ def _on(order: Mapping[str, Any], one: Mapping[str, Any]) -> Written:
     }
 
 
-def _put_topic(
-    order: Mapping[str, Any], facts: Mapping[str, Any], *, is_new: bool
-) -> list[Written]:
+def _put_topic(order: Json, facts: Json, *, is_new: bool) -> list[Written]:
     return [
         {
             "action": "put_topic",
@@ -45,9 +44,7 @@ def _put_topic(
     ]
 
 
-def _put_group(
-    order: Mapping[str, Any], facts: Mapping[str, Any], *, is_new: bool
-) -> list[Written]:
+def _put_group(order: Json, facts: Json, *, is_new: bool) -> list[Written]:
     return [
         {
             "action": "put_consumer_group",
@@ -60,9 +57,7 @@ def _put_group(
     ]
 
 
-def _remove_topic(
-    order: Mapping[str, Any], topic: str, facts: Mapping[str, Any], **more: Any
-) -> list[Written]:
+def _remove_topic(order: Json, topic: str, facts: Json, **more: Any) -> list[Written]:
     leftover = more.get("leftover")
     return [
         *(
@@ -79,17 +74,13 @@ def _remove_topic(
     ]
 
 
-def _delete_topic(
-    order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _delete_topic(order: Json, facts: Json, _known: Known) -> list[Written]:
     return _remove_topic(
         order, order["topic_name"], facts, only_empty=order.get("only_empty", False)
     )
 
 
-def _delete_group(
-    order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _delete_group(order: Json, facts: Json, _known: Known) -> list[Written]:
     group = order["group_name"]
     return [
         *(
@@ -114,9 +105,7 @@ def _delete_group(
     ]
 
 
-def _reset_offsets(
-    order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _reset_offsets(order: Json, facts: Json, _known: Known) -> list[Written]:
     return [
         {
             "action": "commit_offsets",
@@ -130,7 +119,7 @@ def _reset_offsets(
     ]
 
 
-def _broker(order: Mapping[str, Any], facts: Mapping[str, Any], action: str) -> Written:
+def _broker(order: Json, facts: Json, action: str) -> Written:
     return {
         "action": action,
         "cluster_name": order["cluster_name"],
@@ -140,20 +129,18 @@ def _broker(order: Mapping[str, Any], facts: Mapping[str, Any], action: str) -> 
     }
 
 
-def _permission(
-    order: Mapping[str, Any], facts: Mapping[str, Any], *, takes_write: bool
-) -> Written:
+def _permission(order: Json, facts: Json, *, takes_write: bool) -> Written:
     return _broker(order, facts, "set_permission") | {
         "permission": facts["permission"],
         "takes_write": takes_write,
     }
 
 
-def _cordon(order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known) -> list[Written]:
+def _cordon(order: Json, facts: Json, _known: Known) -> list[Written]:
     return [_permission(order, facts, takes_write=True), _broker(order, facts, "await_routes")]
 
 
-def _drain(order: Mapping[str, Any], facts: Mapping[str, Any], known: Known) -> list[Written]:
+def _drain(order: Json, facts: Json, known: Known) -> list[Written]:
     election: list[Written] = []
     if facts["heir_id"] is not None:
         named = {**order, "broker_id": facts["heir_id"]}
@@ -163,9 +150,7 @@ def _drain(order: Mapping[str, Any], facts: Mapping[str, Any], known: Known) -> 
     return [cordon, *election, routes, _broker(order, facts, "await_readers") | waived]
 
 
-def _set_properties(
-    order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _set_properties(order: Json, facts: Json, _known: Known) -> list[Written]:
     settings = [
         {name: one[name] for name in ("name", "value", "intended", "effect")}
         for one in facts["changes"]
@@ -173,24 +158,20 @@ def _set_properties(
     return [_broker(order, facts, "set_properties") | {"settings": settings}]
 
 
-def _forget_broker(
-    order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _forget_broker(order: Json, facts: Json, _known: Known) -> list[Written]:
     meant = order.get("address") or order.get("broker_id", 0)
     target = f"{order['group_name']}/{meant}"
     return [_broker(order, facts, "remove_broker") | {"target": target}]
 
 
-def _release_locks(
-    _order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _release_locks(_order: Json, facts: Json, _known: Known) -> list[Written]:
     return [
         {"action": "release_locks", **one, "number": number}
         for number, one in enumerate(facts["brokers"])
     ]
 
 
-def _group(order: Mapping[str, Any], action: str) -> Written:
+def _group(order: Json, action: str) -> Written:
     return {
         "action": action,
         "cluster_name": order["cluster_name"],
@@ -198,9 +179,7 @@ def _group(order: Mapping[str, Any], action: str) -> Written:
     }
 
 
-def _elect(
-    order: Mapping[str, Any], facts: Mapping[str, Any], known: Known, leaves: str | None = None
-) -> list[Written]:
+def _elect(order: Json, facts: Json, known: Known, leaves: str | None = None) -> list[Written]:
     elect = _group(order, "elect") | {
         "broker_id": order.get("broker_id"),
         "is_graceful": order.get("mode", "graceful") == "graceful",
@@ -213,14 +192,12 @@ def _elect(
     return [elect, _group(order, "await_followers")]
 
 
-def _prefer(order: Mapping[str, Any], facts: Mapping[str, Any], _known: Known) -> list[Written]:
+def _prefer(order: Json, facts: Json, _known: Known) -> list[Written]:
     ids = {"broker_id": order.get("broker_id"), "former_id": facts["former_id"]}
     return [_group(order, "prefer_master") | ids]
 
 
-def _forget_replicas(
-    order: Mapping[str, Any], facts: Mapping[str, Any], known: Known
-) -> list[Written]:
+def _forget_replicas(order: Json, facts: Json, known: Known) -> list[Written]:
     return [
         _group(order, "forget_replicas")
         | {
@@ -233,7 +210,7 @@ def _forget_replicas(
     ]
 
 
-def _adopt(order: Mapping[str, Any], facts: Mapping[str, Any], known: Known) -> list[Written]:
+def _adopt(order: Json, facts: Json, known: Known) -> list[Written]:
     adopt = _group(order, "adopt_replicas") | {
         "broker_ids": order["broker_ids"],
         "master_id": order.get("master_id"),
@@ -245,15 +222,11 @@ def _adopt(order: Mapping[str, Any], facts: Mapping[str, Any], known: Known) -> 
     return [adopt, _group(order, "await_master") | {"step": "elect"}]
 
 
-def _protection(
-    order: Mapping[str, Any], _facts: Mapping[str, Any], _known: Known
-) -> list[Written]:
+def _protection(order: Json, _facts: Json, _known: Known) -> list[Written]:
     return [{"action": "set_protection", "is_protected": True, **order}]
 
 
-_KINDS: Final[
-    Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any], Known], list[Written]]]
-] = {
+_KINDS: Final[Mapping[str, Callable[[Json, Json, Known], list[Written]]]] = {
     "create_topic": lambda order, facts, _: _put_topic(order, facts, is_new=True),
     "change_topic": lambda order, facts, _: _put_topic(order, facts, is_new=False),
     "delete_topic": _delete_topic,

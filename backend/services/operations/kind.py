@@ -17,7 +17,7 @@ from backend.domain.operation import Operation, Step, Value
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import InvalidParameters, NotUndoable
 from backend.domain.operation_run import check_fence
-from backend.domain.plan import Check, Plan, Precondition, ReadBack
+from backend.domain.plan import Check, Plan, PlannedStep, Precondition, ReadBack
 from backend.domain.version import check_version
 from backend.services.group_changes import Controller
 
@@ -142,13 +142,8 @@ class Action(Protocol):
     tag: ClassVar[str]
 
     @property
-    def name(self) -> str:
-        """Name the step, as no other of its plan."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """Say in a sentence what it does."""
+    def step(self) -> PlannedStep:
+        """Name the step as no other of its plan, and say in a sentence what it does."""
         ...
 
     async def read(self, context: OperationContext) -> Value:

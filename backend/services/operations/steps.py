@@ -20,7 +20,7 @@ _MAY_HAVE_CHANGED: Final = frozenset({StepState.DONE, StepState.UNKNOWN})
 
 def planned_steps(actions: Sequence[Action]) -> tuple[PlannedStep, ...]:
     """Write actions into the steps of a plan, one each, in their order."""
-    return tuple(PlannedStep(one.name, one.title, _written(one)) for one in actions)
+    return tuple(replace(one.step, action=_written(one)) for one in actions)
 
 
 def read_actions(operation: Operation, kind: Kind) -> list[Action]:

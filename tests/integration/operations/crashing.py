@@ -20,7 +20,7 @@ from backend.clients.task_queue import TaskQueueUnavailable
 from backend.domain.operation import Author
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationFenced
-from backend.domain.plan import Plan, Precondition, Risk
+from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
 from backend.services.operations import engine, orders
 from backend.services.operations.groups import compare
 from backend.services.operations.kind import Facts, Kind, OperationContext, OperationRequest
@@ -166,12 +166,8 @@ class AddOne:
     step_count: int
 
     @property
-    def name(self):
-        return f"add-{self.number}"
-
-    @property
-    def title(self):
-        return "add one"
+    def step(self):
+        return PlannedStep(f"add-{self.number}", "add one")
 
     async def read(self, context):
         return {"total": context.agent.totals[self.counter]}

@@ -11,7 +11,7 @@ from backend.domain.broker_property import BrokerProperty, PropertyEffect
 from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
-from backend.domain.plan import Agreement, ReadBack
+from backend.domain.plan import Agreement, PlannedStep, ReadBack
 from backend.domain.queue_lock import BrokerKey, HeldLock
 from backend.services.broker_configs import ask_properties
 from backend.services.leftovers import find_leftovers
@@ -60,16 +60,11 @@ class SetPermission(_BrokerAction):
     takes_write: bool
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "permission"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say whether the right to write is taken or given."""
         if self.takes_write:
-            return f"Take the right to write from {self.address}"
-        return f"Give {self.address} the right to write"
+            return PlannedStep("permission", f"Take the right to write from {self.address}")
+        return PlannedStep("permission", f"Give {self.address} the right to write")
 
     async def read(self, context: OperationContext) -> Value:
         """Read what the broker permits."""
@@ -108,14 +103,9 @@ class AwaitRoutes(Consequence, _BrokerAction):
     tag: ClassVar[str] = "await_routes"
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "routes"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say what is waited for."""
-        return "Wait until routes send no producer there"
+        return PlannedStep("routes", "Wait until routes send no producer there")
 
     async def read(self, context: OperationContext) -> Value:
         """Count the topics that producers are sent there for."""
@@ -149,15 +139,10 @@ class AwaitReaders(Consequence, _BrokerAction):
     waived_groups: tuple[str, ...] = ()
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "read"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say what is waited for."""
         waived = f", but not for {', '.join(self.waived_groups)}" if self.waived_groups else ""
-        return f"Wait until consumer groups have read to the end{waived}"
+        return PlannedStep("read", f"Wait until consumer groups have read to the end{waived}")
 
     async def read(self, context: OperationContext) -> Value:
         """Read how much is left to read."""
@@ -198,14 +183,11 @@ class SetProperties(_BrokerAction):
     settings: tuple[PropertySetting, ...]
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "set"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Name what is set."""
-        return f"Set {shortened(one.name for one in self.settings) or 'nothing'}"
+        return PlannedStep(
+            "set", f"Set {shortened(one.name for one in self.settings) or 'nothing'}"
+        )
 
     async def read(self, context: OperationContext) -> Value:
         """Read what the broker's file says."""
@@ -258,15 +240,10 @@ class RemoveBroker(_BrokerAction):
     target: str
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "forget"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Name the broker."""
         broker = f"broker {self.broker_id} of {self.broker_group_name} ({self.address})"
-        return f"Remove {broker} from the records"
+        return PlannedStep("forget", f"Remove {broker} from the records")
 
     async def read(self, context: OperationContext) -> Value:
         """Read its record."""
@@ -331,15 +308,13 @@ class ReleaseLocks:
     number: int
 
     @property
-    def name(self) -> str:
-        """Name the step by its place among the brokers."""
-        return f"release-{self.number}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say how many are released where."""
         count = f"{len(self.locks)} lock{'s' if len(self.locks) != 1 else ''}"
-        return f"Release {count} on {self.broker.group_name} ({self.broker.address})"
+        return PlannedStep(
+            f"release-{self.number}",
+            f"Release {count} on {self.broker.group_name} ({self.broker.address})",
+        )
 
     async def read(self, context: OperationContext) -> Value:
         """Read who holds the planned queues now, by group and queue."""

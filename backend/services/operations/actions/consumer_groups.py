@@ -8,6 +8,7 @@ from backend.clients.broker_changes import Told, settings_of
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Step
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.plan import PlannedStep
 from backend.services.operations.actions.placed import PlacedAction
 from backend.services.operations.kind import OperationContext, OperationRequest
 
@@ -46,14 +47,12 @@ class PutConsumerGroup(_ConsumerGroupAction):
     is_new: bool
 
     @property
-    def name(self) -> str:
-        """Name the step by its broker group."""
-        return f"{'create' if self.is_new else 'change'}-{self.broker_group_name}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say where the consumer group is put."""
-        return f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}"
+        return PlannedStep(
+            f"{'create' if self.is_new else 'change'}-{self.broker_group_name}",
+            f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}",
+        )
 
     @property
     def intended(self) -> GroupSettings | None:
@@ -95,14 +94,11 @@ class DeleteConsumerGroup(_ConsumerGroupAction):
     cleans_offsets: bool = False
 
     @property
-    def name(self) -> str:
-        """Name the step by its broker group."""
-        return f"delete-{self.broker_group_name}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say where the consumer group is deleted."""
-        return f"Delete it on {self.broker_group_name}"
+        return PlannedStep(
+            f"delete-{self.broker_group_name}", f"Delete it on {self.broker_group_name}"
+        )
 
     @property
     def intended(self) -> GroupSettings | None:

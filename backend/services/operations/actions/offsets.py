@@ -8,7 +8,7 @@ from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import ChangeRefused, NotUndoable
-from backend.domain.plan import Agreement, ReadBack
+from backend.domain.plan import Agreement, PlannedStep, ReadBack
 from backend.services.operations.broker_steps import fence_of
 from backend.services.operations.kind import (
     Effect,
@@ -34,14 +34,12 @@ class CommitOffsets:
     tells_consumers: bool
 
     @property
-    def name(self) -> str:
-        """Name the step by its broker group."""
-        return f"reset-{self.broker_group_name}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say how many offsets are set where."""
-        return f"Set {len(self.offsets)} offsets on {self.broker_group_name}"
+        return PlannedStep(
+            f"reset-{self.broker_group_name}",
+            f"Set {len(self.offsets)} offsets on {self.broker_group_name}",
+        )
 
     async def read(self, context: OperationContext) -> Value:
         """Read the committed offsets."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 from backend.db import clusters, protections
 from backend.domain.operation import Step, StepState, Value
 from backend.domain.operation_errors import NotUndoable
-from backend.domain.plan import ReadBack
+from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.protection import UNPROTECTED, Protection, Resource, ResourceKind
 from backend.services.operations.groups import compare
 from backend.services.operations.kind import OperationContext, OperationRequest, StepRun
@@ -24,15 +24,12 @@ class SetProtection:
     is_protected: bool
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "protection"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say what is protected."""
         act = "Note the protection" if self.is_protected else "Lift the protection"
-        return f"{act} of {self.resource_kind.replace('_', ' ')} {self.resource_name}"
+        return PlannedStep(
+            "protection", f"{act} of {self.resource_kind.replace('_', ' ')} {self.resource_name}"
+        )
 
     async def read(self, context: OperationContext) -> Value:
         """Read who protects it, and why."""

@@ -7,7 +7,7 @@ from backend.domain.adoption import AdoptionOrder
 from backend.domain.election import Ballot
 from backend.domain.operation import Step, StepState, Value
 from backend.domain.operation_errors import NotUndoable
-from backend.domain.plan import ReadBack
+from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.replica_group import UNKNOWN_POSITION, LeasePolicy, prefer_master
 from backend.services import adoptions, elections, replica_groups
 from backend.services.group_changes import GroupName, GroupView, change_group, find_group
@@ -63,19 +63,14 @@ class Elect(_GroupAction):
     leaves: str | None = None
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "elect"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say who is elected, and whether the present master is asked before."""
         # A plan that no broker would win is blocked; its steps say what was asked for.
         elected_id = self.broker_id if self.winner_id is None else self.winner_id
         winner = "a master" if elected_id is None else f"broker {elected_id}"
         is_asked = self.is_graceful and self.broker_id is not None
         asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
-        return f"{asked} {winner}"
+        return PlannedStep("elect", f"{asked} {winner}")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Elect, unless an earlier attempt has."""
@@ -142,14 +137,9 @@ class AwaitFollowers(Consequence, _GroupAction):
     tag: ClassVar[str] = "await_followers"
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "follow"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say what is waited for."""
-        return "Wait until every living replica is in the new epoch"
+        return PlannedStep("follow", "Wait until every living replica is in the new epoch")
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
         """Wait for a while; what is late then is read back as such."""
@@ -190,14 +180,9 @@ class PreferMaster(_GroupAction):
     former_id: int | None
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "prefer"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say who is preferred."""
-        return f"Note that {preferred_text(self.broker_id)} is preferred"
+        return PlannedStep("prefer", f"Note that {preferred_text(self.broker_id)} is preferred")
 
     async def read(self, context: OperationContext) -> Value:
         """Read who is preferred."""
@@ -253,16 +238,11 @@ class ForgetReplicas(_GroupAction):
     is_whole: bool
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "forget"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say who is forgotten."""
         if self.is_whole:
-            return f"Forget group {self.broker_group_name}"
-        return f"Forget replicas {groups.ids_text(self.forgotten_ids)}"
+            return PlannedStep("forget", f"Forget group {self.broker_group_name}")
+        return PlannedStep("forget", f"Forget replicas {groups.ids_text(self.forgotten_ids)}")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Forget, in one change of the group."""
@@ -312,14 +292,11 @@ class AdoptReplicas(_GroupAction):
     expected_epoch: int
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "adopt"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say who is adopted."""
-        return f"Take in {groups.ids_text(self.broker_ids)} under the ids they claim"
+        return PlannedStep(
+            "adopt", f"Take in {groups.ids_text(self.broker_ids)} under the ids they claim"
+        )
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Adopt, in one change of the group."""
@@ -362,14 +339,9 @@ class AwaitMaster(Consequence, _GroupAction):
     tag: ClassVar[str] = "await_master"
 
     @property
-    def name(self) -> str:
-        """Name the step."""
-        return "elect"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say what is waited for."""
-        return "Wait until the group has elected its master"
+        return PlannedStep("elect", "Wait until the group has elected its master")
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
         """Wait for a while."""

@@ -8,7 +8,7 @@ from backend.clients.broker_changes import Told, told_layout
 from backend.db import topics as topic_rows
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import NotUndoable
-from backend.domain.plan import ReadBack
+from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
 from backend.services.operations.actions.placed import PlacedAction
@@ -52,14 +52,12 @@ class PutTopic(_TopicAction):
     is_new: bool
 
     @property
-    def name(self) -> str:
-        """Name the step by its broker group."""
-        return f"{'create' if self.is_new else 'change'}-{self.broker_group_name}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say where the topic is put."""
-        return f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}"
+        return PlannedStep(
+            f"{'create' if self.is_new else 'change'}-{self.broker_group_name}",
+            f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}",
+        )
 
     @property
     def intended(self) -> TopicLayout | None:
@@ -102,15 +100,13 @@ class DeleteTopic(_TopicAction):
     leftover: str | None = None
 
     @property
-    def name(self) -> str:
-        """Name the step by its broker group."""
-        return f"{self.leftover or 'delete'}-{self.broker_group_name}"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say where the topic is deleted."""
         what = "it" if self.leftover is None else self.topic_name
-        return f"Delete {what} on {self.broker_group_name}"
+        return PlannedStep(
+            f"{self.leftover or 'delete'}-{self.broker_group_name}",
+            f"Delete {what} on {self.broker_group_name}",
+        )
 
     @property
     def what(self) -> str:
@@ -152,14 +148,12 @@ class RemoveRoutes(Consequence):
     leftover: str | None = None
 
     @property
-    def name(self) -> str:
-        """Name the step, by its topic where there are several."""
-        return "routes" if self.leftover is None else f"{self.leftover}-routes"
-
-    @property
-    def title(self) -> str:
+    def step(self) -> PlannedStep:
         """Say which topic leaves the routes."""
-        return f"Take {'it' if self.leftover is None else self.topic_name} out of the routes"
+        return PlannedStep(
+            "routes" if self.leftover is None else f"{self.leftover}-routes",
+            f"Take {'it' if self.leftover is None else self.topic_name} out of the routes",
+        )
 
     async def read(self, context: OperationContext) -> Value:
         """Read which of the broker groups hold it by the records."""
