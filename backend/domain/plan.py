@@ -98,10 +98,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """Name a step, and say in a sentence what it does."""
+    """Name a step, and say in a sentence what it does.
+
+    `action` is what a worker carries out, with its parameters; earlier versions wrote none.
+    """
 
     name: str
     title: str
+    action: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ class Plan:
     @property
     def block(self) -> Check | None:
         """Find the first check that forbids it."""
-        return next((c for c in self.checks if c.verdict is CheckVerdict.BLOCK), None)
+        return find_block(self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,11 @@ def no_way_back(why: str) -> str:
     return f"{NO_WAY_BACK}: {why}"
 
 
+def find_block(checks: Sequence[Check]) -> Check | None:
+    """Find the first check that forbids a plan."""
+    return next((one for one in checks if one.verdict is CheckVerdict.BLOCK), None)
+
+
 def find_moved(
     planned: Sequence[Precondition], now: Sequence[Precondition]
 ) -> PreconditionMoved | None:
@@ -180,9 +189,9 @@ def find_moved(
     return None
 
 
-def find_new_block(planned: Plan, now: Plan) -> PreconditionMoved | None:
+def find_new_block(planned: Plan, now: Sequence[Check]) -> PreconditionMoved | None:
     """Find what forbids a plan by now; what was forbidden from the start has not moved."""
-    block = now.block
+    block = find_block(now)
     if block is None or planned.block is not None:
         return None
     return PreconditionMoved(

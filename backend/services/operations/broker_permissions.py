@@ -14,11 +14,10 @@ from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.domain.broker import Broker
 from backend.domain.names import check_address, check_cluster_name, check_group_name
-from backend.domain.operation import Value
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
-from backend.services.operations import broker_steps, groups, masters
-from backend.services.operations.kind import OperationContext, StepRun, StepWork, Waiting
+from backend.services.operations import groups, masters
+from backend.services.operations.kind import Facts, OperationContext
 from backend.services.operations.masters import Master
 
 NAMED_COUNT_MAX: Final = 20
@@ -69,6 +68,16 @@ class Present:
             return Check("the broker answers", CheckVerdict.BLOCK, why)
         return Check("the broker answers", CheckVerdict.PASS, f"at {self.broker.address}")
 
+    @property
+    def without_write(self) -> int | None:
+        """Return its permission without the right to write."""
+        return None if self.permission is None else self.permission & ~int(Permission.WRITE)
+
+    @property
+    def with_write(self) -> int | None:
+        """Return its permission with the right to write."""
+        return None if self.permission is None else self.permission | int(Permission.WRITE)
+
     def difference(self, permission: int | None) -> Difference:
         """Say what becomes of its permission."""
         return Difference(
@@ -114,47 +123,25 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
     return Present(broker, permission, None)
 
 
-def permission_work(address: str, permission: int, context: OperationContext) -> StepWork:
-    """Set a broker's permission; doing it twice is harmless."""
-    brokers = context.brokers
-
-    async def read() -> Value:
-        return {"permission": await brokers.permission(address)}
-
-    async def change(run: StepRun) -> Value:
-        await brokers.set_permission(address, permission, fence=broker_steps.fence_of(run))
-        return await read()
-
-    return StepWork(read, change)
-
-
-def routes_work(order: BrokerOrder, address: str, context: OperationContext) -> StepWork:
-    """Wait until producers are sent to the group for nothing, unless another is its master."""
-
-    async def read() -> Value:
-        return {"writable_topics": await count_writable(order, address, context)}
-
-    async def wait(_run: StepRun) -> Value:
-        count = await count_writable(order, address, context)
-        if count:
-            reason = f"producers are still sent to {order.group_name} for {count} topics"
-            raise Waiting(reason, {"writable_topics": count})
-        return {"writable_topics": 0}
-
-    return StepWork(read, wait)
-
-
-async def count_writable(order: BrokerOrder, address: str, context: OperationContext) -> int:
+async def count_writable(
+    cluster_name: str, group_name: str, address: str, context: OperationContext
+) -> int:
     """Count the topics that producers are sent to a broker for; to a replica, for none."""
     async with context.database.connect() as connection:
-        master = await broker_rows.find(
-            connection, order.cluster_name, order.group_name, broker_id=0
-        )
+        master = await broker_rows.find(connection, cluster_name, group_name, broker_id=0)
         if master is None or master.address != address or not master.is_online:
             return 0
-        return await topics.count_writable_of_group(
-            connection, order.cluster_name, order.group_name
-        )
+        return await topics.count_writable_of_group(connection, cluster_name, group_name)
+
+
+async def read_facts(order: BrokerOrder, context: OperationContext) -> Facts[Present]:
+    """Find the broker that is meant and what it permits, as facts of a plan.
+
+    Raises:
+        BrokerUnknown: the records hold none so.
+    """
+    present = await read_present(order, context)
+    return Facts(present, present.preconditions, (present.check,))
 
 
 async def check_fencing(present: Present, context: OperationContext) -> Check:
@@ -185,16 +172,6 @@ async def read_back(address: str, intended: int, context: OperationContext) -> R
         found = None
     told = None if found is None else permission_text(found)
     return groups.compare(f"brokerPermission of {address}", permission_text(intended), told)
-
-
-def without_write(permission: int) -> int:
-    """Take the right to write from a permission."""
-    return permission & ~int(Permission.WRITE)
-
-
-def with_write(permission: int) -> int:
-    """Add the right to write to a permission."""
-    return permission | int(Permission.WRITE)
 
 
 def permission_text(permission: int | None) -> str:

@@ -1,11 +1,12 @@
 """Change what a broker is set to: checked, shown as a difference, read back, taken back."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 import msgspec
 
+from backend.domain.broker import Broker
 from backend.domain.broker_property import (
     BrokerProperty,
     PropertyEffect,
@@ -13,35 +14,22 @@ from backend.domain.broker_property import (
     check_value,
     find_property,
 )
-from backend.domain.operation import Operation, Value
-from backend.domain.operation_errors import InvalidParameters, NotUndoable
+from backend.domain.operation_errors import InvalidParameters
 from backend.domain.plan import (
     Check,
     CheckVerdict,
     Difference,
     Plan,
-    PlannedStep,
     Precondition,
-    ReadBack,
     Risk,
 )
 from backend.domain.topic import Permission
-from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
-from backend.services.operations import (
-    broker_steps,
-    config_reductions,
-    groups,
-    masters,
-    writers,
-)
+from backend.services.broker_configs import BrokerConfig, describe_config
+from backend.services.operations import config_reductions, masters, writers
+from backend.services.operations.actions.brokers import PropertySetting, SetProperties
 from backend.services.operations.broker_permissions import BrokerOrder
-from backend.services.operations.kind import (
-    Effect,
-    Kind,
-    OperationContext,
-    StepRun,
-    StepWork,
-)
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 PERMISSION: Final = "brokerPermission"
 
@@ -67,8 +55,30 @@ class ChangeBrokerConfig(BrokerOrder):
     changes: PropertyChanges = field(kw_only=True)
 
 
-async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
-    """Check the values, and say what counts at once and what after a restart.
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold what the broker is set to, and the values that differ from that."""
+
+    broker: Broker
+    known: Mapping[str, BrokerProperty]
+    changed: Mapping[str, str]
+
+    @property
+    def effects(self) -> dict[str, PropertyEffect]:
+        """Say when each change takes effect."""
+        return {name: self.known[name].effect for name in self.changed}
+
+    @property
+    def settings(self) -> tuple[PropertySetting, ...]:
+        """Return what is to be set, by name."""
+        return tuple(
+            PropertySetting(name, value, _meant(self.known[name], value), self.known[name].effect)
+            for name, value in sorted(self.changed.items())
+        )
+
+
+async def read_facts(order: ChangeBrokerConfig, context: OperationContext) -> Facts[Present]:
+    """Check the values, and look what the broker is set to.
 
     Raises:
         InvalidParameters: a property is unknown, read-only or can't have the value.
@@ -76,94 +86,65 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
         BrokerSilent: it does not tell what it is set to.
     """
     found = await _describe(order, context)
-    broker, known = found.broker, {one.name: one for one in found.properties}
+    known = {one.name: one for one in found.properties}
     wished = _check(order, known)
     changed = {
         name: value
         for name, value in wished.items()
         if _meant(known[name], value) != known[name].configured
     }
-    effects = {name: known[name].effect for name in changed}
-    return Plan(
-        summary=f"{len(changed)} properties of broker {order.target} ({broker.address}) change",
-        risk=Risk.SERVICE,
-        steps=(PlannedStep("set", f"Set {masters.shortened(sorted(changed)) or 'nothing'}"),),
-        preconditions=(
-            Precondition("address", broker.address),
+    return Facts(
+        Present(found.broker, known, changed),
+        (
+            Precondition("address", found.broker.address),
             *(Precondition(name, known[name].configured) for name in sorted(wished)),
         ),
-        changes=tuple(
-            Difference(_titled(known[name]), known[name].configured, _meant(known[name], value))
-            for name, value in sorted(changed.items())
-        ),
-        impact=_impact(effects),
-        checks=(
-            _check_effect(changed),
-            *_check_restart(effects),
-            *await _check_writer(order, broker.address, changed, context),
-            *(await config_reductions.check(broker.address, known, changed, context)),
-            await masters.check_fencing(
-                [masters.Master(order.group_name, broker.address)], context
-            ),
-        ),
-        way_back="Set the former values, which the journal keeps",
-        facts={
-            "address": broker.address,
-            "changes": [
-                {
-                    "name": name,
-                    "value": value,
-                    "intended": _meant(known[name], value),
-                    "type": known[name].type,
-                    "effect": known[name].effect,
-                    "range": known[name].range_text,
-                }
-                for name, value in sorted(changed.items())
-            ],
-        },
+        (_check_effect(changed),),
     )
 
 
-def steps(
-    _order: ChangeBrokerConfig, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Set all of them at once."""
-    address = operation.plan.facts["address"]
-    changes = {one["name"]: one["value"] for one in operation.plan.facts["changes"]}
-
-    async def read() -> Value:
-        known = await _read(address, context)
-        return {name: known[name].configured for name in changes if name in known}
-
-    async def change(run: StepRun) -> Value | Effect:
-        fence = broker_steps.fence_of(run)
-        told = await context.brokers.change_properties(address, changes, fence)
-        return await read() if told is None else Effect(told.before, told.after)
-
-    return [StepWork(read, change)]
-
-
-async def verify(
-    _order: ChangeBrokerConfig, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back what is in force, or of what needs a restart what the file says."""
-    facts = operation.plan.facts
-    known = await _read(facts["address"], context)
-    return [_compare(one, known.get(one["name"])) for one in facts["changes"]]
-
-
-def undo(order: ChangeBrokerConfig, operation: Operation) -> ChangeBrokerConfig:
-    """Set the former values of the broker that was changed, whatever its id is by now.
-
-    Raises:
-        NotUndoable: nothing was set, or the former values are not known.
-    """
-    done = masters.done_steps(operation)
-    former = done[0].before if done else None
-    if not former:
-        raise NotUndoable("no property was set")
-    changes = tuple(PropertyChange(name, str(value)) for name, value in sorted(former.items()))
-    return replace(order, address=operation.plan.facts["address"], changes=changes)
+async def preview(
+    order: ChangeBrokerConfig, facts: Facts[Present], context: OperationContext
+) -> Plan:
+    """Say what takes effect immediately and what after a restart."""
+    present = facts.seen
+    known, changed, effects = present.known, present.changed, present.effects
+    address = present.broker.address
+    action = SetProperties(
+        order.cluster_name, order.group_name, order.broker_id, address, present.settings
+    )
+    return Plan(
+        summary=f"{len(changed)} properties of broker {order.target} ({address}) change",
+        risk=Risk.SERVICE,
+        steps=planned_steps([action]),
+        changes=tuple(
+            Difference(_titled(known[one.name]), known[one.name].configured, one.intended)
+            for one in present.settings
+        ),
+        impact=_impact(effects),
+        checks=(
+            *facts.checks,
+            *_check_restart(effects),
+            *await _check_writer(order, address, changed, context),
+            *(await config_reductions.check(address, known, changed, context)),
+            await masters.check_fencing([masters.Master(order.group_name, address)], context),
+        ),
+        way_back="Set the former values, which the journal keeps",
+        facts={
+            "address": address,
+            "changes": [
+                {
+                    "name": one.name,
+                    "value": one.value,
+                    "intended": one.intended,
+                    "type": known[one.name].type,
+                    "effect": one.effect,
+                    "range": known[one.name].range_text,
+                }
+                for one in present.settings
+            ],
+        },
+    )
 
 
 async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
@@ -171,7 +152,9 @@ async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
     return (await _describe(order, context)).version
 
 
-KIND: Final = Kind("change_broker_config", ChangeBrokerConfig, plan, steps, verify, undo, version)
+KIND: Final = Kind(
+    "change_broker_config", ChangeBrokerConfig, read_facts, preview, (SetProperties,), version
+)
 
 
 async def _describe(order: ChangeBrokerConfig, context: OperationContext) -> BrokerConfig:
@@ -183,11 +166,6 @@ async def _describe(order: ChangeBrokerConfig, context: OperationContext) -> Bro
         database=context.database,
         brokers=context.brokers,
     )
-
-
-async def _read(address: str, context: OperationContext) -> dict[str, BrokerProperty]:
-    told = await ask_properties(address, context.brokers)
-    return {one.name: one for one in told}
 
 
 def _check(order: ChangeBrokerConfig, known: Mapping[str, BrokerProperty]) -> dict[str, str]:
@@ -260,12 +238,3 @@ def _check_restart(effects: Mapping[str, PropertyEffect]) -> list[Check]:
         why = f"a stock broker does not tell whether {masters.shortened(sorted(unknown))} count"
         checks.append(Check(name, CheckVerdict.WARN, f"{why} before the next start"))
     return checks or [Check(name, CheckVerdict.PASS, "all of it counts at once")]
-
-
-def _compare(change: Mapping[str, str], found: BrokerProperty | None) -> ReadBack:
-    name, intended = change["name"], change["intended"]
-    if found is None:
-        return groups.compare(name, intended, None)
-    if change["effect"] == PropertyEffect.LIVE:
-        return groups.compare(f"{name} in force", intended, found.value)
-    return groups.compare(f"{name} as configured", intended, found.configured)

@@ -1,28 +1,26 @@
 """Change how masters serve a consumer group; taken back by the former values."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 import msgspec
 
 from backend.domain.consumer_group import GroupSettings
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import (
-    ConsumerGroupNotFound,
-    InvalidParameters,
-    NotUndoable,
-)
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
-from backend.services.operations import group_settings, masters
+from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
+from backend.domain.plan import Plan, Risk
+from backend.services.operations import group_settings, masters, topic_layouts
+from backend.services.operations.actions.consumer_groups import PutConsumerGroup
 from backend.services.operations.group_settings import (
+    GroupPlacements,
     Minutes,
     PlacedSettings,
+    Places,
     RetryCount,
     RetryQueueCount,
 )
-from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import BrokerGroups, Master, Silence
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.masters import BrokerGroups, Master
+from backend.services.operations.steps import planned_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,16 @@ class ChangeConsumerGroup:
         return self.group_name
 
 
-async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
-    """Say what becomes of the group on each master that knows it.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Hold how masters serve the group, and those that shall serve it otherwise."""
+
+    placements: GroupPlacements
+    changed: Places
+
+
+async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> Facts[Change]:
+    """Look how each master serves the group.
 
     Raises:
         InvalidParameters: nothing is wished for, or two things at once.
@@ -65,23 +71,32 @@ async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
     exact = _exact(order)
     wish = group_settings.wish_of(order)
     chosen = tuple(exact) or order.broker_groups
-    meant = await masters.find_masters(order.cluster_name, chosen, context)
-    present = await group_settings.read_settings(meant.found, group, context)
-    held = {one: told for one, told in present.items() if isinstance(told, GroupSettings)}
-    if not held and not any(isinstance(one, Silence) for one in present.values()):
-        raise ConsumerGroupNotFound(order.cluster_name, group)
+    found = await group_settings.read_settings(order.cluster_name, group, chosen, context)
+    found.check_known(ConsumerGroupNotFound(order.cluster_name, group))
+    held = found.held
     wished = {one: exact[one.group_name] if exact else wish.of(told) for one, told in held.items()}
     changed = [
         (one, after) for one, after in sorted(wished.items(), key=_name) if after != held[one]
     ]
+    checks = (
+        found.masters_check,
+        found.answers_check,
+        found.effect_check(changed, "every master serves it so already"),
+    )
+    return Facts(Change(found, changed), found.preconditions, checks)
+
+
+async def preview(
+    order: ChangeConsumerGroup, facts: Facts[Change], context: OperationContext
+) -> Plan:
+    """Say what becomes of the group on each master that knows it."""
+    group, held, changed = order.group_name, facts.seen.placements.held, facts.seen.changed
     return Plan(
         summary=f"Consumer group {group} changes on {len(changed)} of {masters.count_groups(held)}",
         risk=Risk.SERVICE,
-        steps=tuple(
-            PlannedStep(f"change-{one.group_name}", f"Change it on {one.group_name}")
-            for one, _ in changed
+        steps=planned_steps(
+            group_settings.put_actions(order.cluster_name, group, changed, is_new=False)
         ),
-        preconditions=(meant.precondition, *group_settings.preconditions(present)),
         changes=tuple(
             change
             for one, after in changed
@@ -89,46 +104,12 @@ async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
         ),
         impact=_impact(group, changed),
         checks=(
-            meant.check(CheckVerdict.BLOCK if chosen else CheckVerdict.WARN),
-            masters.check_answers(present),
-            _check_effect(changed),
-            await masters.check_fencing(meant.found, context),
+            *facts.checks,
+            await masters.check_fencing(facts.seen.placements.meant.found, context),
         ),
         way_back="Change it back to the former values, which the journal keeps",
-        facts=group_settings.put_facts(changed),
+        facts=topic_layouts.put_facts(changed),
     )
-
-
-def steps(
-    order: ChangeConsumerGroup, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Change it on one master after another."""
-    return group_settings.put_works(order.group_name, operation, context)
-
-
-async def verify(
-    order: ChangeConsumerGroup, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back how each master serves it."""
-    return await group_settings.read_back(order.group_name, operation, context)
-
-
-def undo(order: ChangeConsumerGroup, operation: Operation) -> ChangeConsumerGroup:
-    """Give each broker group that was changed its former settings.
-
-    Raises:
-        NotUndoable: none was changed.
-    """
-    former = [
-        PlacedSettings(name, settings)
-        for name, settings in (
-            group_settings.former_of(step, operation) for step in masters.done_steps(operation)
-        )
-        if settings is not None
-    ]
-    if not former:
-        raise NotUndoable("no broker was changed")
-    return ChangeConsumerGroup(order.cluster_name, order.group_name, settings=tuple(former))
 
 
 async def version(order: ChangeConsumerGroup, context: OperationContext) -> str:
@@ -136,7 +117,9 @@ async def version(order: ChangeConsumerGroup, context: OperationContext) -> str:
     return await group_settings.read_version(order.cluster_name, order.group_name, context)
 
 
-KIND: Final = Kind("change_consumer_group", ChangeConsumerGroup, plan, steps, verify, undo, version)
+KIND: Final = Kind(
+    "change_consumer_group", ChangeConsumerGroup, read_facts, preview, (PutConsumerGroup,), version
+)
 
 
 def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
@@ -154,7 +137,7 @@ def _name(one: tuple[Master, GroupSettings]) -> str:
     return one[0].group_name
 
 
-def _impact(group: str, changed: Sequence[tuple[Master, GroupSettings]]) -> tuple[str, ...]:
+def _impact(group: str, changed: Places) -> tuple[str, ...]:
     stopped = [one.group_name for one, after in changed if not after.consume_enabled]
     told = []
     if len(stopped) < len(changed):
@@ -164,10 +147,3 @@ def _impact(group: str, changed: Sequence[tuple[Master, GroupSettings]]) -> tupl
     if stopped:
         told.append(f"Nothing is read on {masters.shortened(stopped)}; the lag grows")
     return tuple(told)
-
-
-def _check_effect(changed: Sequence[tuple[Master, GroupSettings]]) -> Check:
-    name = "something changes"
-    if changed:
-        return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
-    return Check(name, CheckVerdict.BLOCK, "every master serves it so already")

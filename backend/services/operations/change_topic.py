@@ -1,21 +1,21 @@
 """Change how masters hold a topic, one after another; taken back by the former values."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 import msgspec
 
 from backend.domain.errors import TopicNotFound
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import InvalidParameters, NotUndoable
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.topic import Permission
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
-from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import BrokerGroups, Master, Silence
-from backend.services.operations.topic_layouts import QueueCount
+from backend.services.operations.actions.topics import PutTopic
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.masters import BrokerGroups, Silence
+from backend.services.operations.steps import planned_steps
+from backend.services.operations.topic_layouts import Layouts, Places, QueueCount, TopicPlacements
 from backend.services.topics import find_topic_version
 
 
@@ -63,8 +63,16 @@ class ChangeTopic:
         )
 
 
-async def plan(order: ChangeTopic, context: OperationContext) -> Plan:
-    """Say what becomes of the topic on each master that holds it.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Hold how masters hold the topic, and those that shall hold it otherwise."""
+
+    placements: TopicPlacements
+    changed: Places
+
+
+async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Change]:
+    """Look how each master holds the topic.
 
     Raises:
         InvalidParameters: nothing is wished for, or two things at once.
@@ -76,68 +84,41 @@ async def plan(order: ChangeTopic, context: OperationContext) -> Plan:
     topic = masters.check_topic(order.topic_name)
     exact = _exact(order)
     chosen = tuple(exact) or order.broker_groups
-    meant = await masters.find_masters(order.cluster_name, chosen, context)
-    layouts = await topic_layouts.read_layouts(meant.found, topic, context)
-    held = {one: layout for one, layout in layouts.items() if isinstance(layout, TopicLayout)}
-    if not held and not any(isinstance(one, Silence) for one in layouts.values()):
-        raise TopicNotFound(order.cluster_name, topic)
+    found = await topic_layouts.read_layouts(order.cluster_name, topic, chosen, context)
+    found.check_known(TopicNotFound(order.cluster_name, topic))
+    held = found.held
     wished = {
         one: exact[one.group_name] if exact else order.wish.of(layout)
         for one, layout in held.items()
     }
     changed = [(one, after) for one, after in sorted(wished.items()) if after != held[one]]
+    checks = (
+        found.masters_check,
+        found.answers_check,
+        found.effect_check(changed, "every master holds it so already"),
+    )
+    return Facts(Change(found, changed), found.preconditions, checks)
+
+
+async def preview(order: ChangeTopic, facts: Facts[Change], context: OperationContext) -> Plan:
+    """Say what becomes of the topic on each master that holds it."""
+    topic, held, changed = order.topic_name, facts.seen.placements.held, facts.seen.changed
     return Plan(
         summary=f"Topic {topic} changes on {len(changed)} of {masters.count_groups(held)}",
         risk=_risk(held, changed),
-        steps=tuple(
-            PlannedStep(f"change-{one.group_name}", f"Change it on {one.group_name}")
-            for one, _ in changed
+        steps=planned_steps(
+            topic_layouts.put_actions(order.cluster_name, topic, changed, is_new=False)
         ),
-        preconditions=(meant.precondition, *topic_layouts.preconditions(layouts)),
         changes=tuple(topic_layouts.difference(one, held[one], after) for one, after in changed),
         impact=_impact(held, changed),
         checks=(
-            meant.check(CheckVerdict.BLOCK if chosen else CheckVerdict.WARN),
-            masters.check_answers(layouts),
-            _check_effect(changed),
+            *facts.checks,
             *(await _check_left(topic, held, changed, context)),
-            await masters.check_fencing(meant.found, context),
+            await masters.check_fencing(facts.seen.placements.meant.found, context),
         ),
         way_back="Change it back to the former values, which the journal keeps",
         facts=topic_layouts.put_facts(changed),
     )
-
-
-def steps(
-    order: ChangeTopic, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Change it on one master after another."""
-    return topic_layouts.put_works(order.topic_name, operation, context)
-
-
-async def verify(
-    order: ChangeTopic, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back how each master holds it."""
-    return await topic_layouts.read_back(order.topic_name, operation, context)
-
-
-def undo(order: ChangeTopic, operation: Operation) -> ChangeTopic:
-    """Give each group that was changed its former layout.
-
-    Raises:
-        NotUndoable: none was changed.
-    """
-    former = [
-        PlacedLayout(group_name, layout)
-        for group_name, layout in (
-            topic_layouts.former_of(step, operation) for step in masters.done_steps(operation)
-        )
-        if layout is not None
-    ]
-    if not former:
-        raise NotUndoable("no broker was changed")
-    return ChangeTopic(order.cluster_name, order.topic_name, layouts=tuple(former))
 
 
 async def version(order: ChangeTopic, context: OperationContext) -> str:
@@ -145,10 +126,7 @@ async def version(order: ChangeTopic, context: OperationContext) -> str:
     return await find_topic_version(order.cluster_name, order.topic_name, database=context.database)
 
 
-KIND: Final = Kind("change_topic", ChangeTopic, plan, steps, verify, undo, version)
-
-_Held = Mapping[Master, TopicLayout]
-_Changed = Sequence[tuple[Master, TopicLayout]]
+KIND: Final = Kind("change_topic", ChangeTopic, read_facts, preview, (PutTopic,), version)
 
 
 def _exact(order: ChangeTopic) -> dict[str, TopicLayout]:
@@ -161,7 +139,7 @@ def _exact(order: ChangeTopic) -> dict[str, TopicLayout]:
     return exact
 
 
-def _risk(held: _Held, changed: _Changed) -> Risk:
+def _risk(held: Layouts, changed: Places) -> Risk:
     is_growth = all(
         TopicWish(after.read_queue_count, after.write_queue_count).of(held[one]) == after
         and after.read_queue_count >= held[one].read_queue_count
@@ -171,7 +149,7 @@ def _risk(held: _Held, changed: _Changed) -> Risk:
     return Risk.SMALL if is_growth else Risk.SERVICE
 
 
-def _impact(held: _Held, changed: _Changed) -> tuple[str, ...]:
+def _impact(held: Layouts, changed: Places) -> tuple[str, ...]:
     told = ["Clients take the new layout over with their next look at the route, within 30 s"]
     if any(after.read_queue_count != held[one].read_queue_count for one, after in changed):
         told.append("Consumer groups share the queues out anew; ordered ones wait for their locks")
@@ -180,20 +158,13 @@ def _impact(held: _Held, changed: _Changed) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _check_effect(changed: _Changed) -> Check:
-    name = "something changes"
-    if changed:
-        return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
-    return Check(name, CheckVerdict.BLOCK, "every master holds it so already")
-
-
 def _readable_count(layout: TopicLayout) -> int:
     """Count the queues that consumers read."""
     return layout.read_queue_count if layout.permissions & Permission.READ else 0
 
 
 async def _check_left(
-    topic: str, held: _Held, changed: _Changed, context: OperationContext
+    topic: str, held: Layouts, changed: Places, context: OperationContext
 ) -> list[Check]:
     """Look for messages in queues that nobody would read any more."""
     fewer = {

@@ -1,21 +1,16 @@
 """Keep producers away from a broker, which goes on serving its consumers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import NotUndoable
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations import groups, masters, writers
+from backend.services.operations import groups, writers
+from backend.services.operations.actions.brokers import AwaitRoutes, SetPermission
 from backend.services.operations.broker_permissions import BrokerOrder, Present
 from backend.services.operations.groups import count_topics
-from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.uncordon_broker import UncordonBroker
-
-CORDON: Final = "permission"
-"""The step that takes the right; also of a drain."""
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +18,18 @@ class CordonBroker(BrokerOrder):
     """Take the right to write from a broker."""
 
 
-async def plan(order: CordonBroker, context: OperationContext) -> Plan:
-    """Say who would be sent elsewhere, and who has nowhere to go.
-
-    Raises:
-        BrokerUnknown: the cluster's records hold no such broker.
-    """
-    present = await permissions.read_present(order, context)
-    address = present.broker.address
-    after = None if present.permission is None else permissions.without_write(present.permission)
+async def preview(order: CordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:
+    """Say who would be sent elsewhere, and who has nowhere to go."""
+    present = facts.seen
+    address, after = present.broker.address, present.without_write
     return Plan(
         summary=f"Producers leave {order.target} ({address}); consumers stay",
         risk=Risk.SERVICE,
-        steps=(
-            PlannedStep(CORDON, f"Take the right to write from {address}"),
-            PlannedStep("routes", "Wait until routes send no producer there"),
-        ),
-        preconditions=present.preconditions,
+        steps=planned_steps([take_write(order, present), await_routes(order, present)]),
         changes=(present.difference(after),),
         impact=await describe_impact(order, present, context),
         checks=(
-            present.check,
+            *facts.checks,
             await permissions.check_fencing(present, context),
             await writers.check_cordon(
                 order.cluster_name, order.group_name, address, database=context.database
@@ -53,6 +39,25 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
         ),
         way_back="Uncordon it: the right to write is given back, and routes with it",
         facts={"address": address, "permission": after},
+    )
+
+
+def take_write(order: BrokerOrder, present: Present) -> SetPermission:
+    """Take the right to write from a broker."""
+    return SetPermission(
+        order.cluster_name,
+        order.group_name,
+        order.broker_id,
+        present.broker.address,
+        present.without_write,
+        takes_write=True,
+    )
+
+
+def await_routes(order: BrokerOrder, present: Present) -> AwaitRoutes:
+    """Wait until routes send no producer to a broker."""
+    return AwaitRoutes(
+        order.cluster_name, order.group_name, order.broker_id, present.broker.address
     )
 
 
@@ -82,44 +87,10 @@ def check_effect(present: Present, after: int | None) -> tuple[Check, ...]:
     return (Check("something changes", CheckVerdict.WARN, why),)
 
 
-def steps(
-    order: CordonBroker, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Take the right, then wait for the routes."""
-    facts = operation.plan.facts
-    return [
-        permissions.permission_work(facts["address"], facts["permission"], context),
-        permissions.routes_work(order, facts["address"], context),
-    ]
-
-
-async def verify(
-    order: CordonBroker, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back what the broker permits, and what producers are told."""
-    facts = operation.plan.facts
-    count = await permissions.count_writable(order, facts["address"], context)
-    return [
-        await permissions.read_back(facts["address"], facts["permission"], context),
-        groups.compare("topics that producers are sent there for", 0, count),
-    ]
-
-
-def undo(order: BrokerOrder, operation: Operation) -> UncordonBroker:
-    """Give the right back to the broker that it was taken from, whatever its id is by now.
-
-    Raises:
-        NotUndoable: it was not taken, as from a broker that had no such right before.
-    """
-    taken = [one for one in masters.done_steps(operation) if one.name == CORDON]
-    if not taken or (taken[0].before or {}).get("permission") == operation.plan.facts["permission"]:
-        raise NotUndoable("no right to write was taken from the broker")
-    return UncordonBroker(
-        order.cluster_name,
-        order.group_name,
-        broker_id=order.broker_id,
-        address=operation.plan.facts["address"],
-    )
-
-
-KIND: Final = Kind("cordon_broker", CordonBroker, plan, steps, verify, undo)
+KIND: Final = Kind(
+    "cordon_broker",
+    CordonBroker,
+    permissions.read_facts,
+    preview,
+    (SetPermission, AwaitRoutes),
+)

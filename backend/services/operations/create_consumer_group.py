@@ -1,23 +1,22 @@
 """Create a consumer group on masters; taken back by deleting it while nobody uses it."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from backend.domain.consumer_group import GroupSettings
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import InvalidParameters, NotUndoable
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
-from backend.services.operations import group_settings, masters
-from backend.services.operations.consumer_group_orders import (
-    CreateConsumerGroup,
-    DeleteConsumerGroup,
-)
-from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import Silence
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.plan import Plan, Risk
+from backend.services.operations import group_settings, masters, topic_layouts
+from backend.services.operations.actions.consumer_groups import PutConsumerGroup
+from backend.services.operations.consumer_group_orders import CreateConsumerGroup
+from backend.services.operations.group_settings import GroupPlacements
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 
-async def plan(order: CreateConsumerGroup, context: OperationContext) -> Plan:
-    """Say where the group would be created, and whether it is there already.
+async def read_facts(
+    order: CreateConsumerGroup, context: OperationContext
+) -> Facts[GroupPlacements]:
+    """Look where the group is there already.
 
     Raises:
         InvalidParameters: broker groups are named twice.
@@ -26,82 +25,44 @@ async def plan(order: CreateConsumerGroup, context: OperationContext) -> Plan:
         BrokerGroupNotFound: a group named is not there.
     """
     group = masters.check_consumer_group(order.group_name)
-    exact = {one.group_name: one.settings for one in order.settings}
+    exact = _exact(order)
     if exact and order.broker_groups:
         raise InvalidParameters(KIND.name, "settings name their broker groups themselves")
     chosen = tuple(exact) or order.broker_groups
-    meant = await masters.find_masters(order.cluster_name, chosen, context)
-    present = await group_settings.read_settings(meant.found, group, context)
+    found = await group_settings.read_settings(order.cluster_name, group, chosen, context)
+    checks = (found.masters_check, found.answers_check, found.absence_check)
+    return Facts(found, found.preconditions, checks)
+
+
+async def preview(
+    order: CreateConsumerGroup, facts: Facts[GroupPlacements], context: OperationContext
+) -> Plan:
+    """Say where the group would be created."""
+    meant, exact = facts.seen.meant.found, _exact(order)
     wished = group_settings.wish_of(order).of(GroupSettings())
-    places = [(one, exact.get(one.group_name, wished)) for one in meant.found]
+    places = [(one, exact.get(one.group_name, wished)) for one in meant]
     return Plan(
-        summary=f"Consumer group {group} is created on {masters.count_groups(places)}",
+        summary=f"Consumer group {order.group_name} is created on {masters.count_groups(places)}",
         risk=Risk.SMALL,
-        steps=tuple(
-            PlannedStep(f"create-{one.group_name}", f"Create it on {one.group_name}")
-            for one, _ in places
+        steps=planned_steps(
+            group_settings.put_actions(order.cluster_name, order.group_name, places, is_new=True)
         ),
-        preconditions=(meant.precondition, *group_settings.preconditions(present)),
         changes=tuple(
             change
             for one, after in places
             for change in group_settings.differences(one, None, after)
         ),
         impact=("Consumers of the group may connect where brokers create no groups by themselves",),
-        checks=(
-            meant.check(CheckVerdict.BLOCK if chosen else CheckVerdict.WARN),
-            masters.check_answers(present),
-            _check_absent(present),
-            await masters.check_fencing(meant.found, context),
-        ),
+        checks=(*facts.checks, await masters.check_fencing(meant, context)),
         way_back="Delete it again, for as long as nobody uses it",
-        facts=group_settings.put_facts(places),
+        facts=topic_layouts.put_facts(places),
     )
 
 
-def steps(
-    order: CreateConsumerGroup, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Create it on one master after another."""
-    return group_settings.put_works(order.group_name, operation, context)
+KIND: Final = Kind(
+    "create_consumer_group", CreateConsumerGroup, read_facts, preview, (PutConsumerGroup,)
+)
 
 
-async def verify(
-    order: CreateConsumerGroup, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back how each master serves it."""
-    return await group_settings.read_back(order.group_name, operation, context)
-
-
-def undo(order: CreateConsumerGroup, operation: Operation) -> DeleteConsumerGroup:
-    """Delete it where it was created; its offsets stay.
-
-    Raises:
-        NotUndoable: it was created nowhere.
-    """
-    made = [
-        name
-        for name, former in (
-            group_settings.former_of(step, operation) for step in masters.done_steps(operation)
-        )
-        if former is None
-    ]
-    if not made:
-        raise NotUndoable("no broker was changed")
-    return DeleteConsumerGroup(order.cluster_name, order.group_name, tuple(made))
-
-
-KIND: Final = Kind("create_consumer_group", CreateConsumerGroup, plan, steps, verify, undo)
-
-
-def _check_absent(present: group_settings.Settings) -> Check:
-    name = "the group is new"
-    held = [
-        master.group_name
-        for master, settings in present.items()
-        if settings is not None and not isinstance(settings, Silence)
-    ]
-    if not held:
-        return Check(name, CheckVerdict.PASS, "no master asked knows a group of the name")
-    why = f"it is there already on {masters.shortened(held)}: change it, or leave them out"
-    return Check(name, CheckVerdict.BLOCK, why)
+def _exact(order: CreateConsumerGroup) -> dict[str, GroupSettings]:
+    return {one.group_name: one.settings for one in order.settings}

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.db import protections
-from backend.domain.consumer_group import GroupSettings
-from backend.domain.operation import Operation, Value
-from backend.domain.operation_errors import ConsumerGroupNotFound, NotUndoable
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.operation_errors import ConsumerGroupNotFound
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.protection import (
     Protection,
     Resource,
@@ -16,41 +14,38 @@ from backend.domain.protection import (
     check_unprotected,
     protection_fact,
 )
-from backend.domain.queue_reading import add_lags
-from backend.services.operations import (
-    broker_steps,
-    group_leftovers,
-    group_settings,
-    groups,
-    masters,
-)
-from backend.services.operations.consumer_group_orders import (
-    CreateConsumerGroup,
-    DeleteConsumerGroup,
-)
+from backend.domain.queue_reading import OnlineGroup, QueueProgress, add_lags
+from backend.services.operations import group_leftovers, group_settings, masters
+from backend.services.operations.actions import consumer_groups
+from backend.services.operations.actions.topics import DeleteTopic, RemoveRoutes
+from backend.services.operations.consumer_group_orders import DeleteConsumerGroup
 from backend.services.operations.group_leftovers import Leftover
-from backend.services.operations.group_settings import PlacedSettings
-from backend.services.operations.kind import (
-    Effect,
-    Kind,
-    OperationContext,
-    StepRun,
-    StepWork,
-)
+from backend.services.operations.group_settings import GroupPlacements
+from backend.services.operations.kind import Action, Facts, Kind, OperationContext
 from backend.services.operations.masters import Master, Silence
-from backend.services.operations.topic_layouts import masters_of
+from backend.services.operations.placements import listed
+from backend.services.operations.steps import planned_steps
+
+Lags = Mapping[str, int | None]
+"""How much is unread of each topic; None is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Hold who is connected, and how much of which topics is unread."""
+class Present:
+    """Hold how masters serve the group, and who of it is connected to each of them."""
 
-    members: tuple[str, ...]
-    lags: Mapping[str, int | None]
+    placements: GroupPlacements
+    online: Mapping[Master, OnlineGroup | Silence | None]
+
+    @property
+    def members(self) -> list[str]:
+        """Name those who are connected."""
+        online = [one for one in self.online.values() if isinstance(one, OnlineGroup)]
+        return sorted({member.client_id for one in online for member in one.members})
 
 
-async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
-    """Say who uses the group, and what of its place would be lost.
+async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> Facts[Present]:
+    """Look who knows the group, who is connected, and who protects it.
 
     Raises:
         InvalidName: no cluster, or no consumer group of a user, may be called so.
@@ -58,112 +53,63 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
         BrokerGroupNotFound: a group named is not there.
         ConsumerGroupNotFound: no master asked knows it.
     """
-    group = masters.check_consumer_group(order.group_name)
-    meant = await masters.find_masters(order.cluster_name, order.broker_groups, context)
-    present = await group_settings.read_settings(meant.found, group, context)
-    held = {one: told for one, told in present.items() if isinstance(told, GroupSettings)}
-    if not held and not any(isinstance(one, Silence) for one in present.values()):
-        raise ConsumerGroupNotFound(order.cluster_name, group)
-    usage = await masters.ask_each([*held], lambda one: _ask_usage(one, group, context))
-    found = await group_leftovers.find_leftovers(group, meant.found, context)
+    group, brokers = masters.check_consumer_group(order.group_name), context.brokers
+    found = await group_settings.read_settings(
+        order.cluster_name, group, order.broker_groups, context
+    )
+    found.check_known(ConsumerGroupNotFound(order.cluster_name, group))
+    online = await masters.ask_each(
+        found.held, lambda one: brokers.online_group(one.address, group)
+    )
+    present = Present(found, online)
+    protected = await _find_protected(order, context)
+    return Facts(
+        present,
+        (found.meant.precondition, protection_fact(protected), *found.answer_facts),
+        (
+            check_unprotected(protected),
+            found.masters_check,
+            masters.check_answers({**found.answers, **online}),
+            _check_members(present.members),
+        ),
+    )
+
+
+async def preview(
+    order: DeleteConsumerGroup, facts: Facts[Present], context: OperationContext
+) -> Plan:
+    """Say what of the group's place would be lost."""
+    group, placements = order.group_name, facts.seen.placements
+    held, holders = placements.held, sorted(placements.held)
+    brokers = context.brokers
+    progress = await masters.ask_each(held, lambda one: brokers.progress(one.address, group))
+    lags = _lags(progress, facts.seen.online)
+    found = await group_leftovers.find_leftovers(group, placements.meant.found, context)
     gone = found if order.cleans_up else []
     silences = {master: why for one in gone for master, why in one.silences.items()}
-    protected = await _find_protected(order, gone, context)
+    answers = {**placements.answers, **facts.seen.online, **progress, **silences}
+    unprotected, masters_check, _, unused = facts.checks
     return Plan(
         summary=f"Consumer group {group} is deleted on {masters.count_groups(held)}"
         + (", with its offsets, retries and dead letters" if order.cleans_up else ""),
         risk=Risk.LOSS if order.cleans_up else Risk.SERVICE,
-        steps=(
-            *(
-                PlannedStep(f"delete-{one.group_name}", f"Delete it on {one.group_name}")
-                for one in sorted(held)
-            ),
-            *group_leftovers.planned_steps(gone),
-        ),
-        preconditions=(
-            meant.precondition,
-            protection_fact(protected),
-            *group_settings.preconditions(present),
-        ),
+        steps=planned_steps(_actions(order, holders, gone)),
         changes=tuple(
-            change
-            for one in sorted(held)
-            for change in group_settings.differences(one, held[one], None)
+            change for one in holders for change in group_settings.differences(one, held[one], None)
         ),
-        impact=_impact(order, usage, found),
+        impact=_impact(order, lags, found),
         checks=(
-            check_unprotected(protected),
-            meant.check(CheckVerdict.BLOCK if order.broker_groups else CheckVerdict.WARN),
-            masters.check_answers({**present, **usage, **silences}),
-            _check_members(usage),
-            await masters.check_fencing(meant.found, context),
+            unprotected,
+            masters_check,
+            masters.check_answers(answers),
+            unused,
+            await masters.check_fencing(placements.meant.found, context),
         ),
         way_back="Create it anew with the former settings, which the journal keeps"
         + ("; what was kept for it is not restored" if order.cleans_up else "; its offsets stay"),
-        loss=_loss(usage, gone) if order.cleans_up else None,
-        facts={
-            "brokers": [
-                {"group_name": one.group_name, "address": one.address} for one in sorted(held)
-            ],
-            "topics": group_leftovers.facts_of(gone),
-        },
+        loss=_loss(lags, gone) if order.cleans_up else None,
+        facts={"brokers": listed(holders), "topics": group_leftovers.facts_of(gone)},
     )
-
-
-def steps(
-    order: DeleteConsumerGroup, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Delete it on one master after another, then what is in topics of its own.
-
-    In this order nobody makes these topics anew meanwhile: without the group brokers take no
-    retries. Agents have deleted them with the offsets by then; brokers of stock have not.
-    """
-    return [
-        *(_delete_work(one, order, context) for one in masters_of(operation)),
-        *group_leftovers.works(order.cluster_name, operation.plan.facts["topics"], context),
-    ]
-
-
-async def verify(
-    order: DeleteConsumerGroup, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back that no master knows it, nor holds what was to go with it."""
-    holders = masters_of(operation)
-    present = await group_settings.read_settings(holders, order.group_name, context)
-    return [
-        *(
-            groups.compare(
-                f"group on {one.group_name}",
-                "none",
-                None if isinstance(told, Silence) else group_settings.settings_text(told),
-            )
-            for one, told in present.items()
-        ),
-        *await group_leftovers.read_back(
-            order.cluster_name, operation.plan.facts["topics"], context
-        ),
-    ]
-
-
-def undo(order: DeleteConsumerGroup, operation: Operation) -> CreateConsumerGroup:
-    """Create it anew where it was deleted.
-
-    Raises:
-        NotUndoable: it was deleted nowhere.
-    """
-    former = [
-        PlacedSettings(name, settings)
-        for name, settings in (
-            group_settings.former_of(step, operation)
-            for step in masters.done_steps(operation)
-            # The steps behind those are of topics, which stay gone.
-            if step.position < len(masters_of(operation))
-        )
-        if settings is not None
-    ]
-    if not former:
-        raise NotUndoable("no broker was changed")
-    return CreateConsumerGroup(order.cluster_name, order.group_name, settings=tuple(former))
 
 
 async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
@@ -171,42 +117,49 @@ async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
     return await group_settings.read_version(order.cluster_name, order.group_name, context)
 
 
-KIND: Final = Kind("delete_consumer_group", DeleteConsumerGroup, plan, steps, verify, undo, version)
+KIND: Final = Kind(
+    "delete_consumer_group",
+    DeleteConsumerGroup,
+    read_facts,
+    preview,
+    (consumer_groups.DeleteConsumerGroup, DeleteTopic, RemoveRoutes),
+    version,
+)
+
+
+def _actions(
+    order: DeleteConsumerGroup, holders: Sequence[Master], gone: Sequence[Leftover]
+) -> list[Action]:
+    """Delete it on one master after another, then what is in topics of its own.
+
+    In this order nobody makes these topics again meanwhile: without the group brokers take no
+    retries. Agents have deleted them with the offsets by then; brokers of stock have not.
+    """
+    return [
+        *(
+            consumer_groups.DeleteConsumerGroup(
+                order.cluster_name, one.group_name, one.address, order.group_name, order.cleans_up
+            )
+            for one in holders
+        ),
+        *group_leftovers.actions(order.cluster_name, gone),
+    ]
 
 
 async def _find_protected(
-    order: DeleteConsumerGroup, gone: Sequence[Leftover], context: OperationContext
+    order: DeleteConsumerGroup, context: OperationContext
 ) -> dict[Resource, Protection]:
+    names = group_leftovers.topic_names(order.group_name) if order.cleans_up else {}
     doomed = [
         Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, order.group_name),
-        *(Resource(order.cluster_name, ResourceKind.TOPIC, one.topic_name) for one in gone),
+        *(Resource(order.cluster_name, ResourceKind.TOPIC, name) for name in names.values()),
     ]
     async with context.database.connect() as connection:
         return await protections.find_of(connection, doomed)
 
 
-def _delete_work(master: Master, order: DeleteConsumerGroup, context: OperationContext) -> StepWork:
-    brokers, group = context.brokers, order.group_name
-
-    async def read() -> Value:
-        return group_settings.value_of(await brokers.group_settings(master.address, group))
-
-    async def delete(run: StepRun) -> Value | Effect:
-        told = await brokers.delete_group(
-            master.address,
-            group,
-            broker_steps.fence_of(run),
-            cleans_offsets=order.cleans_up,
-        )
-        if told is None:
-            return await read()
-        return group_settings.told_effect(told.before, told.after)
-
-    return StepWork(read, delete)
-
-
-def _loss(usage: Mapping[Master, Usage | Silence], gone: Sequence[Leftover]) -> str:
-    unread = _unread(usage)
+def _loss(lags: Sequence[Lags], gone: Sequence[Leftover]) -> str:
+    unread = _unread(lags)
     told = ["the group's place in every topic"]
     if unread:
         counts = masters.shortened(unread)
@@ -215,40 +168,42 @@ def _loss(usage: Mapping[Master, Usage | Silence], gone: Sequence[Leftover]) -> 
     return "; ".join(told)
 
 
-async def _ask_usage(master: Master, group: str, context: OperationContext) -> Usage:
-    brokers, address = context.brokers, master.address
-    progress = await brokers.progress(address, group)
-    online = await brokers.online_group(address, group)
-    names = () if online is None else {member.client_id for member in online.members}
-    # The members of a broadcasting group keep their own offsets.
-    is_kept = online is None or not online.is_broadcasting
-    topics = {queue.topic for queue in progress} if is_kept else set()
-    lags = {
-        topic: add_lags([queue for queue in progress if queue.topic == topic]) for topic in topics
-    }
-    return Usage(tuple(sorted(names)), lags)
+def _lags(
+    progress: Mapping[Master, Sequence[QueueProgress] | Silence],
+    online: Mapping[Master, OnlineGroup | Silence | None],
+) -> list[Lags]:
+    """Count for each master that answers what is unread of each topic."""
+    counted: list[Lags] = []
+    for master, queues in progress.items():
+        group = online[master]
+        if isinstance(queues, Silence) or isinstance(group, Silence):
+            continue
+        # The members of a broadcasting group keep their own offsets.
+        is_kept = group is None or not group.is_broadcasting
+        topics = {queue.topic for queue in queues} if is_kept else set()
+        counted.append(
+            {name: add_lags([one for one in queues if one.topic == name]) for name in topics}
+        )
+    return counted
 
 
-def _unread(usage: Mapping[Master, Usage | Silence]) -> list[str]:
+def _unread(lags: Sequence[Lags]) -> list[str]:
     """Name the topics in which something is unread, each with how much."""
     unread: dict[str, list[int | None]] = {}
-    for told in usage.values():
-        if isinstance(told, Usage):
-            for topic, lag in told.lags.items():
-                unread.setdefault(topic, []).append(lag)
+    for one in lags:
+        for topic, lag in one.items():
+            unread.setdefault(topic, []).append(lag)
     return [
-        f"{topic} {'an unknown number' if None in lags else sum(lag or 0 for lag in lags)}"
-        for topic, lags in sorted(unread.items())
-        if any(lag != 0 for lag in lags)
+        f"{topic} {'an unknown number' if None in found else sum(lag or 0 for lag in found)}"
+        for topic, found in sorted(unread.items())
+        if any(lag != 0 for lag in found)
     ]
 
 
 def _impact(
-    order: DeleteConsumerGroup,
-    usage: Mapping[Master, Usage | Silence],
-    found: Sequence[Leftover],
+    order: DeleteConsumerGroup, lags: Sequence[Lags], found: Sequence[Leftover]
 ) -> tuple[str, ...]:
-    unread = _unread(usage)
+    unread = _unread(lags)
     group = order.group_name
     told = [f"Consumers of {group} are refused, or make it anew where brokers create groups on use"]
     kept = [one.text for one in found if one.message_count != 0 and not order.cleans_up]
@@ -258,11 +213,8 @@ def _impact(
     return tuple(told)
 
 
-def _check_members(usage: Mapping[Master, Usage | Silence]) -> Check:
+def _check_members(connected: Sequence[str]) -> Check:
     name = "nobody uses it"
-    connected = sorted(
-        {one for told in usage.values() if isinstance(told, Usage) for one in told.members}
-    )
     if not connected:
         return Check(name, CheckVerdict.PASS, "no member is connected")
     why = f"connected: {masters.shortened(connected)}; stop them first, or they make it anew"

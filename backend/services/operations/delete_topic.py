@@ -1,6 +1,5 @@
 """Delete a topic with all that is in it, or only while it is empty; nothing brings it back."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -8,15 +7,11 @@ from typing import Final
 from backend.db import protections
 from backend.db import topics as topic_rows
 from backend.domain.errors import TopicNotFound
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import (
     Check,
     CheckVerdict,
     Plan,
-    PlannedStep,
     Precondition,
-    ReadBack,
     Risk,
     no_way_back,
 )
@@ -27,15 +22,17 @@ from backend.domain.protection import (
     protection_fact,
 )
 from backend.domain.queue_reading import add_lags
-from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
-from backend.services.operations import masters, topic_layouts, topic_removal
-from backend.services.operations.kind import Kind, OperationContext, StepWork
+from backend.services.operations import masters, topic_layouts
+from backend.services.operations.actions import topics as topic_actions
+from backend.services.operations.kind import Action, Facts, Kind, OperationContext
 from backend.services.operations.masters import BrokerGroups, Master, Silence
+from backend.services.operations.placements import listed
+from backend.services.operations.steps import planned_steps
+from backend.services.operations.topic_layouts import TopicPlacements
 
 GROUPS_ASKED_MAX: Final = 50
 """Each costs two questions; how far further ones are is not known, and is said so."""
-ROUTES: Final = "routes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +70,13 @@ class Content:
     @property
     def text(self) -> str:
         """Say how many messages are lost, and who has not read how many of them."""
-        count = "an unknown number of" if self.message_count is None else str(self.message_count)
         behind = [
             f"{name} {'an unknown number' if lag is None else lag}"
             for name, lag in sorted(self.lags.items())
             if lag != 0
         ]
         unread = f", unread of {masters.shortened(behind)}" if behind else ""
-        return f"{count} message{'' if count == '1' else 's'}{unread}"
+        return f"{_count_text(self.message_count)}{unread}"
 
     @property
     def loss(self) -> str:
@@ -88,8 +84,31 @@ class Content:
         return "the topic itself, which is empty now" if self.message_count == 0 else self.text
 
 
-async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
-    """Say what is in the topic, who reads it, and where it would go.
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold how masters hold the topic, and how many messages each of them has; None is unknown."""
+
+    placements: TopicPlacements
+    messages: Mapping[str, int | None]
+
+    @property
+    def message_count(self) -> int | None:
+        """Count all messages."""
+        return _if_known(sum, [*self.messages.values()])
+
+    @property
+    def precondition(self) -> Precondition:
+        """Name as a fact whether it is empty.
+
+        Not how many: a topic that is written to would leave no time to confirm that it goes.
+        """
+        count = self.message_count
+        told = "not told" if count is None else "some" if count else "none"
+        return Precondition("messages in it", told)
+
+
+async def read_facts(order: DeleteTopic, context: OperationContext) -> Facts[Present]:
+    """Look who holds the topic, whether it is empty, and who protects it.
 
     Raises:
         InvalidName: no cluster, or no topic of a user, may be called so.
@@ -98,42 +117,48 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
         TopicNotFound: no master asked holds it.
     """
     topic = masters.check_topic(order.topic_name)
-    meant = await masters.find_masters(order.cluster_name, order.broker_groups, context)
-    layouts = await topic_layouts.read_layouts(meant.found, topic, context)
-    held = {one: layout for one, layout in layouts.items() if isinstance(layout, TopicLayout)}
-    if not held and not any(isinstance(one, Silence) for one in layouts.values()):
-        raise TopicNotFound(order.cluster_name, topic)
-    content = await _read_content([*held], topic, context)
+    found = await topic_layouts.read_layouts(
+        order.cluster_name, topic, order.broker_groups, context
+    )
+    found.check_known(TopicNotFound(order.cluster_name, topic))
+    present = Present(found, await _count_messages([*found.held], topic, context))
     resource = Resource(order.cluster_name, ResourceKind.TOPIC, topic)
     async with context.database.connect() as connection:
         protected = await protections.find_of(connection, [resource])
+    return Facts(
+        present,
+        (
+            found.meant.precondition,
+            protection_fact(protected),
+            *found.answer_facts,
+            present.precondition,
+        ),
+        (
+            check_unprotected(protected),
+            found.masters_check,
+            found.answers_check,
+            *(await _check_elsewhere(order, found.meant.missing, context)),
+            *([_check_empty(present.message_count)] if order.only_empty else []),
+        ),
+    )
+
+
+async def preview(order: DeleteTopic, facts: Facts[Present], context: OperationContext) -> Plan:
+    """Say what is in the topic, who reads it, and where it would go."""
+    topic, placements = order.topic_name, facts.seen.placements
+    held = placements.held
+    content = await _read_content(facts.seen, topic, context)
     is_loss = not order.only_empty
     return Plan(
         summary=f"Topic {topic} is deleted on {masters.count_groups(held)}, with {content.text}",
         risk=Risk.LOSS if is_loss else Risk.SERVICE,
-        steps=(
-            *(
-                PlannedStep(f"delete-{one.group_name}", f"Delete it on {one.group_name}")
-                for one in sorted(held)
-            ),
-            PlannedStep(ROUTES, "Take it out of the routes"),
-        ),
-        preconditions=(
-            meant.precondition,
-            protection_fact(protected),
-            *topic_layouts.preconditions(layouts),
-            _emptiness(content),
-        ),
+        steps=planned_steps(_actions(order, sorted(held))),
         changes=tuple(topic_layouts.difference(one, held[one], None) for one in sorted(held)),
         impact=_impact(topic, content),
         checks=(
-            check_unprotected(protected),
-            meant.check(CheckVerdict.BLOCK if order.broker_groups else CheckVerdict.WARN),
-            masters.check_answers(layouts),
-            *(await _check_elsewhere(order, meant.missing, context)),
+            *facts.checks,
             _check_members(content),
-            *([] if is_loss else [_check_empty(content)]),
-            await masters.check_fencing(meant.found, context),
+            await masters.check_fencing(placements.meant.found, context),
         ),
         way_back=no_way_back(
             "its messages and the offsets of its consumers are gone; a topic of the"
@@ -141,48 +166,11 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
         ),
         loss=content.loss if is_loss else None,
         facts={
-            "brokers": [
-                {"group_name": one.group_name, "address": one.address} for one in sorted(held)
-            ],
+            "brokers": listed(sorted(held)),
             "messages": dict(content.messages),
             "lags": dict(content.lags),
             "members": dict(content.member_counts),
         },
-    )
-
-
-def steps(
-    order: DeleteTopic, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Delete it on one master after another, then in the routes."""
-    holders, topic = topic_layouts.masters_of(operation), order.topic_name
-    return [
-        *(
-            topic_removal.delete_work(one, topic, context, only_empty=order.only_empty)
-            for one in holders
-        ),
-        topic_removal.routes_work(
-            order.cluster_name, topic, [one.group_name for one in holders], context
-        ),
-    ]
-
-
-async def verify(
-    order: DeleteTopic, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back that no master holds it, and that the records don't either."""
-    holders = topic_layouts.masters_of(operation)
-    return await topic_removal.read_back(order.cluster_name, order.topic_name, holders, context)
-
-
-def undo(_order: DeleteTopic, _operation: Operation) -> DeleteTopic:
-    """Refuse: nothing brings messages back.
-
-    Raises:
-        NotUndoable: always.
-    """
-    raise NotUndoable(
-        "what was in the topic is gone; regent topic create makes one of the name that is empty"
     )
 
 
@@ -193,18 +181,44 @@ async def version(order: DeleteTopic, context: OperationContext) -> str:
     )
 
 
-KIND: Final = Kind("delete_topic", DeleteTopic, plan, steps, verify, undo, version)
+KIND: Final = Kind(
+    "delete_topic",
+    DeleteTopic,
+    read_facts,
+    preview,
+    (topic_actions.DeleteTopic, topic_actions.RemoveRoutes),
+    version,
+)
 
 
-async def _read_content(holders: list[Master], topic: str, context: OperationContext) -> Content:
-    ends, consuming = await asyncio.gather(
-        topic_layouts.read_ends(holders, topic, context),
-        masters.ask_each(holders, lambda one: _ask_groups(one, topic, context)),
-    )
-    messages = {
+def _actions(order: DeleteTopic, holders: Sequence[Master]) -> list[Action]:
+    """Delete it on one master after another, then in the routes."""
+    cluster_name, topic = order.cluster_name, order.topic_name
+    return [
+        *(
+            topic_actions.DeleteTopic(
+                cluster_name, one.group_name, one.address, topic, order.only_empty
+            )
+            for one in holders
+        ),
+        topic_actions.RemoveRoutes(cluster_name, topic, tuple(one.group_name for one in holders)),
+    ]
+
+
+async def _count_messages(
+    holders: Sequence[Master], topic: str, context: OperationContext
+) -> dict[str, int | None]:
+    ends = await topic_layouts.read_ends(holders, topic, context)
+    return {
         one.group_name: None if isinstance(told, Silence) else sum(e.count for e in told.values())
         for one, told in ends.items()
     }
+
+
+async def _read_content(present: Present, topic: str, context: OperationContext) -> Content:
+    consuming = await masters.ask_each(
+        present.placements.held, lambda one: _ask_groups(one, topic, context)
+    )
     lags: dict[str, list[int | None]] = {}
     member_counts: dict[str, list[int | None]] = {}
     for one, told in consuming.items():
@@ -216,11 +230,16 @@ async def _read_content(holders: list[Master], topic: str, context: OperationCon
             lags.setdefault(name, []).append(lag)
             member_counts.setdefault(name, []).append(member_count)
     return Content(
-        messages,
+        present.messages,
         {name: _if_known(sum, found) for name, found in lags.items()},
         # A member is connected to every broker.
         {name: _if_known(max, found) for name, found in member_counts.items()},
     )
+
+
+def _count_text(count: int | None) -> str:
+    told = "an unknown number of" if count is None else str(count)
+    return f"{told} message{'' if count == 1 else 's'}"
 
 
 def _if_known(fold: Callable[[list[int]], int], found: Sequence[int | None]) -> int | None:
@@ -258,17 +277,10 @@ async def _ask_group(
     return (None, None) if isinstance(told, Silence) else told
 
 
-def _emptiness(content: Content) -> Precondition:
-    # Not how many: a topic that is written to would leave no time to confirm that it goes.
-    count = content.message_count
-    told = "not told" if count is None else "some" if count else "none"
-    return Precondition("messages in it", told)
-
-
-def _check_empty(content: Content) -> Check:
-    if content.message_count == 0:
+def _check_empty(count: int | None) -> Check:
+    if count == 0:
         return Check("it is empty", CheckVerdict.PASS, "no message is in it")
-    return Check("it is empty", CheckVerdict.BLOCK, f"in it are {content.text}")
+    return Check("it is empty", CheckVerdict.BLOCK, f"in it are {_count_text(count)}")
 
 
 def _check_members(content: Content) -> Check:

@@ -1,6 +1,5 @@
 """Empty a broker so that it can be stopped: producers leave, mastership moves, consumers finish."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -9,26 +8,24 @@ import msgspec
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
-from backend.domain.operation import Operation, Value
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.group_changes import GroupView, find_group
 from backend.services.leftovers import Leftovers, find_leftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import cordon_broker, elect_master, groups, writers
-from backend.services.operations.broker_permissions import BrokerOrder, Present
-from backend.services.operations.cordon_broker import CORDON
-from backend.services.operations.elect_master import ElectMaster
-from backend.services.operations.kind import (
-    Kind,
-    OperationContext,
-    StepRun,
-    StepWork,
-    Waiting,
+from backend.services.operations.actions.brokers import (
+    UNREAD,
+    AwaitReaders,
+    AwaitRoutes,
+    SetPermission,
 )
+from backend.services.operations.actions.replica_groups import AwaitFollowers, Elect
+from backend.services.operations.broker_permissions import BrokerOrder
+from backend.services.operations.elect_master import ElectMaster, Judged
+from backend.services.operations.kind import Action, Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 WAIVED_COUNT_MAX: Final = 100
-ROUTES, ELECT, FOLLOW, READ = "routes", "elect", "follow", "read"
-UNREAD: Final = "messages that are still to be read"
 
 GroupNames = Annotated[
     tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],
@@ -43,57 +40,89 @@ class DrainBroker(BrokerOrder):
     waived_groups: GroupNames = ()
 
 
-async def plan(order: DrainBroker, context: OperationContext) -> Plan:
-    """Say who takes over, and what is still to be read.
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold the broker, its group if a controller has it, and the election of an heir if any."""
+
+    found: permissions.Present
+    view: GroupView | None
+    order: ElectMaster | None
+    election: Facts[Judged] | None
+
+    @property
+    def heir_id(self) -> int | None:
+        """Name who would become master instead."""
+        return None if self.election is None else self.election.seen.winner_id
+
+    @property
+    def is_read_elsewhere(self) -> bool:
+        """Tell whether another broker serves what this one holds."""
+        if self.election is not None:
+            return True
+        if self.view is None:
+            return not self.found.broker.is_master
+        master = self.view.group.master
+        return master is None or master.address != self.found.broker.address
+
+
+async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Present]:
+    """Look what the broker permits, and who would take over.
 
     Raises:
         BrokerUnknown: the cluster's records hold no such broker.
     """
-    present = await permissions.read_present(order, context)
-    address = present.broker.address
-    after = None if present.permission is None else permissions.without_write(present.permission)
+    found = await permissions.read_present(order, context)
     view = await find_group(
         groups.checked(order.cluster_name, order.group_name), context.controller
     )
-    election = await _plan_election(order, view, address, context)
-    is_read_elsewhere = election is not None or not _is_master(present, view)
+    heir_id = _find_heir(view, found.broker.address)
+    if heir_id is None:
+        present = Present(found, view, None, None)
+        return Facts(present, found.preconditions, (found.check,))
+    elect = ElectMaster(order.cluster_name, order.group_name, heir_id)
+    election = await elect_master.read_facts(elect, context)
+    return Facts(
+        Present(found, view, elect, election),
+        (*found.preconditions, *election.preconditions),
+        (found.check, *election.checks),
+    )
+
+
+async def preview(order: DrainBroker, facts: Facts[Present], context: OperationContext) -> Plan:
+    """Say who takes over, and what is still to be read."""
+    present = facts.seen
+    found, is_read_elsewhere = present.found, present.is_read_elsewhere
+    address, after = found.broker.address, found.without_write
+    election = None
+    if present.order is not None and present.election is not None:
+        election = await elect_master.preview(present.order, present.election, context)
     left = None if is_read_elsewhere else await _leftovers(address, context)
-    told = _summary(election, is_read_elsewhere)
     return Plan(
-        summary=f"Broker {order.target} ({address}) is drained: {told}",
+        summary=f"Broker {order.target} ({address}) is drained: {_summary(present)}",
         risk=Risk.SERVICE,
-        steps=(
-            PlannedStep(CORDON, f"Take the right to write from {address}"),
-            *(() if election is None else election.steps),
-            PlannedStep(ROUTES, "Wait until routes send no producer there"),
-            *(() if is_read_elsewhere else (PlannedStep(READ, _read_title(order)),)),
-        ),
-        preconditions=(
-            *present.preconditions,
-            *(() if election is None else election.preconditions),
-        ),
+        steps=planned_steps(_actions(order, present)),
         changes=(
-            present.difference(after),
+            found.difference(after),
             *(() if election is None else election.changes),
         ),
         impact=(
-            *await cordon_broker.describe_impact(order, present, context),
+            *await cordon_broker.describe_impact(order, found, context),
             *(() if election is None else election.impact),
         ),
         checks=(
-            present.check,
-            await permissions.check_fencing(present, context),
+            found.check,
+            await permissions.check_fencing(found, context),
             await writers.check_cordon(
                 order.cluster_name,
                 order.group_name,
                 address,
                 database=context.database,
-                heir_id=None if election is None else election.facts["winner_id"],
+                heir_id=present.heir_id,
             ),
             *(() if election is None else election.checks),
             await permissions.check_other_queues(order, context),
             *(
-                await _check_elsewhere(order, view, election, context)
+                await _check_elsewhere(order, present, context)
                 if is_read_elsewhere
                 else _check_leftovers(order, left)
             ),
@@ -103,76 +132,38 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
             **({} if election is None else election.facts),
             "address": address,
             "permission": after,
-            "heir_id": None if election is None else election.facts["winner_id"],
+            "heir_id": present.heir_id,
             "leftovers": None if left is None else left.as_value(),
         },
     )
 
 
-def steps(
-    order: DrainBroker, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Do what was planned, by the names of its steps."""
-    facts = operation.plan.facts
-    address = facts["address"]
-    works = {
-        CORDON: permissions.permission_work(address, facts["permission"], context),
-        ROUTES: permissions.routes_work(order, address, context),
-        READ: _read_work(order, address, context),
-    }
-    if facts["heir_id"] is not None:
-        election = _election(order, facts["heir_id"])
-        elect, follow = elect_master.steps(election, operation, context)
-        works |= {ELECT: elect, FOLLOW: follow}
-    return [works[step.name] for step in operation.steps]
+KIND: Final = Kind(
+    "drain_broker",
+    DrainBroker,
+    read_facts,
+    preview,
+    (SetPermission, Elect, AwaitFollowers, AwaitRoutes, AwaitReaders),
+)
 
 
-async def verify(
-    order: DrainBroker, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back what it permits, what producers are told, who is master, and what is unread."""
-    facts = operation.plan.facts
-    address = facts["address"]
-    count = await permissions.count_writable(order, address, context)
-    found = [
-        await permissions.read_back(address, facts["permission"], context),
-        groups.compare("topics that producers are sent there for", 0, count),
-    ]
-    if facts["heir_id"] is not None:
-        name = groups.checked(order.cluster_name, order.group_name)
-        view = await find_group(name, context.controller)
-        master = None if view is None else view.group.master
-        told = "nobody" if master is None else "another" if master.address != address else "it"
-        found.append(groups.compare("master", "another", told))
-    if any(step.name == READ for step in operation.steps):
-        left = await _leftovers(address, context)
-        unread = None if left is None else left.without(order.waived_groups).count
-        found.append(groups.compare(UNREAD, 0, unread))
-    return found
+def _actions(order: DrainBroker, present: Present) -> list[Action]:
+    """Take the right to write, hand over, and wait for those who still use the broker."""
+    address = present.found.broker.address
+    actions: list[Action] = [cordon_broker.take_write(order, present.found)]
+    if present.order is not None and present.election is not None:
+        actions += elect_master.actions(present.order, present.election.seen, leaves=address)
+    actions.append(cordon_broker.await_routes(order, present.found))
+    if not present.is_read_elsewhere:
+        readers = AwaitReaders(
+            order.cluster_name, order.group_name, order.broker_id, address, order.waived_groups
+        )
+        actions.append(readers)
+    return actions
 
 
-KIND: Final = Kind("drain_broker", DrainBroker, plan, steps, verify, cordon_broker.undo)
-
-
-def _read_work(order: DrainBroker, address: str, context: OperationContext) -> StepWork:
-    brokers = context.brokers
-
-    async def read() -> Value:
-        return (await find_leftovers(address, brokers)).as_value()
-
-    async def wait(_run: StepRun) -> Value:
-        left = (await find_leftovers(address, brokers)).without(order.waived_groups)
-        if left.count:
-            raise Waiting(left.sentence, left.as_value())
-        return left.as_value()
-
-    return StepWork(read, wait)
-
-
-async def _plan_election(
-    order: DrainBroker, view: GroupView | None, address: str, context: OperationContext
-) -> Plan | None:
-    """Plan that another of the set becomes master; None where the broker is not, or has no heir."""
+def _find_heir(view: GroupView | None, address: str) -> int | None:
+    """Find who of the set becomes master; None where the broker is not master, or has no heir."""
     if view is None or view.group.master is None or view.group.master.address != address:
         return None
     heirs = view.liveness.alive_ids & view.group.sync_state_set.members - {view.group.master_id}
@@ -186,19 +177,7 @@ async def _plan_election(
         told = sightings[broker_id]
         return (told.is_verified, not told.is_cordoned, told.max_offset, -broker_id)
 
-    heir_id = max(heirs, key=rank)
-    return await elect_master.plan(_election(order, heir_id), context)
-
-
-def _election(order: DrainBroker, heir_id: int) -> ElectMaster:
-    return ElectMaster(order.cluster_name, order.group_name, heir_id)
-
-
-def _is_master(present: Present, view: GroupView | None) -> bool:
-    if view is None:
-        return present.broker.is_master
-    master = view.group.master
-    return master is not None and master.address == present.broker.address
+    return max(heirs, key=rank)
 
 
 async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
@@ -208,24 +187,19 @@ async def _leftovers(address: str, context: OperationContext) -> Leftovers | Non
         return None
 
 
-def _summary(election: Plan | None, is_read_elsewhere: bool) -> str:  # noqa: FBT001 - one of three
-    if election is not None:
-        return f"producers leave it, and broker {election.facts['winner_id']} becomes master"
-    if is_read_elsewhere:
+def _summary(present: Present) -> str:
+    if present.election is not None:
+        return f"producers leave it, and broker {present.heir_id} becomes master"
+    if present.is_read_elsewhere:
         return "it is a replica, which nobody reads or writes"
     return "producers leave it, and consumers read it to the end"
 
 
-def _read_title(order: DrainBroker) -> str:
-    waived = f", but not for {', '.join(order.waived_groups)}" if order.waived_groups else ""
-    return f"Wait until consumer groups have read to the end{waived}"
-
-
 async def _check_elsewhere(
-    order: DrainBroker, view: GroupView | None, election: Plan | None, context: OperationContext
+    order: DrainBroker, present: Present, context: OperationContext
 ) -> tuple[Check, ...]:
     """Say whether somebody serves what a replica, or a master that hands over, holds as well."""
-    if election is not None or await _has_master(order, view, context):
+    if present.election is not None or await _has_master(order, present.view, context):
         why = "another broker of the group holds them, and serves them as master"
         return (Check(UNREAD, CheckVerdict.PASS, why),)
     why = "no master of the group is there to serve them: its replicas may be all that holds them"

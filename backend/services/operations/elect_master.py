@@ -1,6 +1,5 @@
 """Elect a master as an operator wants: who would win, what it costs, and whether all follow."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -16,28 +15,24 @@ from backend.domain.election import (
     warn_of_no_writer,
 )
 from backend.domain.errors import BrokerGroupNotControlled
-from backend.domain.operation import Operation, StepState, Value
-from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import (
     Check,
     CheckVerdict,
     Difference,
     Plan,
-    PlannedStep,
     Precondition,
-    ReadBack,
     Risk,
     no_way_back,
 )
 from backend.domain.replica_group import UNKNOWN_POSITION, ConfirmedEnd, ReplicaGroup
-from backend.services import elections
-from backend.services.group_changes import Controller, GroupName, GroupView, find_group
+from backend.services.group_changes import GroupView, find_group
 from backend.services.operations import groups
-from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
+from backend.services.operations.actions.replica_groups import AwaitFollowers, Elect
+from backend.services.operations.kind import Action, Facts, Kind, OperationContext
 from backend.services.operations.master_clients import MasterClients, ask_clients
+from backend.services.operations.steps import planned_steps
 from backend.services.operations.writers import WRITER
 
-FOLLOW_PATIENCE_S: Final = 15.0
 STOCK_NOBODY: Final = 2004
 STOCK_NOT_THE_WANTED: Final = 2012
 LOCKS_LAPSE: Final = (
@@ -80,8 +75,45 @@ class ElectMaster:
         )
 
 
-async def plan(order: ElectMaster, context: OperationContext) -> Plan:
-    """Judge the election as the controller would now.
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Hold what a winner lacks of the confirmed messages; `missing` is None where unknown."""
+
+    confirmed: ConfirmedEnd
+    is_lacking: bool
+    missing: int | None
+
+    @property
+    def text(self) -> str:
+        """Say it in words."""
+        end = f"log position {self.confirmed.position} of epoch {self.confirmed.epoch}"
+        if not self.is_lacking:
+            return f"nothing: all is confirmed up to {end}"
+        amount = "an unknown amount" if self.missing is None else f"{self.missing} bytes"
+        # Equal or longer, and yet of an older epoch: both logs continue differently.
+        amount = "what the newest epoch wrote" if self.missing == 0 else amount
+        return f"{amount} of confirmed log, up to {end}; the number of messages is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Hold an election as the controller would decide it now, and what its winner lacks."""
+
+    view: GroupView
+    allows_unclean: bool
+    election: Election
+    is_loss: bool
+    shortfall: Shortfall
+    behind: int | None
+
+    @property
+    def winner_id(self) -> int | None:
+        """Name who would become master."""
+        return self.election.winner_id
+
+
+async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Judged]:
+    """Judge the election as the controller would now; no broker is asked.
 
     Raises:
         BrokerGroupNotControlled: there is no such group.
@@ -100,26 +132,35 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
         and not election.is_unchanged
         and takes_loss(winner_id, view.group, view.liveness, ballot)
     )
-    shortfall = _shortfall(view, winner_id)
-    behind = _bytes_behind(view, winner_id)
-    clients = await _clients(view, election, context)
-    risk = Risk.LOSS if is_loss else Risk.SERVICE
-    return Plan(
-        summary=_summary(order, election),
-        risk=risk,
-        steps=_planned_steps(order, election),
-        preconditions=(
+    shortfall, behind = _shortfall(view, winner_id), _bytes_behind(view, winner_id)
+    return Facts(
+        Judged(view, allows_unclean, election, is_loss, shortfall, behind),
+        (
             *groups.epochs_of(view.group),
             Precondition("who would become master", str(winner_id or "nobody")),
             *((Precondition("what it lacks", shortfall.text),) if shortfall.is_lacking else ()),
         ),
+        _checks(order, view, election, shortfall, behind),
+    )
+
+
+async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationContext) -> Plan:
+    """Say who would become master, what that costs, and who is connected to the present one."""
+    judged = facts.seen
+    view, election, winner_id = judged.view, judged.election, judged.winner_id
+    shortfall, behind = judged.shortfall, judged.behind
+    clients = await _clients(view, election, context)
+    return Plan(
+        summary=_summary(order, election),
+        risk=Risk.LOSS if judged.is_loss else Risk.SERVICE,
+        steps=planned_steps(actions(order, judged)),
         changes=_changes(view, election),
-        impact=await _impact(name, view, election, clients, context),
-        checks=_checks(order, view, election, shortfall, behind),
+        impact=await _impact(order, view, election, clients, context),
+        checks=facts.checks,
         way_back=_way_back(view),
-        loss=_loss(view.group, winner_id, shortfall, behind) if is_loss else None,
+        loss=_loss(view.group, winner_id, shortfall, behind) if judged.is_loss else None,
         facts={
-            "allows_unclean": allows_unclean,
+            "allows_unclean": judged.allows_unclean,
             "winner_id": winner_id,
             "is_unchanged": election.is_unchanged,
             "bytes_behind": None if behind is None else str(behind),
@@ -133,84 +174,25 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
     )
 
 
-def steps(
-    order: ElectMaster, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
+def actions(order: ElectMaster, judged: Judged, *, leaves: str | None = None) -> list[Action]:
     """Elect, then wait until all who are alive follow."""
-    name = groups.checked(order.cluster_name, order.group_name)
-    epoch = groups.planned_epoch(operation.plan.preconditions)
-    controller = _controller(operation, context)
-
-    async def read() -> Value:
-        return await groups.read_value(name, context)
-
-    async def elect(run: StepRun) -> Value:
-        made = await groups.find_effect(run, name, context)
-        if made is not None:
-            return made
-        command = elections.ElectMaster(
-            name,
-            order.ballot,
-            run.cause,
-            expected_epoch=epoch,
-            is_graceful=order.mode is Mode.GRACEFUL,
-        )
-        view = await elections.elect(command, controller, guard=run.guard)
-        return groups.value_of(view.group)
-
-    async def follow(_run: StepRun) -> Value:
-        view = await groups.await_view(
-            name, context, lambda seen: not _late(seen), patience_s=FOLLOW_PATIENCE_S
-        )
-        return groups.value_of(None if view is None else view.group)
-
-    return [StepWork(read, elect), StepWork(read, follow)]
-
-
-async def verify(
-    _order: ElectMaster, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back who is master, in which epoch, and who follows."""
-    name = GroupName(operation.target, operation.cluster_name)
-    made = operation.steps[0].after or {}
-    view = await find_group(name, context.controller)
-    if view is None:
-        return [groups.compare("group", operation.target, "gone")]
-    group = view.group
-    followers = [
-        groups.compare(f"epoch of broker {broker_id}", group.master_epoch, epoch)
-        for broker_id, epoch in _told_epochs(view).items()
-    ]
     return [
-        groups.compare("master", made.get("master_id"), group.master_id or "nobody"),
-        groups.compare("master epoch", made.get("master_epoch"), group.master_epoch),
-        *followers,
+        Elect(
+            order.cluster_name,
+            order.group_name,
+            order.broker_id,
+            is_graceful=order.mode is Mode.GRACEFUL,
+            accepts_loss=order.accepts_loss,
+            allows_unclean=judged.allows_unclean,
+            expected_epoch=judged.view.group.master_epoch,
+            winner_id=judged.winner_id,
+            leaves=leaves,
+        ),
+        AwaitFollowers(order.cluster_name, order.group_name),
     ]
 
 
-def undo(order: ElectMaster, operation: Operation) -> ElectMaster:
-    """Elect who was master before.
-
-    Raises:
-        NotUndoable: nobody was, or nobody else is now.
-    """
-    step = operation.steps[0]
-    if step.state is not StepState.DONE or step.before is None or step.after is None:
-        raise NotUndoable("no master was elected")
-    former_id = step.before["master_id"]
-    if former_id is None:
-        raise NotUndoable("the group had no master before")
-    if step.before["master_epoch"] == step.after["master_epoch"]:
-        raise NotUndoable("the master stayed")
-    return replace(order, broker_id=former_id, mode=Mode.GRACEFUL, accepts_loss=False)
-
-
-KIND: Final = Kind("elect_master", ElectMaster, plan, steps, verify, undo)
-
-
-def _controller(operation: Operation, context: OperationContext) -> Controller:
-    # What the plan was judged by, which this process may have been told otherwise.
-    return replace(context.controller, allows_unclean=bool(operation.plan.facts["allows_unclean"]))
+KIND: Final = Kind("elect_master", ElectMaster, read_facts, preview, (Elect, AwaitFollowers))
 
 
 def _summary(order: ElectMaster, election: Election) -> str:
@@ -219,18 +201,6 @@ def _summary(order: ElectMaster, election: Election) -> str:
     if election.is_unchanged:
         return f"Broker {election.winner_id} is master of {order.group_name} and stays so"
     return f"Broker {election.winner_id} becomes master of {order.group_name}"
-
-
-def _planned_steps(order: ElectMaster, election: Election) -> tuple[PlannedStep, ...]:
-    is_asked = order.mode is Mode.GRACEFUL and order.broker_id is not None
-    # A plan that nobody would win is blocked; its steps say what was asked for.
-    elected_id = order.broker_id if election.winner_id is None else election.winner_id
-    winner = "a master" if elected_id is None else f"broker {elected_id}"
-    asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
-    return (
-        PlannedStep("elect", f"{asked} {winner}"),
-        PlannedStep("follow", "Wait until every living replica is in the new epoch"),
-    )
 
 
 def _changes(view: GroupView, election: Election) -> tuple[Difference, ...]:
@@ -259,7 +229,7 @@ async def _clients(
 
 
 async def _impact(
-    name: GroupName,
+    order: ElectMaster,
     view: GroupView,
     election: Election,
     clients: MasterClients | None,
@@ -267,6 +237,7 @@ async def _impact(
 ) -> tuple[str, ...]:
     if election.winner_id is None or election.is_unchanged:
         return ()
+    name = groups.checked(order.cluster_name, order.group_name)
     count = await groups.count_topics(name, context)
     others = sorted(view.liveness.alive_ids & view.group.replicas.keys() - {election.winner_id})
     topics = f"the {count} topics placed on {name.group_name}"
@@ -279,33 +250,13 @@ async def _impact(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shortfall:
-    """Hold what a winner lacks of the confirmed messages; `missing` is None where unknown."""
-
-    confirmed: ConfirmedEnd
-    is_lacking: bool
-    missing: int | None
-
-    @property
-    def text(self) -> str:
-        """Say it in words."""
-        end = f"log position {self.confirmed.position} of epoch {self.confirmed.epoch}"
-        if not self.is_lacking:
-            return f"nothing: all is confirmed up to {end}"
-        amount = "an unknown amount" if self.missing is None else f"{self.missing} bytes"
-        # Equal or longer, and yet of an older epoch: both logs continue differently.
-        amount = "what the newest epoch wrote" if self.missing == 0 else amount
-        return f"{amount} of confirmed log, up to {end}; the number of messages is not known"
-
-
-def _shortfall(view: GroupView, winner_id: int | None) -> _Shortfall:
+def _shortfall(view: GroupView, winner_id: int | None) -> Shortfall:
     confirmed = view.group.confirmed
     if winner_id is None or holds_confirmed(winner_id, view.group, view.liveness):
-        return _Shortfall(confirmed, is_lacking=False, missing=0 if confirmed.is_known else None)
+        return Shortfall(confirmed, is_lacking=False, missing=0 if confirmed.is_known else None)
     told = view.liveness.sightings.get(winner_id)
     missing = None if told is None else confirmed.missing_bytes(told.max_offset)
-    return _Shortfall(confirmed, is_lacking=True, missing=missing)
+    return Shortfall(confirmed, is_lacking=True, missing=missing)
 
 
 def _why_nobody(view: GroupView, election: Election) -> str:
@@ -326,7 +277,7 @@ def _checks(
     order: ElectMaster,
     view: GroupView,
     election: Election,
-    shortfall: _Shortfall,
+    shortfall: Shortfall,
     behind: int | None,
 ) -> tuple[Check, ...]:
     group, winner_id = view.group, election.winner_id
@@ -379,7 +330,7 @@ def _way_back(view: GroupView) -> str:
 
 
 def _loss(
-    group: ReplicaGroup, winner_id: int | None, shortfall: _Shortfall, behind: int | None
+    group: ReplicaGroup, winner_id: int | None, shortfall: Shortfall, behind: int | None
 ) -> str:
     if winner_id == group.master_id and not group.is_master_lost:
         return f"what other replicas keep and broker {winner_id} lacks: an unknown amount"
@@ -399,20 +350,3 @@ def _bytes_behind(view: GroupView, winner_id: int | None) -> int | None:
         for i in (master_id, winner_id)
     ]
     return None if UNKNOWN_POSITION in ends else max(0, ends[0] - ends[1])
-
-
-def _told_epochs(view: GroupView) -> dict[int, int | None]:
-    """Return the epoch that each living replica told last; None is one that told none."""
-    told: dict[int, int | None] = {}
-    for broker_id in sorted(view.liveness.alive_ids & view.group.replicas.keys()):
-        epoch = view.liveness.sightings[broker_id].epoch
-        told[broker_id] = None if epoch == UNKNOWN_POSITION else epoch
-    return told
-
-
-def _late(view: GroupView | None) -> bool:
-    if view is None:
-        return False
-    if view.group.master_id not in view.liveness.alive_ids:
-        return True
-    return any(epoch != view.group.master_epoch for epoch in _told_epochs(view).values())

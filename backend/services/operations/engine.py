@@ -32,15 +32,13 @@ from backend.domain.operation import (
 )
 from backend.domain.operation_errors import BrokerSilent, InvalidParameters, OperationFenced
 from backend.domain.plan import Agreement, ReadBack
-from backend.services.operations import journal
+from backend.services.operations import journal, steps
 from backend.services.operations.kind import (
+    Action,
     Effect,
-    Kind,
     Kinds,
     OperationContext,
-    Order,
     StepRun,
-    StepWork,
     Unfinished,
     Waiting,
 )
@@ -199,7 +197,7 @@ class _Run:
             return False
         void: DomainError | None
         try:
-            self._read()
+            self._actions()
             void = await find_void(self.operation, self._context, self._kinds)
         except InvalidParameters as unreadable:
             void = unreadable
@@ -221,15 +219,15 @@ class _Run:
             await self._postpone(position, step.error or reason)
             return
         try:
-            work = self._works()[position]
-            before = step.before if step.began_at is not None else await work.read()
+            action = self._actions()[position]
+            before = step.before if step.began_at is not None else await action.read(self._context)
             await self._change(
                 lambda held: domain.begin_step(
                     held, position, fence=self._fence, before=before, at=self._now()
                 )
             )
             run = StepRun(self.operation, position, self._fence, before)
-            made = await work.do(run)
+            made = await action.do(run, self._context)
         except OperationFenced:
             raise
         except Waiting as waiting:
@@ -274,8 +272,7 @@ class _Run:
 
     async def _finish(self) -> None:
         try:
-            kind, order = self._read()
-            found = await kind.verify(order, self.operation, self._context)
+            found = await steps.read_back(self.operation, self._actions(), self._context)
         except (*_OPEN, DomainError) as error:
             found = [_not_read_back(str(error) or type(error).__name__)]
         await self._end(found)
@@ -285,20 +282,11 @@ class _Run:
             lambda held: domain.finish(held, found, fence=self._fence, at=self._now())
         )
 
-    def _works(self) -> list[StepWork]:
-        kind, order = self._read()
-        works = [*kind.steps(order, self.operation, self._context)]
-        if len(works) != len(self.operation.steps):
-            raise InvalidParameters(
-                kind.name, "its steps are others in this version: plan it again"
-            )
-        return works
-
-    def _read(self) -> tuple[Kind, Order]:
-        """Find what is to be done, which a later version may have ordered.
+    def _actions(self) -> list[Action]:
+        """Return what is to be done, which a later version may have planned.
 
         Raises:
-            InvalidParameters: the kind, or what it was ordered with, is not known here.
+            InvalidParameters: the kind, or an action, is not known here.
         """
         kind = self._kinds.get(self.operation.kind)
         if kind is None:
@@ -307,7 +295,7 @@ class _Run:
                 "workers of this version do not know it: once they are of one that does, try it"
                 " again",
             )
-        return kind, kind.read_order(self.operation.parameters)
+        return steps.read_actions(self.operation, kind)
 
     async def _keep(self) -> None:
         while True:

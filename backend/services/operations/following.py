@@ -1,10 +1,8 @@
 """Say what may follow an operation as it stands; plan what takes it back, or the same once more."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
-
-import msgspec
 
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.operation import UNCHANGED_PLANS, UNDOABLE, Author, Operation
@@ -15,7 +13,7 @@ from backend.domain.operation_errors import (
     OperationStateConflict,
     PreconditionMoved,
 )
-from backend.services.operations import request_keys
+from backend.services.operations import request_keys, steps
 from backend.services.operations.kind import Kinds, OperationContext, OperationRequest
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.orders import (
@@ -46,11 +44,11 @@ def find_following(
     if kind is None:
         return Following(others, f"operations of the kind {operation.kind} are no longer known")
     try:
-        kind.undo(kind.read_order(operation.parameters), operation)
+        steps.take_back(operation, steps.read_actions(operation, kind))
     except NotUndoable as error:
         return Following(others, error.reason)
     except InvalidParameters as error:
-        # Ordered when its kind had other parameters.
+        # Planned by a version whose actions are not known here.
         return Following(others, str(error))
     return Following(actions)
 
@@ -92,10 +90,8 @@ async def undo_operation(
         if operation.state not in UNDOABLE:
             raise OperationStateConflict(operation_id, operation.state, "undone")
         kind = get_kind(operation.kind, kinds)
-        order = kind.undo(kind.read_order(operation.parameters), operation)
-        # What takes it back may be of another kind, which is told by its order.
-        opposite = next((k for k in kinds.values() if k.order_type is type(order)), kind)
-        return OperationRequest(opposite.name, msgspec.to_builtins(order), undoes=operation_id)
+        opposite = steps.take_back(operation, steps.read_actions(operation, kind))
+        return replace(opposite, undoes=operation_id)
 
     return await _plan_from(operation_id, "undo", take_back, author, context, key=key, kinds=kinds)
 

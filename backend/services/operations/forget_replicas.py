@@ -1,21 +1,16 @@
 """Forget replicas that will not come back, or a whole group (control-plane.md 1.13)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from backend.db import protections
 from backend.domain.errors import BrokerGroupNotControlled, CleanRefused, UnknownReplica
-from backend.domain.operation import Operation, Value
-from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import (
     Check,
     CheckVerdict,
     Difference,
     Plan,
-    PlannedStep,
     Precondition,
-    ReadBack,
     Risk,
     no_way_back,
 )
@@ -27,10 +22,11 @@ from backend.domain.protection import (
     protection_fact,
 )
 from backend.domain.replica_group import ReplicaGroup, clean_replicas
-from backend.services import replica_groups
 from backend.services.group_changes import GroupView, find_group
 from backend.services.operations import groups
-from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
+from backend.services.operations.actions import replica_groups
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 STOCK_REFUSED: Final = 2009
 
@@ -50,8 +46,17 @@ class ForgetReplicas:
         return self.group_name
 
 
-async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
-    """Say who would be forgotten, and whether that is allowed now.
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """Hold who would be forgotten of a group, and who of them is alive."""
+
+    group: ReplicaGroup
+    ids: list[int]
+    living: list[int]
+
+
+async def read_facts(order: ForgetReplicas, context: OperationContext) -> Facts[Doomed]:
+    """Look who would be forgotten, and whether that is allowed now.
 
     Raises:
         BrokerGroupNotControlled: there is no such group.
@@ -69,22 +74,41 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
         raise UnknownReplica(order.group_name, broker_id)
     ids = sorted(set(order.broker_ids) or group.replicas.keys())
     living = sorted(view.liveness.alive_ids.intersection(ids))
-    # Told also where it is refused, when there is no group after it to read this from.
-    left = group.replicas.keys() - set(ids)
-    members = group.sync_state_set.members
     protected = await _find_protections(group, ids, context)
-    what = f"replicas {groups.ids_text(ids)}" if left else f"group {group.name}"
-    are = "are" if left else "is"
-    return Plan(
-        summary=f"{what[0].upper()}{what[1:]} of cluster {group.cluster_name} {are} forgotten",
-        risk=Risk.LOSS,
-        steps=(PlannedStep("forget", f"Forget {what}"),),
-        preconditions=(
+    return Facts(
+        Doomed(group, ids, living),
+        (
             *groups.epochs_of(group),
             protection_fact(protected),
             Precondition("replicas", groups.ids_text(group.replicas.keys())),
             Precondition("alive among those to be forgotten", groups.ids_text(living)),
         ),
+        (check_unprotected(protected), _check(order, view, ids)),
+    )
+
+
+async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: OperationContext) -> Plan:
+    """Say who would be forgotten, and what is placed on the group."""
+    group, ids, living = facts.seen.group, facts.seen.ids, facts.seen.living
+    name = groups.checked(order.cluster_name, order.group_name)
+    # Told also where it is refused, when there is no group after it to read this from.
+    left = group.replicas.keys() - set(ids)
+    members = group.sync_state_set.members
+    what = f"replicas {groups.ids_text(ids)}" if left else f"group {group.name}"
+    are = "are" if left else "is"
+    action = replica_groups.ForgetReplicas(
+        order.cluster_name,
+        order.group_name,
+        order.broker_ids,
+        tuple(ids),
+        order.includes_living,
+        group.master_epoch,
+        not left,
+    )
+    return Plan(
+        summary=f"{what[0].upper()}{what[1:]} of cluster {group.cluster_name} {are} forgotten",
+        risk=Risk.LOSS,
+        steps=planned_steps([action]),
         changes=(
             Difference(
                 "replicas",
@@ -101,7 +125,7 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
             f"{await groups.count_topics(name, context)} topics are placed on {group.name}",
             f"Alive among those to be forgotten: {groups.ids_text(living)}",
         ),
-        checks=(check_unprotected(protected), _check(order, view, ids)),
+        checks=facts.checks,
         way_back=no_way_back(
             "their ids are never given away again; a group that is gone comes back"
             " when its brokers wait for adoption and are adopted"
@@ -111,57 +135,9 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
     )
 
 
-def steps(
-    order: ForgetReplicas, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Forget, in one change of the group."""
-    name = groups.checked(order.cluster_name, order.group_name)
-    epoch = groups.planned_epoch(operation.plan.preconditions)
-
-    async def read() -> Value:
-        return await groups.read_value(name, context)
-
-    async def forget(run: StepRun) -> Value:
-        made = await groups.find_effect(run, name, context)
-        if made is not None:
-            return made
-        wish = replica_groups.ForgetReplicas(
-            name,
-            frozenset(order.broker_ids),
-            expected_epoch=epoch,
-            cause=run.cause,
-            includes_living=order.includes_living,
-        )
-        view = await replica_groups.forget(wish, context.controller, guard=run.guard)
-        return groups.value_of(None if view is None else view.group)
-
-    return [StepWork(read, forget)]
-
-
-async def verify(
-    order: ForgetReplicas, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back that nobody of them is left."""
-    name = groups.checked(order.cluster_name, order.group_name)
-    view = await find_group(name, context.controller)
-    left = set() if view is None else set(view.group.replicas)
-    forgotten = set(operation.plan.facts["broker_ids"])
-    return [groups.compare("left of those forgotten", "none", groups.ids_text(left & forgotten))]
-
-
-def undo(_order: ForgetReplicas, _operation: Operation) -> ForgetReplicas:
-    """Refuse: nothing brings an id back.
-
-    Raises:
-        NotUndoable: always.
-    """
-    raise NotUndoable(
-        "ids that were forgotten are never given away again; a group that is gone is adopted"
-        " from its brokers (regent replica candidates)"
-    )
-
-
-KIND: Final = Kind("forget_replicas", ForgetReplicas, plan, steps, verify, undo)
+KIND: Final = Kind(
+    "forget_replicas", ForgetReplicas, read_facts, preview, (replica_groups.ForgetReplicas,)
+)
 
 
 async def _find_protections(

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting.names import dead_letter_topic, retry_topic
-from backend.services.operations import topic_layouts, topic_removal
-from backend.services.operations.kind import OperationContext, StepWork
-from backend.services.operations.masters import Master, Silence
+from backend.services.operations import topic_layouts
+from backend.services.operations.actions.topics import DeleteTopic, RemoveRoutes
+from backend.services.operations.kind import Action, OperationContext
+from backend.services.operations.masters import Master, Silence, ask_each
+from backend.services.operations.placements import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,93 +37,47 @@ async def find_leftovers(
     group: str, masters: Sequence[Master], context: OperationContext
 ) -> list[Leftover]:
     """Ask masters for the topics of a consumer group, and for what is in them."""
-    names = {"retries": retry_topic(group), "dead-letters": dead_letter_topic(group)}
-    return [await _find(word, name, masters, context) for word, name in names.items()]
+    return [await _find(word, name, masters, context) for word, name in topic_names(group).items()]
 
 
-def planned_steps(found: Sequence[Leftover]) -> list[PlannedStep]:
-    """Name a step for each master and topic, and one for the routes of each topic."""
-    return [
-        step
-        for one in found
-        if one.holders
-        for step in (
-            *(
-                PlannedStep(
-                    f"{one.word}-{master.group_name}",
-                    f"Delete {one.topic_name} on {master.group_name}",
-                )
-                for master in one.holders
-            ),
-            PlannedStep(f"{one.word}-routes", f"Take {one.topic_name} out of the routes"),
-        )
-    ]
+def topic_names(group: str) -> dict[str, str]:
+    """Name the topics of a consumer group, each under the word that names its steps."""
+    return {"retries": retry_topic(group), "dead-letters": dead_letter_topic(group)}
+
+
+def actions(cluster_name: str, found: Sequence[Leftover]) -> list[Action]:
+    """Delete each topic on one master after another, then in the routes."""
+    made: list[Action] = []
+    for one in found:
+        topic, word = one.topic_name, one.word
+        made += [
+            DeleteTopic(cluster_name, on.group_name, on.address, topic, leftover=word)
+            for on in one.holders
+        ]
+        if one.holders:
+            names = tuple(master.group_name for master in one.holders)
+            made.append(RemoveRoutes(cluster_name, topic, names, leftover=word))
+    return made
 
 
 def facts_of(found: Sequence[Leftover]) -> list[dict[str, Any]]:
-    """Keep in a plan what its steps need, in their order."""
+    """Show for programs what goes with the group."""
     return [
         {
             "topic_name": one.topic_name,
             "messages": one.message_count,
-            "brokers": [
-                {"group_name": master.group_name, "address": master.address}
-                for master in one.holders
-            ],
+            "brokers": listed(one.holders),
         }
         for one in found
         if one.holders
     ]
 
 
-def works(
-    cluster_name: str, told: Sequence[Mapping[str, Any]], context: OperationContext
-) -> list[StepWork]:
-    """Carry out the steps that the facts of a plan tell of."""
-    return [
-        work
-        for one in told
-        for work in (
-            *(
-                topic_removal.delete_work(master, one["topic_name"], context)
-                for master in _masters(one)
-            ),
-            topic_removal.routes_work(
-                cluster_name,
-                one["topic_name"],
-                [master.group_name for master in _masters(one)],
-                context,
-            ),
-        )
-    ]
-
-
-async def read_back(
-    cluster_name: str, told: Sequence[Mapping[str, Any]], context: OperationContext
-) -> list[ReadBack]:
-    """Read back that the topics are gone."""
-    return [
-        result
-        for one in told
-        for result in await topic_removal.read_back(
-            cluster_name,
-            one["topic_name"],
-            _masters(one),
-            context,
-            name=one["topic_name"],
-            routes=f"the routes of {one['topic_name']}",
-        )
-    ]
-
-
-def _masters(told: Mapping[str, Any]) -> list[Master]:
-    return [Master(one["group_name"], one["address"]) for one in told["brokers"]]
-
-
 async def _find(
     word: str, topic: str, masters: Sequence[Master], context: OperationContext
 ) -> Leftover:
-    layouts = await topic_layouts.read_layouts(masters, topic, context)
+    brokers = context.brokers
+    layouts = await ask_each(masters, lambda one: brokers.topic_layout(one.address, topic))
     holders = sorted(one for one, told in layouts.items() if isinstance(told, TopicLayout))
     silences = {one: told for one, told in layouts.items() if isinstance(told, Silence)}
     ends = await topic_layouts.read_ends(holders, topic, context)

@@ -1,8 +1,8 @@
 """Say what a kind of operation is to the engine, and what its functions are given."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,13 +13,15 @@ from backend.clients.task_queue import TaskQueue
 from backend.db import operations
 from backend.db.engine import Connection, Database
 from backend.domain.json_value import find_unkept
-from backend.domain.operation import Operation, Value
+from backend.domain.operation import Operation, Step, Value
 from backend.domain.operation_approval import SecondPerson
-from backend.domain.operation_errors import InvalidParameters
+from backend.domain.operation_errors import InvalidParameters, NotUndoable
 from backend.domain.operation_run import check_fence
-from backend.domain.plan import Plan, ReadBack
+from backend.domain.plan import Check, Plan, PlannedStep, Precondition, ReadBack
 from backend.domain.version import check_version
 from backend.services.group_changes import Controller
+
+SeenT = TypeVar("SeenT")
 
 
 class Unfinished(Exception):  # noqa: N818 - says what happened
@@ -118,31 +120,99 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class StepWork:
-    """Hold the work of one step: reading the value that it changes, and changing it.
+class OperationRequest:
+    """Ask for an operation of a kind; `undoes` names the one that it takes back.
 
-    `do` may be called again after an attempt that was cut off anywhere: it finds out whether its
-    effect is there already, and returns the value after it either way, or the values on both sides.
-    What it refuses, it raises before it had any effect; behind a part of it, it is `Unfinished`.
+    `version` is that of what is edited, as whoever asks has seen it.
     """
 
-    read: Callable[[], Awaitable[Value]]
-    do: Callable[[StepRun], Awaitable[Value | Effect]]
+    kind: str
+    parameters: Mapping[str, Any]
+    undoes: UUID | None = None
+    version: str | None = None
+
+
+class Action(Protocol):
+    """Do one step of an operation: a frozen dataclass of what JSON can hold.
+
+    A plan keeps its actions, so that any worker can carry them out later without planning again.
+    `tag` names the action in the journal and never changes.
+    """
+
+    tag: ClassVar[str]
+
+    @property
+    def step(self) -> PlannedStep:
+        """Name the step as no other of its plan, and say in a sentence what it does."""
+        ...
+
+    async def read(self, context: OperationContext) -> Value:
+        """Read the value that the step changes."""
+        ...
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
+        """Change it, and return the value after it, or the values on both sides.
+
+        It may be called again after an attempt that was cut off anywhere: it finds out whether its
+        effect is there already. What it refuses, it raises before it had any effect; behind a part
+        of it, it is `Unfinished`.
+        """
+        ...
+
+    async def verify(self, step: Step, context: OperationContext) -> Sequence[ReadBack]:
+        """Read back, after the last step of the operation, whether the effect is there."""
+        ...
+
+    def undo(self, step: Step) -> OperationRequest:
+        """Ask for what takes a step back that is done, or may be.
+
+        Raises:
+            NotUndoable: nothing takes it back, or it has changed nothing.
+        """
+        ...
+
+
+class Consequence:
+    """Be an action that follows from the first of its plan, and is taken back with that."""
+
+    __slots__ = ()
+
+    def undo(self, _step: Step) -> OperationRequest:
+        """Leave it to the first action.
+
+        Raises:
+            NotUndoable: always.
+        """
+        raise NotUndoable("it follows from the first step")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts(Generic[SeenT]):
+    """Hold the facts that a plan is made from; they are compared until its first step.
+
+    `checks` are those that may forbid the plan later, as a member that connects. What only the
+    preview shows is not read with the facts: a page compares them every few seconds.
+    """
+
+    seen: SeenT
+    preconditions: tuple[Precondition, ...]
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Hold a kind of operation: its parameters and its four functions.
+    """Hold a kind of operation: its parameters, how it is planned, and of which actions.
 
-    `version` reads the present version of what the kind edits; kinds that edit nothing have none.
+    `facts` reads what a plan is made from. `preview` makes the plan of it, and asks for whatever
+    else people want to see. `version` reads the present version of what the kind edits; kinds that
+    edit nothing have none.
     """
 
     name: str
     order_type: type[Any]
-    plan: Callable[[Any, OperationContext], Awaitable[Plan]]
-    steps: Callable[[Any, Operation, OperationContext], Sequence[StepWork]]
-    verify: Callable[[Any, Operation, OperationContext], Awaitable[Sequence[ReadBack]]]
-    undo: Callable[[Any, Operation], Any]
+    facts: Callable[[Any, OperationContext], Awaitable[Facts[Any]]]
+    preview: Callable[[Any, Facts[Any], OperationContext], Awaitable[Plan]]
+    actions: tuple[type[Action], ...]
     version: Callable[[Any, OperationContext], Awaitable[str]] | None = None
 
     async def make_plan(
@@ -157,13 +227,14 @@ class Kind:
             VersionMoved: it is not.
             InvalidParameters: the kind edits nothing that has a version.
         """
-        made: Plan = await self.plan(order, context)
+        found = await self.facts(order, context)
+        made = await self.preview(order, found, context)
         if version is not None:
             if self.version is None:
                 raise InvalidParameters(self.name, "it edits nothing that has a version")
-            found = await self.version(order, context)
-            check_version(order.target, found, expected=version)
-        return made
+            present = await self.version(order, context)
+            check_version(order.target, present, expected=version)
+        return replace(made, preconditions=found.preconditions)
 
     def read_order(self, parameters: Mapping[str, Any]) -> Order:
         """Read parameters as they travel.
@@ -185,16 +256,3 @@ class Kind:
 
 
 Kinds = Mapping[str, Kind]
-
-
-@dataclass(frozen=True, slots=True)
-class OperationRequest:
-    """Ask for an operation of a kind; `undoes` names the one that it takes back.
-
-    `version` is that of what is edited, as whoever asks has seen it.
-    """
-
-    kind: str
-    parameters: Mapping[str, Any]
-    undoes: UUID | None = None
-    version: str | None = None

@@ -10,7 +10,7 @@ from backend.domain.queue_lock import HeldLocks
 from backend.services.operations.masters import shortened
 
 ASKED_FOR_S: Final = 1.0
-"""A plan is made again to see whether its facts hold, so a silent broker may not delay it long."""
+"""A silent broker may not delay a plan for long."""
 NAMED_MAX: Final = 100
 
 

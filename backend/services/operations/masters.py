@@ -16,7 +16,6 @@ from backend.db import clusters
 from backend.domain.errors import BrokerGroupNotFound, InvalidName
 from backend.domain.names import check_cluster_name
 from backend.domain.names import check_topic_name as check_route_name
-from backend.domain.operation import Operation, Step, StepState
 from backend.domain.plan import Check, CheckVerdict, Precondition
 from backend.remoting import names
 from backend.services.operations.kind import OperationContext
@@ -139,11 +138,6 @@ async def check_fencing(masters: Iterable[Master], context: OperationContext) ->
     """Ask which masters heed fencing numbers, and say so."""
     brokers = context.brokers
     return describe_fencing(await ask_each(masters, lambda one: brokers.is_fencing(one.address)))
-
-
-def done_steps(operation: Operation) -> list[Step]:
-    """Return the steps that have had their effect, or may have."""
-    return [one for one in operation.steps if one.state in {StepState.DONE, StepState.UNKNOWN}]
 
 
 def check_topic(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -60,25 +60,30 @@ class ResetOffsets:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Hold what a master tells: the queues that are meant, and who is connected."""
+    """Hold what a master tells: the queues that are meant, and who is connected.
+
+    `is_held` says whether the master holds the topic, and `is_known` whether it knows the group.
+    """
 
     queues: tuple[QueueReset, ...]
-    members: tuple[str, ...]
-    is_known: bool
+    members: tuple[str, ...] = ()
     is_held: bool = True
-    """Whether the master holds the topic."""
+    is_known: bool = False
 
 
 Held = Mapping[Master, Seen]
 
 
 async def look(master: Master, order: ResetOffsets, context: OperationContext) -> Seen:
-    """Ask a master for the queues that are meant, their ends and where the group is."""
+    """Ask a master for the queues that are meant, their ends and where the group is.
+
+    Where a time is in a queue is for `complete` to ask: until then the oldest message stands there.
+    """
     brokers, address = context.brokers, master.address
     group, topic = order.consumer_group, order.topic_name
     layout = await brokers.topic_layout(address, topic)
     if layout is None:
-        return Seen((), (), is_known=False, is_held=False)
+        return Seen((), is_held=False)
     given = {
         one.queue_id: one.offset for one in order.offsets if one.group_name == master.group_name
     }
@@ -90,34 +95,42 @@ async def look(master: Master, order: ResetOffsets, context: OperationContext) -
             f"{topic} has {layout.read_queue_count} queues on {master.group_name},"
             f" none is {missing[0]}",
         )
-    ends, former, members, settings = await asyncio.gather(
+    ends, former, members = await asyncio.gather(
         brokers.topic_ends(address, topic),
         brokers.committed_offsets(address, group, topic, wanted),
         brokers.members(address, group),
-        brokers.group_settings(address, group),
     )
     source: Mapping[int, int | None] = {}
     if order.source_group is not None:
         source = await brokers.committed_offsets(address, order.source_group, topic, wanted)
         wanted = [queue_id for queue_id in wanted if source[queue_id] is not None]
-    at = (
-        await brokers.offsets_at(address, topic, wanted, order.timestamp_ms)
-        if order.timestamp_ms is not None
-        else {}
-    )
     queues = []
     for queue_id in wanted:
         low, high = (ends[queue_id].low, ends[queue_id].high) if queue_id in ends else (0, 0)
         offset = {
             Position.EARLIEST: low,
             Position.LATEST: high,
-            Position.TIME: at.get(queue_id, 0),
+            Position.TIME: low,
             Position.OFFSET: order.offset or 0,
             Position.GIVEN: given.get(queue_id, 0),
             Position.GROUP: source.get(queue_id) or 0,
         }[order.position]
         queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
-    return Seen(tuple(queues), tuple(members), is_known=settings is not None)
+    return Seen(tuple(queues), tuple(members))
+
+
+async def complete(
+    master: Master, seen: Seen, order: ResetOffsets, context: OperationContext
+) -> Seen:
+    """Ask a master for what only the preview needs: whether it knows the group, and the time."""
+    brokers, address = context.brokers, master.address
+    settings = await brokers.group_settings(address, order.consumer_group)
+    queues = seen.queues
+    if order.timestamp_ms is not None:
+        wanted = [queue.queue_id for queue in queues]
+        at = await brokers.offsets_at(address, order.topic_name, wanted, order.timestamp_ms)
+        queues = tuple(replace(queue, offset=at.get(queue.queue_id, 0)) for queue in queues)
+    return replace(seen, queues=queues, is_known=settings is not None)
 
 
 def mode(order: ResetOffsets, members: Sequence[str]) -> ResetMode:

@@ -237,11 +237,14 @@ async def list_operations(
 async def find_void(
     operation: Operation, context: OperationContext, kinds: Kinds
 ) -> PreconditionMoved | None:
-    """Plan anew and find the first fact that is another by now, or what has come in the way."""
+    """Read the facts anew and find the first that is another by now, or what has come in the way.
+
+    Nothing else is asked for: what only the preview shows makes no plan void.
+    """
     kind = get_kind(operation.kind, kinds)
     planned = operation.plan.preconditions
     try:
-        now = await kind.plan(kind.read_order(operation.parameters), context)
+        now = await kind.facts(kind.read_order(operation.parameters), context)
     except DomainError as error:
         first = planned[0] if planned else None
         return PreconditionMoved(
@@ -249,7 +252,7 @@ async def find_void(
             expected=first.value if first else "there",
             found=f"not to be told: {error}",
         )
-    return find_moved(planned, now.preconditions) or find_new_block(operation.plan, now)
+    return find_moved(planned, now.preconditions) or find_new_block(operation.plan, now.checks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,28 @@
 """Release locks of ordered queues: one, or all that a client holds (console-and-cli.md 1.4.4)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain.names import check_cluster_name
-from backend.domain.operation import Operation, Value
-from backend.domain.operation_errors import LockNotFound, NotUndoable
+from backend.domain.operation_errors import LockNotFound
 from backend.domain.plan import (
-    Agreement,
     Check,
     CheckVerdict,
     Difference,
     Plan,
-    PlannedStep,
     Precondition,
-    ReadBack,
     Risk,
     no_way_back,
 )
-from backend.domain.queue_lock import (
-    BrokerKey,
-    HeldLock,
-    Holder,
-    LockFilter,
-    QueueLock,
-)
-from backend.services.operations import broker_steps
-from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
+from backend.domain.queue_lock import BrokerKey, Holder, LockFilter, QueueLock
+from backend.services.operations.actions import brokers as actions
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 from backend.services.queue_locks import LockTable, collect_locks
 
 LOCK_COUNT_MAX: Final = 1_000
@@ -74,8 +64,8 @@ class ReleaseLocks:
         )
 
 
-async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
-    """Say which locks would be free, and what that risks.
+async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[LockTable]:
+    """Look which locks are held, and whether their client is connected.
 
     Raises:
         LockNotFound: no broker that answers holds such a lock.
@@ -87,20 +77,28 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
         where = "" if order.target == order.client_id else f" for {order.target!r}"
         what = f"a lock of client {order.client_id!r}{where}"
         raise LockNotFound(order.cluster_name, what, unknown_count=len(table.unknown))
-    is_connected = any(lock.holder is Holder.CONNECTED for lock in locks)
+    return Facts(
+        table,
+        (
+            Precondition("locks that are held", _digest(locks)),
+            Precondition("holder", Holder.CONNECTED if _is_connected(locks) else Holder.GONE),
+        ),
+    )
+
+
+async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: OperationContext) -> Plan:
+    """Say which locks would be free, and what that risks."""
+    table = facts.seen
+    locks = table.locks[:LOCK_COUNT_MAX]
+    is_connected, by_broker = _is_connected(locks), _by_broker(locks)
     return Plan(
         summary=f"{_count(locks)} of {order.client_id} {_is(locks)} free for others",
         risk=Risk.SERVICE if is_connected else Risk.SMALL,
-        steps=tuple(
-            PlannedStep(
-                f"release-{number}",
-                f"Release {_count(held)} on {broker.group_name} ({broker.address})",
-            )
-            for number, (broker, held) in enumerate(_by_broker(locks))
-        ),
-        preconditions=(
-            Precondition("locks that are held", _digest(locks)),
-            Precondition("holder", Holder.CONNECTED if is_connected else Holder.GONE),
+        steps=planned_steps(
+            [
+                actions.ReleaseLocks(broker, tuple(lock.held for lock in held), number)
+                for number, (broker, held) in enumerate(by_broker)
+            ]
         ),
         changes=tuple(
             Difference(
@@ -119,52 +117,17 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
             "is_holder_connected": is_connected,
             "brokers": [
                 {"broker": asdict(broker), "locks": [asdict(lock.held) for lock in held]}
-                for broker, held in _by_broker(locks)
+                for broker, held in by_broker
             ],
         },
     )
 
 
-def steps(
-    _order: ReleaseLocks, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Release on each broker the holds that the plan named, if they are still the same."""
-    return [_work(broker, held, context) for broker, held in _planned(operation)]
+KIND: Final = Kind("release_locks", ReleaseLocks, read_facts, preview, (actions.ReleaseLocks,))
 
 
-def _work(broker: BrokerKey, held: Sequence[HeldLock], context: OperationContext) -> StepWork:
-    async def read() -> Value:
-        return await _read_holders(broker, held, context)
-
-    async def release(run: StepRun) -> Value:
-        brokers = context.brokers
-        fence = broker_steps.fence_of(run)
-        await brokers.release_queue_locks(broker.address, held, fence=fence)
-        return await read()
-
-    return StepWork(read, release)
-
-
-async def verify(
-    _order: ReleaseLocks, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back that none of the planned holds is left; who holds a queue now is told."""
-    return [await _read_back(broker, held, context) for broker, held in _planned(operation)]
-
-
-def undo(_order: ReleaseLocks, _operation: Operation) -> ReleaseLocks:
-    """Refuse: nobody can be made to hold a lock.
-
-    Raises:
-        NotUndoable: always.
-    """
-    raise NotUndoable(
-        "a lock is taken by the client that consumes; one that is connected asks for it again by"
-        " itself, within 20 s (regent lock list)"
-    )
-
-
-KIND: Final = Kind("release_locks", ReleaseLocks, plan, steps, verify, undo)
+def _is_connected(locks: Sequence[QueueLock]) -> bool:
+    return any(lock.holder is Holder.CONNECTED for lock in locks)
 
 
 async def _collect(order: ReleaseLocks, context: OperationContext) -> LockTable:
@@ -174,61 +137,6 @@ async def _collect(order: ReleaseLocks, context: OperationContext) -> LockTable:
         brokers=context.brokers,
         clock=context.clock,
     )
-
-
-async def _read_holders(
-    broker: BrokerKey, planned: Sequence[HeldLock], context: OperationContext
-) -> dict[str, Any]:
-    """Read who holds the planned queues now, by group and queue."""
-    now = await _holds(broker, context)
-    return {
-        "holders": {
-            f"{lock.consumer_group} {lock.topic}/{lock.queue_id}": (
-                None if (held := now.get(_queue_of(lock))) is None else held.client_id
-            )
-            for lock in planned
-        }
-    }
-
-
-async def _read_back(
-    broker: BrokerKey, planned: Sequence[HeldLock], context: OperationContext
-) -> ReadBack:
-    what, intended = f"locks on {broker.group_name}", f"none of the {len(planned)} planned"
-    try:
-        now = await _holds(broker, context)
-    except (BrokerUnreachable, BrokerRefused):
-        return ReadBack(what, intended, None, Agreement.UNKNOWN)
-    held = [now[_queue_of(lock)] for lock in planned if _queue_of(lock) in now]
-    old = {(_queue_of(lock), lock.client_id, lock.locked_at_ms) for lock in planned}
-    left = [lock for lock in held if (_queue_of(lock), lock.client_id, lock.locked_at_ms) in old]
-    if left:
-        return ReadBack(what, intended, f"{len(left)} left", Agreement.DIFFERS)
-    takers = sorted({lock.client_id for lock in held})
-    observed = f"{len(held)} taken by {', '.join(takers)}" if takers else "all free"
-    return ReadBack(what, intended, observed, Agreement.AGREES)
-
-
-async def _holds(
-    broker: BrokerKey, context: OperationContext
-) -> dict[tuple[str, str, str, int], HeldLock]:
-    told = await context.brokers.queue_locks(broker.address)
-    return {_queue_of(lock): lock for lock in told.locks}
-
-
-def _queue_of(lock: HeldLock) -> tuple[str, str, str, int]:
-    return (lock.consumer_group, lock.topic, lock.broker_name, lock.queue_id)
-
-
-def _planned(operation: Operation) -> list[tuple[BrokerKey, list[HeldLock]]]:
-    found: Sequence[Mapping[str, Any]] = operation.plan.facts["brokers"]
-    return [
-        (
-            msgspec.convert(one["broker"], BrokerKey),
-            msgspec.convert(one["locks"], list[HeldLock]),
-        )
-        for one in found
-    ]
 
 
 def _by_broker(locks: Sequence[QueueLock]) -> list[tuple[BrokerKey, list[QueueLock]]]:

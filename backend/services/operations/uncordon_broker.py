@@ -1,15 +1,14 @@
 """Let producers come to a broker again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from backend.domain.operation import Operation
-from backend.domain.operation_errors import NotUndoable
-from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.operations import broker_permissions as permissions
+from backend.services.operations.actions.brokers import SetPermission
 from backend.services.operations.broker_permissions import BrokerOrder, Present
-from backend.services.operations.kind import Kind, OperationContext, StepWork
+from backend.services.operations.kind import Facts, Kind, OperationContext
+from backend.services.operations.steps import planned_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +16,24 @@ class UncordonBroker(BrokerOrder):
     """Give a broker the right to write."""
 
 
-async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
-    """Say what would be permitted.
-
-    Raises:
-        BrokerUnknown: the cluster's records hold no such broker.
-    """
-    present = await permissions.read_present(order, context)
-    address = present.broker.address
-    after = None if present.permission is None else permissions.with_write(present.permission)
+async def preview(order: UncordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:
+    """Say what would be permitted."""
+    present = facts.seen
+    address, after = present.broker.address, present.with_write
+    action = SetPermission(
+        order.cluster_name, order.group_name, order.broker_id, address, after, takes_write=False
+    )
     return Plan(
         summary=f"Producers may use {order.target} ({address}) again",
         risk=Risk.SMALL,
-        steps=(PlannedStep("permission", f"Give {address} the right to write"),),
-        preconditions=present.preconditions,
+        steps=planned_steps([action]),
         changes=(present.difference(after),),
         impact=(
             f"Producers use {order.group_name} again from their next look at the route on",
             "A broker whose mastership was handed over stays a replica: elect it to have it back",
         ),
         checks=(
-            present.check,
+            *facts.checks,
             await permissions.check_fencing(present, context),
             *_checks(present, after),
         ),
@@ -46,32 +42,9 @@ async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
     )
 
 
-def steps(
-    _order: UncordonBroker, operation: Operation, context: OperationContext
-) -> Sequence[StepWork]:
-    """Give the right; routes follow by themselves."""
-    facts = operation.plan.facts
-    return [permissions.permission_work(facts["address"], facts["permission"], context)]
-
-
-async def verify(
-    _order: UncordonBroker, operation: Operation, context: OperationContext
-) -> list[ReadBack]:
-    """Read back what the broker permits."""
-    facts = operation.plan.facts
-    return [await permissions.read_back(facts["address"], facts["permission"], context)]
-
-
-def undo(_order: UncordonBroker, _operation: Operation) -> UncordonBroker:
-    """Refuse: to keep producers away again is an order of its own, with a plan that counts them.
-
-    Raises:
-        NotUndoable: always.
-    """
-    raise NotUndoable("order it to be cordoned (regent broker cordon): producers feel that")
-
-
-KIND: Final = Kind("uncordon_broker", UncordonBroker, plan, steps, verify, undo)
+KIND: Final = Kind(
+    "uncordon_broker", UncordonBroker, permissions.read_facts, preview, (SetPermission,)
+)
 
 
 def _checks(present: Present, after: int | None) -> tuple[Check, ...]:

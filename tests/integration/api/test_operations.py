@@ -338,7 +338,7 @@ async def lost(driver):
 
 @pytest.mark.usefixtures("lost")
 async def test_a_lost_group_is_adopted(client, plan, act, carry_out, monkeypatch):
-    monkeypatch.setattr("backend.services.operations.adopt_replicas.MASTER_PATIENCE_S", 0)
+    monkeypatch.setattr("backend.services.operations.actions.replica_groups.MASTER_PATIENCE_S", 0)
     doubtful = await plan("adopt_replicas", broker_ids=[2])
     planned = await plan("adopt_replicas", broker_ids=[1, 2])
     await act(planned, "confirm", REASON)

@@ -43,8 +43,10 @@ class Wire(RemotingClient):
     def __init__(self, tripwire):
         super().__init__()
         self._tripwire = tripwire
+        self.asked = []
 
     async def request(self, address, code, *, ext=None, body=b""):
+        self.asked.append(code)
         if code not in CHANGING:
             return await super().request(address, code, ext=ext, body=body)
         self._tripwire.point("before the effect")

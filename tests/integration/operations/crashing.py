@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import event
@@ -22,7 +23,8 @@ from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
 from backend.services.operations import engine, orders
 from backend.services.operations.groups import compare
-from backend.services.operations.kind import Kind, OperationContext, StepWork
+from backend.services.operations.kind import Facts, Kind, OperationContext, OperationRequest
+from backend.services.operations.steps import planned_steps
 
 ANNA = Author("anna", "test")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -147,6 +149,42 @@ class Count:
         return self.counter
 
 
+@dataclass(frozen=True, slots=True)
+class CountingContext(OperationContext):
+    """Reach the agent as kinds of operations reach brokers."""
+
+    agent: Agent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddOne:
+    """Count up by one; the last of the steps says what the total must be."""
+
+    tag: ClassVar[str] = "add_one"
+    counter: str
+    number: int
+    step_count: int
+
+    @property
+    def step(self):
+        return PlannedStep(f"add-{self.number}", "add one")
+
+    async def read(self, context):
+        return {"total": context.agent.totals[self.counter]}
+
+    async def do(self, run, context):
+        return await context.agent.add(self.counter, run)
+
+    async def verify(self, _step, context):
+        if self.number + 1 < self.step_count:
+            return []
+        return [compare("total", self.step_count, context.agent.totals[self.counter])]
+
+    def undo(self, _step):
+        parameters = {"cluster_name": "c", "counter": self.counter, "step_count": self.step_count}
+        return OperationRequest("count", parameters)
+
+
 class World:
     """Put everything together around a database."""
 
@@ -155,8 +193,10 @@ class World:
         self.clock, self.queue = Clock(self.wire), Queue(self.wire)
         self.agent = Agent(self.wire)
         self.epoch, self.risk = 1, Risk.SMALL
-        self.context = OperationContext(database, self.clock, self.queue, controller=None)
-        kind = Kind("count", Count, self._plan, self._steps, self._verify, self._undo)
+        self.context = CountingContext(
+            database, self.clock, self.queue, controller=None, agent=self.agent
+        )
+        kind = Kind("count", Count, self._facts, self._preview, (AddOne,))
         self.kinds = {"count": kind}
         self._engine = database.sync_engine
         event.listen(self._engine, "commit", self._on_commit)
@@ -173,24 +213,16 @@ class World:
     def _on_commit(self, _connection):
         self.wire.point("commit")
 
-    async def _plan(self, order, _context):
-        steps = tuple(PlannedStep(f"add-{i}", "add one") for i in range(order.step_count))
-        return Plan("count", self.risk, steps, (Precondition("epoch", str(self.epoch)),))
+    async def _facts(self, _order, _context):
+        return Facts(None, (Precondition("epoch", str(self.epoch)),))
 
-    def _steps(self, order, _operation, _context):
-        async def read():
-            return {"total": self.agent.totals[order.counter]}
-
-        async def do(run):
-            return await self.agent.add(order.counter, run)
-
-        return [StepWork(read, do)] * order.step_count
-
-    async def _verify(self, order, _operation, _context):
-        return [compare("total", order.step_count, self.agent.totals[order.counter])]
-
-    def _undo(self, order, _operation):
-        return order
+    async def _preview(self, order, _facts, _context):
+        count = order.step_count
+        return Plan(
+            "count",
+            self.risk,
+            planned_steps([AddOne(order.counter, i, count) for i in range(count)]),
+        )
 
     def parameters(self, step_count):
         # Worlds share a database: no name, nor key made of it, may come twice.

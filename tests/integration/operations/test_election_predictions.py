@@ -31,7 +31,8 @@ async def read_plan(case, context):
     """Say what the plan page shows: code and master."""
     order = elect_master.ElectMaster("c", case.group.name, case.ballot.broker_id)
     try:
-        plan = await elect_master.plan(order, context)
+        facts = await elect_master.read_facts(order, context)
+        plan = await elect_master.preview(order, facts, context)
     except BrokerNotRegistered:
         return UNKNOWN, case.group.master_id
     blocks = [check for check in plan.checks if check.verdict is CheckVerdict.BLOCK]

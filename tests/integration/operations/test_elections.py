@@ -67,7 +67,7 @@ class Elections:
 @pytest.fixture
 async def group(database, monkeypatch):
     # Who looks once need not wait for what this test does afterwards.
-    monkeypatch.setattr("backend.services.operations.elect_master.FOLLOW_PATIENCE_S", 0)
+    monkeypatch.setattr("backend.services.operations.actions.replica_groups.FOLLOW_PATIENCE_S", 0)
     made = Elections(database)
     await made.begin()
     return made

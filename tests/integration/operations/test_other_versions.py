@@ -1,12 +1,12 @@
 """Operations that another version of this program ordered, and workers that can't read them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from backend.domain.operation import OperationState, StepState
 from backend.services.operations import engine, orders
-from tests.integration.operations.crashing import ANNA, Crash
+from tests.integration.operations.crashing import ANNA, AddOne, Crash
 
 S = OperationState
 
@@ -72,13 +72,23 @@ async def test_what_a_worker_does_not_know_is_not_read_back_by_it(world, order, 
     assert "count: workers of this version do not know it" in ended.read_back[0].observed
 
 
-async def test_what_has_other_steps_by_now_ends_with_what_to_do(world, order, look):
+@dataclass(frozen=True, slots=True)
+class AddSome(AddOne):
+    """The same action as a version knows it that needs one parameter more."""
+
+    amount: int
+
+
+@pytest.mark.parametrize("actions", [(), (AddSome,)], ids=["unknown", "with another parameter"])
+async def test_an_action_that_this_version_cannot_read_ends_with_what_to_do(
+    world, order, look, actions
+):
     operation_id = await order(2)
-    kind = world.kinds["count"]
-    world.kinds = {"count": replace(kind, steps=lambda *given: kind.steps(*given)[:1])}
+    world.kinds = {"count": replace(world.kinds["count"], actions=actions)}
 
     await world.settle()
 
     ended = await look(operation_id)
     assert ended.state is S.FAILED
     assert "plan it again" in ended.outcome
+    assert not world.agent.effects

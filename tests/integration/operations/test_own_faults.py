@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from backend.domain.operation import OperationState, StepState
+from tests.integration.operations.crashing import AddOne
 
 S = OperationState
 
@@ -15,20 +16,17 @@ async def fail(*_):
 
 def with_fault(kind, part):
     """The kind with a mistake in one of its parts."""
-    if part != "step":
-        return replace(kind, **{part: fail})
-
-    def steps(*given):
-        return [replace(work, do=fail) for work in kind.steps(*given)]
-
-    return replace(kind, steps=steps)
+    if part == "facts":
+        return replace(kind, facts=fail)
+    faulty = type("Faulty", (AddOne,), {part: fail, "__slots__": ()})
+    return replace(kind, actions=(faulty,))
 
 
 @pytest.mark.parametrize(
     ("part", "state", "step_state"),
     [
-        ("plan", S.FAILED, StepState.FAILED),
-        ("step", S.UNKNOWN, StepState.UNKNOWN),
+        ("facts", S.FAILED, StepState.FAILED),
+        ("do", S.UNKNOWN, StepState.UNKNOWN),
         ("verify", S.UNKNOWN, StepState.DONE),
     ],
 )

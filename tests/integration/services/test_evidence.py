@@ -15,7 +15,8 @@ from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.plan import CheckVerdict, Risk
 from backend.domain.replica_group import UNKNOWN_POSITION, ChangeKind, ConfirmedEnd
 from backend.services import elections
-from backend.services.operations import elect_master, orders
+from backend.services.operations import orders
+from backend.services.operations.actions import replica_groups as actions
 from backend.services.operations.engine import run_operation
 from backend.services.operations.kind import OperationContext, OperationRequest
 from backend.services.replica_sightings import forget_sightings
@@ -156,7 +157,7 @@ async def test_the_plan_names_what_is_lost_and_only_the_acceptance_elects(
     drive, database, monkeypatch
 ):
     # Case A1.
-    monkeypatch.setattr(elect_master, "FOLLOW_PATIENCE_S", 0)
+    monkeypatch.setattr(actions, "FOLLOW_PATIENCE_S", 0)
     one, world = drive(), World(database)
     await one.make_f3()
     await report(one, database)

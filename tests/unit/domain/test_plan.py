@@ -1,6 +1,7 @@
 import ast
 import inspect
 import sys
+import textwrap
 
 import pytest
 
@@ -35,9 +36,9 @@ def test_a_kind_that_refuses_every_undo_promises_none(name):
     # Case B15: an undo that does nothing but raise is a plan without a way back, or one by another
     # order or act, which the plan then names.
     kind = KINDS[name]
-    body = ast.parse(inspect.getsource(kind.undo)).body[0].body
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind.actions[0].undo))).body[0].body
     refuses = isinstance(body[-1], ast.Raise) and len(body) == 2
-    source = inspect.getsource(sys.modules[kind.plan.__module__])
+    source = inspect.getsource(sys.modules[kind.preview.__module__])
     other_ways = {"forget_broker": "Start it: ", "uncordon_broker": "Cordon it"}
 
     assert not refuses or "way_back=no_way_back(" in source or other_ways[name] in source

@@ -1,0 +1,1 @@
+"""Hold the actions that operations consist of: each reads, changes, reads back and takes back."""

@@ -1,0 +1,93 @@
+"""Change what a master holds under a name: the part that topics and consumer groups share."""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from backend.clients.broker_changes import Told
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.domain.operation import Step, Value
+from backend.domain.plan import ReadBack
+from backend.services.operations.broker_steps import fence_of
+from backend.services.operations.groups import compare
+from backend.services.operations.kind import Effect, OperationContext, StepRun
+
+
+class Held(Protocol):
+    """Stand for how a master holds something: a dataclass that can be written in one line."""
+
+    @property
+    def text(self) -> str:
+        """Write it, the same for the same values."""
+        ...
+
+
+HeldT = TypeVar("HeldT", bound=Held)
+
+
+def held_text(held: Held | None) -> str:
+    """Write how a master holds something; None is not at all."""
+    return "none" if held is None else held.text
+
+
+def value_of(held: Any) -> Value:
+    """Return what the journal keeps of how a master holds something."""
+    return None if held is None else dataclasses.asdict(held)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedAction(ABC, Generic[HeldT]):
+    """Change on one master what it holds under a name; doing it twice is harmless."""
+
+    noun: ClassVar[str]
+
+    cluster_name: str
+    broker_group_name: str
+    address: str
+
+    @property
+    @abstractmethod
+    def intended(self) -> HeldT | None:
+        """Return how the master shall hold it; None is not at all."""
+
+    @abstractmethod
+    async def ask(self, context: OperationContext) -> HeldT | None:
+        """Ask the master how it holds it."""
+
+    @abstractmethod
+    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
+        """Have the master change it; an agent gives the values around the change."""
+
+    @abstractmethod
+    def from_wire(self, told: Any) -> HeldT | None:
+        """Read how an agent says that it holds it."""
+
+    @property
+    def what(self) -> str:
+        """Name what is read back."""
+        return f"{self.noun} on {self.broker_group_name}"
+
+    def comparable(self, found: HeldT | None) -> HeldT | None:
+        """Return what of the answer is to be compared with what was intended."""
+        return found
+
+    async def read(self, context: OperationContext) -> Value:
+        """Read how the master holds it."""
+        return value_of(await self.ask(context))
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
+        """Change it; an agent refuses an attempt that was overtaken."""
+        told = await self.send(context, fence_of(run))
+        if told is None:
+            return await self.read(context)
+        return Effect(value_of(self.from_wire(told.before)), value_of(self.from_wire(told.after)))
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back how the master holds it."""
+        try:
+            observed = held_text(self.comparable(await self.ask(context)))
+        except (BrokerUnreachable, BrokerRefused):
+            return [compare(self.what, held_text(self.intended), None)]
+        return [compare(self.what, held_text(self.intended), observed)]
