@@ -3,15 +3,15 @@
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-import msgspec
 import pytest
 
+from backend.domain.orders.broker import DrainBroker
+from backend.domain.orders.consumer_group import CreateConsumerGroup
+from backend.domain.orders.parameter import fields_of
+from backend.domain.orders.topic import CreateTopic
 from backend.rules import consumer_group, topic
-from backend.services.operations.create_consumer_group import CreateConsumerGroup
-from backend.services.operations.create_topic import CreateTopic
-from backend.services.operations.drain_broker import DrainBroker
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ROOT / "frontend" / "src" / "features" / "orders" / "limits.json"
@@ -19,8 +19,8 @@ LIMITS = ROOT / "frontend" / "src" / "features" / "orders" / "limits.json"
 
 def limit_of(order: type[Any], name: str, limit: str) -> Any:
     """Read a limit of an order's parameter off its type."""
-    hint = get_type_hints(order, include_extras=True)[name]
-    return getattr(msgspec.inspect.type_info(hint), limit)
+    [found] = [one for one in fields_of(order) if one.name == name]
+    return getattr(found.about.bounds, limit)
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +34,19 @@ def test_the_console_tells_the_limits_that_the_control_plane_checks(told: dict[s
     assert told == {
         "topicNameLengthMax": topic.CREATED_NAME_LENGTH_MAX,
         "groupNameLengthMax": consumer_group.CREATED_NAME_LENGTH_MAX,
-        "queueCountMax": limit_of(CreateTopic, "read_queue_count", "le"),
-        "retryCountMin": limit_of(group, "retry_count_max", "ge"),
-        "retryCountMax": limit_of(group, "retry_count_max", "le"),
-        "retryQueueCountMax": limit_of(group, "retry_queue_count", "le"),
-        "consumeTimeoutMinutesMin": limit_of(group, "consume_timeout_minutes", "ge"),
-        "consumeTimeoutMinutesMax": limit_of(group, "consume_timeout_minutes", "le"),
-        "waivedGroupsMax": limit_of(DrainBroker, "waived_groups", "max_length"),
+        "queueCountMax": limit_of(CreateTopic, "read_queue_count", "high"),
+        "retryCountMin": limit_of(group, "retry_count_max", "low"),
+        "retryCountMax": limit_of(group, "retry_count_max", "high"),
+        "retryQueueCountMax": limit_of(group, "retry_queue_count", "high"),
+        "consumeTimeoutMinutesMin": limit_of(group, "consume_timeout_minutes", "low"),
+        "consumeTimeoutMinutesMax": limit_of(group, "consume_timeout_minutes", "high"),
+        "waivedGroupsMax": limit_of(DrainBroker, "waived_groups", "count_max"),
     }
 
 
 def test_write_queues_have_the_limits_of_read_queues() -> None:
     ranges = [
-        (limit_of(CreateTopic, name, "ge"), limit_of(CreateTopic, name, "le"))
+        (limit_of(CreateTopic, name, "low"), limit_of(CreateTopic, name, "high"))
         for name in ("read_queue_count", "write_queue_count")
     ]
 

@@ -1,14 +1,15 @@
 """Take brokers in again whose group the control plane lost, as an operator orders (D6)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from backend.domain.adoption import AdoptionOrder, Candidate
+from backend.domain.adoption import Candidate
 from backend.domain.adoption import adopt_replicas as decide_adoption
 from backend.domain.errors import AdoptionRefused
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.replica_group import AdoptReplicas
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -28,33 +29,6 @@ from backend.services.operations.kind import Kind, OperationContext, StepRun, St
 
 MASTER_PATIENCE_S: Final = 15.0
 STOCK_REFUSED: Final = 2005
-
-
-@dataclass(frozen=True, slots=True)
-class AdoptReplicas:
-    """Adopt brokers under the ids they claim; without a choice of the master, facts decide.
-
-    `least_epoch` stands for the epochs that nobody told.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_ids: groups.BrokerIds
-    master_id: groups.BrokerId | None = None
-    least_epoch: groups.Epoch | None = None
-    accepts_loss: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
-
-    @property
-    def order(self) -> AdoptionOrder:
-        """Spell it as the domain decides it."""
-        return AdoptionOrder(
-            frozenset(self.broker_ids), self.master_id, self.least_epoch, self.accepts_loss
-        )
 
 
 async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:

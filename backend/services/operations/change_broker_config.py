@@ -1,10 +1,8 @@
 """Change what a broker is set to: checked, shown as a difference, read back, taken back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Final
-
-import msgspec
+from dataclasses import replace
+from typing import Final
 
 from backend.domain.broker_property import (
     BrokerProperty,
@@ -15,6 +13,7 @@ from backend.domain.broker_property import (
 )
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import InvalidParameters, NotUndoable
+from backend.domain.orders.broker import ChangeBrokerConfig, PropertyChange
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -34,7 +33,6 @@ from backend.services.operations import (
     masters,
     writers,
 )
-from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import (
     Effect,
     Kind,
@@ -44,27 +42,6 @@ from backend.services.operations.kind import (
 )
 
 PERMISSION: Final = "brokerPermission"
-
-PropertyName = Annotated[str, msgspec.Meta(max_length=100)]
-PropertyValue = Annotated[str, msgspec.Meta(max_length=2_000)]
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
-    """Hold a property's name and its new value; an empty one is the default."""
-
-    name: PropertyName
-    value: PropertyValue
-
-
-PropertyChanges = Annotated[tuple[PropertyChange, ...], msgspec.Meta(min_length=1, max_length=100)]
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeBrokerConfig(BrokerOrder):
-    """Set properties of one broker."""
-
-    changes: PropertyChanges = field(kw_only=True)
 
 
 async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:

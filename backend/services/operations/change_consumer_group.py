@@ -1,10 +1,7 @@
 """Change how masters serve a consumer group; taken back by the former values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Operation
@@ -13,42 +10,11 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     NotUndoable,
 )
+from backend.domain.orders.consumer_group import ChangeConsumerGroup, PlacedSettings
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import group_settings, masters
-from backend.services.operations.group_settings import (
-    Minutes,
-    PlacedSettings,
-    RetryCount,
-    RetryQueueCount,
-)
 from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import BrokerGroups, Master, Silence
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeConsumerGroup:
-    """Change what is given of a consumer group, on the broker groups named or all that know it.
-
-    Instead, `settings` may give each broker group's whole settings; that takes a change back.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_groups: BrokerGroups = ()
-    consume_enabled: bool | None = None
-    broadcast_allowed: bool | None = None
-    consume_from_min_enabled: bool | None = None
-    is_ordered: bool | None = None
-    retry_count_max: RetryCount | None = None
-    retry_queue_count: RetryQueueCount | None = None
-    consume_timeout_minutes: Minutes | None = None
-    notifies_members: bool | None = None
-    settings: Annotated[tuple[PlacedSettings, ...], msgspec.Meta(max_length=500)] = ()
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
+from backend.services.operations.masters import Master, Silence
 
 
 async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:

@@ -1,26 +1,20 @@
 """Keep producers away from a broker, which goes on serving its consumers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.broker import BrokerOrder, CordonBroker, UncordonBroker
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import groups, masters, writers
-from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.broker_permissions import Present
 from backend.services.operations.groups import count_topics
 from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.uncordon_broker import UncordonBroker
 
 CORDON: Final = "permission"
 """The step that takes the right; also of a drain."""
-
-
-@dataclass(frozen=True, slots=True)
-class CordonBroker(BrokerOrder):
-    """Take the right to write from a broker."""
 
 
 async def plan(order: CordonBroker, context: OperationContext) -> Plan:

@@ -6,12 +6,9 @@ from typing import Final
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import InvalidParameters, NotUndoable
+from backend.domain.orders.consumer_group import CreateConsumerGroup, DeleteConsumerGroup
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import group_settings, masters
-from backend.services.operations.consumer_group_orders import (
-    CreateConsumerGroup,
-    DeleteConsumerGroup,
-)
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.masters import Silence
 

@@ -1,51 +1,15 @@
 """Create a topic on masters, one after another; taken back by deleting it while it is empty."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.topic import CreateTopic, DeleteTopic
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
-from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
-from backend.services.operations.delete_topic import DeleteTopic
 from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import BrokerGroups, Silence
-from backend.services.operations.topic_layouts import QueueCount
-
-
-@dataclass(frozen=True, slots=True)
-class CreateTopic:
-    """Create a topic on the broker groups named, or on all of the cluster."""
-
-    cluster_name: str
-    topic_name: str
-    broker_groups: BrokerGroups = ()
-    read_queue_count: QueueCount = 8
-    write_queue_count: QueueCount = 8
-    is_readable: bool = True
-    is_writable: bool = True
-    is_ordered: bool = False
-    message_type: MessageType | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the topic."""
-        return self.topic_name
-
-    @property
-    def layout(self) -> TopicLayout:
-        """Return how each master shall hold the topic."""
-        wish = TopicWish(
-            self.read_queue_count,
-            self.write_queue_count,
-            self.is_readable,
-            self.is_writable,
-            self.is_ordered,
-            self.message_type,
-        )
-        return wish.of(TopicLayout())
+from backend.services.operations.masters import Silence
 
 
 async def plan(order: CreateTopic, context: OperationContext) -> Plan:

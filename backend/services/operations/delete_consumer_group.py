@@ -8,6 +8,11 @@ from backend.db import protections
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import ConsumerGroupNotFound, NotUndoable
+from backend.domain.orders.consumer_group import (
+    CreateConsumerGroup,
+    DeleteConsumerGroup,
+    PlacedSettings,
+)
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.domain.protection import (
     Protection,
@@ -24,12 +29,7 @@ from backend.services.operations import (
     groups,
     masters,
 )
-from backend.services.operations.consumer_group_orders import (
-    CreateConsumerGroup,
-    DeleteConsumerGroup,
-)
 from backend.services.operations.group_leftovers import Leftover
-from backend.services.operations.group_settings import PlacedSettings
 from backend.services.operations.kind import (
     Effect,
     Kind,

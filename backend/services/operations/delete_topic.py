@@ -10,6 +10,7 @@ from backend.db import topics as topic_rows
 from backend.domain.errors import TopicNotFound
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.topic import DeleteTopic
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -31,26 +32,11 @@ from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
 from backend.services.operations import masters, topic_layouts, topic_removal
 from backend.services.operations.kind import Kind, OperationContext, StepWork
-from backend.services.operations.masters import BrokerGroups, Master, Silence
+from backend.services.operations.masters import Master, Silence
 
 GROUPS_ASKED_MAX: Final = 50
 """Each costs two questions; how far further ones are is not known, and is said so."""
 ROUTES: Final = "routes"
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteTopic:
-    """Delete a topic on the broker groups named, or on all that hold it."""
-
-    cluster_name: str
-    topic_name: str
-    broker_groups: BrokerGroups = ()
-    only_empty: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the topic."""
-        return self.topic_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,21 @@
 """Empty a broker so that it can be stopped: producers leave, mastership moves, consumers finish."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
 from backend.domain.operation import Operation, Value
+from backend.domain.orders.broker import DrainBroker
+from backend.domain.orders.replica_group import ElectMaster
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.group_changes import GroupView, find_group
 from backend.services.leftovers import Leftovers, find_leftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import cordon_broker, elect_master, groups, writers
-from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.broker_permissions import Present
 from backend.services.operations.cordon_broker import CORDON
-from backend.services.operations.elect_master import ElectMaster
 from backend.services.operations.kind import (
     Kind,
     OperationContext,
@@ -26,21 +24,8 @@ from backend.services.operations.kind import (
     Waiting,
 )
 
-WAIVED_COUNT_MAX: Final = 100
 ROUTES, ELECT, FOLLOW, READ = "routes", "elect", "follow", "read"
 UNREAD: Final = "messages that are still to be read"
-
-GroupNames = Annotated[
-    tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],
-    msgspec.Meta(max_length=WAIVED_COUNT_MAX),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class DrainBroker(BrokerOrder):
-    """Drain a broker; consumer groups that are waived are not waited for."""
-
-    waived_groups: GroupNames = ()
 
 
 async def plan(order: DrainBroker, context: OperationContext) -> Plan:

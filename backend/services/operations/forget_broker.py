@@ -4,7 +4,6 @@ The ids of replicas under a controller are another matter (`forget_replicas`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from backend.db import broker_groups, clusters, events, placements, protections
@@ -13,6 +12,7 @@ from backend.domain.broker import Broker
 from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
+from backend.domain.orders.broker import ForgetBroker
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -25,13 +25,8 @@ from backend.domain.plan import (
 )
 from backend.domain.protection import broker_resource, check_unprotected, protection_fact
 from backend.services.operations import groups
-from backend.services.operations.broker_permissions import BrokerOrder, find_broker
+from backend.services.operations.broker_permissions import find_broker
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetBroker(BrokerOrder):
-    """Forget a broker that is not registered."""
 
 
 async def plan(order: ForgetBroker, context: OperationContext) -> Plan:

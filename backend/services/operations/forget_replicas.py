@@ -1,13 +1,13 @@
 """Forget replicas that will not come back, or a whole group (control-plane.md 1.13)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from backend.db import protections
 from backend.domain.errors import BrokerGroupNotControlled, CleanRefused, UnknownReplica
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.replica_group import ForgetReplicas
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -33,21 +33,6 @@ from backend.services.operations import groups
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
 
 STOCK_REFUSED: Final = 2009
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetReplicas:
-    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
-
-    cluster_name: str
-    group_name: str
-    broker_ids: groups.BrokerIds = ()
-    includes_living: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
 
 
 async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:

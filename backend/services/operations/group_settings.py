@@ -2,9 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from backend.clients.broker_changes import settings_of
 from backend.domain.consumer_group import GroupSettings, GroupWish, describe
@@ -16,19 +14,7 @@ from backend.services.operations.kind import Effect, OperationContext, StepRun, 
 from backend.services.operations.masters import Master, Silence, ask_each, find_masters
 from backend.services.operations.topic_layouts import masters_of
 
-RetryCount = Annotated[int, msgspec.Meta(ge=-1, le=10_000)]
-RetryQueueCount = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
-Minutes = Annotated[int, msgspec.Meta(ge=1, le=1_440)]
-
 Settings = Mapping[Master, GroupSettings | Silence | None]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PlacedSettings:
-    """Hold how one broker group shall serve a consumer group, whole."""
-
-    group_name: str
-    settings: GroupSettings
 
 
 async def read_settings(

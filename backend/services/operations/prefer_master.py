@@ -1,12 +1,13 @@
 """Prefer a replica as master: it wins the next election among members whose logs are equal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from backend.domain.election import holds_confirmed
 from backend.domain.operation import Operation, StepState, Value
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.replica_group import PreferMaster
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -21,20 +22,6 @@ from backend.domain.replica_group import Change, ReplicaGroup, prefer_master
 from backend.services.group_changes import GroupView, change_group, find_group
 from backend.services.operations import groups
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
-
-
-@dataclass(frozen=True, slots=True)
-class PreferMaster:
-    """Prefer the broker named, or without one nobody any more."""
-
-    cluster_name: str
-    group_name: str
-    broker_id: groups.BrokerId | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
 
 
 async def plan(order: PreferMaster, context: OperationContext) -> Plan:

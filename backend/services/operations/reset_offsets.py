@@ -13,6 +13,7 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     NotUndoable,
 )
+from backend.domain.orders.offset import QueueOffset, ResetOffsets
 from backend.domain.plan import (
     Agreement,
     CheckVerdict,
@@ -33,7 +34,7 @@ from backend.services.operations.kind import (
     Unfinished,
 )
 from backend.services.operations.masters import Silence
-from backend.services.operations.offset_previews import QueueOffset, ResetOffsets, Seen
+from backend.services.operations.offset_previews import Seen
 
 
 async def plan(order: ResetOffsets, context: OperationContext) -> Plan:

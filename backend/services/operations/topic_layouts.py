@@ -2,20 +2,16 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from backend.clients.broker_changes import QueueEnds, told_layout
 from backend.domain.operation import Operation, Step, Value
 from backend.domain.plan import Difference, Precondition, ReadBack
 from backend.domain.topic_layout import TopicLayout
-from backend.rules.topic import QUEUE_COUNT_MAX
 from backend.services.operations import broker_steps, groups
 from backend.services.operations.kind import Effect, OperationContext, StepRun, StepWork
 from backend.services.operations.masters import Master, Silence, ask_each
 
-QueueCount = Annotated[int, msgspec.Meta(ge=0, le=QUEUE_COUNT_MAX)]
 Layouts = Mapping[Master, TopicLayout | Silence | None]
 
 

@@ -1,20 +1,15 @@
 """Let producers come to a broker again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
+from backend.domain.orders.broker import UncordonBroker
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.broker_permissions import Present
 from backend.services.operations.kind import Kind, OperationContext, StepWork
-
-
-@dataclass(frozen=True, slots=True)
-class UncordonBroker(BrokerOrder):
-    """Give a broker the right to write."""
 
 
 async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
