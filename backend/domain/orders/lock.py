@@ -21,13 +21,13 @@ class ReleaseLocks:
         None
     )
     topic: Annotated[str | None, _name("Only locks of queues of this topic.", "topic")] = None
-    group_name: Annotated[str | None, _name("Only locks on this broker group.", "broker_group")] = (
-        None
-    )
     queue_id: Annotated[
         int | None,
         Parameter("Only the queue of this number.", option="queue", low=0, high=INT_MAX),
     ] = None
+    group_name: Annotated[str | None, _name("Only locks on this broker group.", "broker_group")] = (
+        None
+    )
 
     @property
     def target(self) -> str:

@@ -42,8 +42,8 @@ class CreateTopic:
     cluster_name: ClusterName
     topic_name: TopicName
     broker_groups: BrokerGroups = ()
-    read_queue_count: Annotated[int, READ_QUEUES] = 8
     write_queue_count: Annotated[int, WRITE_QUEUES] = 8
+    read_queue_count: Annotated[int, READ_QUEUES] = 8
     is_readable: Annotated[bool, READABLE] = True
     is_writable: Annotated[bool, WRITABLE] = True
     is_ordered: Annotated[bool, ORDERED] = False
@@ -78,8 +78,8 @@ class ChangeTopic:
     cluster_name: ClusterName
     topic_name: TopicName
     broker_groups: BrokerGroups = ()
-    read_queue_count: Annotated[int | None, READ_QUEUES] = None
     write_queue_count: Annotated[int | None, WRITE_QUEUES] = None
+    read_queue_count: Annotated[int | None, READ_QUEUES] = None
     is_readable: Annotated[bool | None, READABLE] = None
     is_writable: Annotated[bool | None, WRITABLE] = None
     is_ordered: Annotated[bool | None, ORDERED] = None
