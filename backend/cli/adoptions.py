@@ -1,23 +1,13 @@
-"""The commands `regent replica candidates` and `adopt`: take brokers of lost groups in again."""
+"""The command `regent replica candidates`: brokers of lost groups, which can be adopted."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import App, Parameter
-
-from backend.cli.clusters import ClusterName, Limit
-from backend.cli.controllers import BrokerId
+from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.orders import Ordering, order_change, show_target
 from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
-
-
-def register(replica: App) -> None:
-    """Add the commands to those about replicas."""
-    replica.command(list_candidates, name="candidates")
-    replica.command(adopt_replicas, name="adopt")
 
 
 def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None:
@@ -35,60 +25,15 @@ def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None
     if options.output == "json":
         print_json(found)
         return
-    _print_candidates(found)
+    print_candidates(found)
 
 
-def adopt_replicas(
-    group: str,
-    /,
-    *,
-    broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
-    master: BrokerId | None = None,
-    least_epoch: int | None = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
-    """Take brokers in again whose group the control plane lost, under the ids they hold.
+def find_waiting(client: RestClient, cluster: str | None, group: str) -> list[dict[str, Any]]:
+    """Return the brokers of a group that wait for adoption.
 
-    Start all brokers of the group first: the master will be the one that serves, else the one
-    with the longest log of the newest epoch. When one is missing, acknowledged messages may be
-    lost, and that must be accepted.
-
-    Examples:
-        regent replica candidates
-        regent replica adopt broker-a --dry-run
-        regent replica adopt broker-a
-        regent replica adopt broker-a --broker 1 --broker 2 --master 2 --accept-loss
-
-    Args:
-        group: Name of the broker group.
-        broker: Id of a broker to adopt, more than once if need be; without, all that wait.
-        master: Id of the one that shall be master.
-        least_epoch: Newest epoch in the logs of those who told none.
-        cluster: Name of the cluster; not needed when the brokers that wait are of one only.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
+    Raises:
+        CommandError: none waits, or such a group is in several clusters.
     """
-    is_json = options.output == "json"
-    with connect(options) as client:
-        waiting = _find_waiting(client, cluster, group)
-        name = str(waiting[0]["cluster_name"])
-        show_target(client, name, group)
-        if not is_json:
-            _print_candidates(waiting)
-        parameters = {
-            "cluster_name": name,
-            "group_name": group,
-            "broker_ids": broker or [item["broker_id"] for item in waiting],
-            "master_id": master,
-            "least_epoch": least_epoch,
-            "accepts_loss": ordering.accept_loss,
-        }
-        order_change(client, "adopt_replicas", parameters, ordering, is_json=is_json)
-
-
-def _find_waiting(client: RestClient, cluster: str | None, group: str) -> list[dict[str, Any]]:
     found = [
         item
         for item in client.list("/adoption-candidates", limit=100_000)
@@ -112,7 +57,8 @@ def _find_waiting(client: RestClient, cluster: str | None, group: str) -> list[d
     return found
 
 
-def _print_candidates(found: list[dict[str, Any]]) -> None:
+def print_candidates(found: list[dict[str, Any]]) -> None:
+    """Print brokers that wait for adoption."""
     print_table(
         (
             "CLUSTER",

@@ -141,7 +141,10 @@ app.command(
 
 
 def find_command(words: Sequence[str]) -> App:
-    """Find the command that words name, with its help reflowed and its examples at the end."""
+    """Find the command that words name, with its help reflowed and its examples at the end.
+
+    Of a noun all commands are imported.
+    """
     command = app
     for word in words:
         if word.startswith("-") or word not in set(command):
@@ -155,6 +158,10 @@ def find_command(words: Sequence[str]) -> App:
         found = _EXAMPLES.search(docstring)
         if found:
             command.help_epilogue = f"Examples:\n{found['lines'].rstrip()}"
+    elif command is not app:
+        # What a noun lists is imported for the line that it is listed with.
+        for name in command:
+            command[name]
     return command
 
 
@@ -201,7 +208,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str]) -> int:
     asks_help = not _HELP_FLAGS.isdisjoint(words)
-    if asks_help:
+    if asks_help or not any(word.startswith("-") for word in words):
+        # A noun alone prints its help too.
         find_command(words)
     try:
         _refuse_option_first(words)

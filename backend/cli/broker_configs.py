@@ -6,7 +6,6 @@ from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, choose_cluster
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.orders import Ordering, choose_target, order_change
 from backend.cli.output import print_json, print_table
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
@@ -68,61 +67,12 @@ def get_config(
     )
 
 
-@config.command(name="set")
-def set_config(
-    group: str,
-    /,
-    *assignments: str,
-    broker: RegisteredId = 0,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
-    """Set properties of one broker: only those named change, in force and in its file.
-
-    An unknown name is refused with the near ones, and so is what only the file can change. Says
-    what counts after a restart, reads back, and is taken back by the former values. An empty value
-    is the default; sizes may be written as 64MiB.
-
-    Examples:
-        regent broker config set broker-a fileReservedTime=48 --dry-run
-        regent broker config set broker-a deleteWhen=02 maxMessageSize=8MiB --broker 1
-
-    Args:
-        group: Name of the broker group.
-        assignments: NAME=VALUE, one or more.
-        broker: Id of the broker as it is registered; 0 is the master.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
-    """
-    changes = [_change(one) for one in assignments]
-    if not changes:
-        raise CommandError("nothing to set: give NAME=VALUE", exit_code=ExitCode.USAGE)
-    with connect(options) as client:
-        parameters = {
-            "cluster_name": choose_target(client, cluster, f"broker {group}/{broker}"),
-            "group_name": group,
-            "broker_id": broker,
-            "changes": changes,
-        }
-        is_json = options.output == "json"
-        order_change(client, "change_broker_config", parameters, ordering, is_json=is_json)
-
-
 _COUNTS = {
     "live": "at once",
     "restart": "after a restart",
     "fixed": "read-only",
     "unknown": "not told",
 }
-
-
-def _change(assignment: str) -> dict[str, str]:
-    name, mark, value = assignment.partition("=")
-    if not name or not mark:
-        raise CommandError(f"{assignment!r} is not NAME=VALUE", exit_code=ExitCode.USAGE)
-    return {"name": name.strip(), "value": value}
 
 
 def _is_changed(one: dict[str, Any]) -> bool:

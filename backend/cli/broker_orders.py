@@ -1,37 +1,29 @@
-"""The commands `regent broker cordon`, `uncordon`, `drain` and `forget`."""
+"""The commands `regent broker cordon`, `uncordon`, `drain` and `forget`, and `config set`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any, Final
 
-from cyclopts import App, Parameter, validators
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.order_commands import Given, Option, orders
+from backend.domain.orders.broker import (
+    ChangeBrokerConfig,
+    CordonBroker,
+    DrainBroker,
+    ForgetBroker,
+    UncordonBroker,
+)
 
-from backend.cli.clusters import ClusterName, choose_cluster
-from backend.cli.orders import Ordering, order_change
-from backend.cli.reader import print_note
-from backend.cli.rest import connect
-from backend.cli.target import Options
-
-BrokerId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
-
-
-def register(broker: App) -> None:
-    """Add the commands to those about brokers."""
-    broker.command(cordon, name="cordon")
-    broker.command(uncordon, name="uncordon")
-    broker.command(drain, name="drain")
-    broker.command(forget, name="forget")
+GROUP: Final = {"group_name": "group"}
 
 
-def cordon(
-    group: str,
-    /,
-    *,
-    broker: BrokerId = 0,
-    address: str | None = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
+def name_broker(order: Mapping[str, Any]) -> str:
+    """Say which broker is meant."""
+    which = order.get("address") or f"broker {order['broker_id']}"
+    return f"{which} of {order['group_name']}"
+
+
+@orders(CordonBroker, name_broker, places=GROUP)
+def cordon(given: Given) -> Mapping[str, Any]:
     """Keep producers away from a broker: its topics can't be written there, but are still read.
 
     Routes say so everywhere within seconds, and clients look at them every 30 s. It stays so when
@@ -40,55 +32,22 @@ def cordon(
     Examples:
         regent broker cordon broker-a --dry-run
         regent broker cordon broker-a --yes --reason "disk to be replaced"
-
-    Args:
-        group: Name of the broker group.
-        broker: Id of the broker as `regent broker list` shows it; 0 is the master.
-        address: Address of the broker, which its id does not change with the master as.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
     """
-    _order("cordon_broker", group, broker, address, cluster, ordering, options)
+    return given.values
 
 
-def uncordon(
-    group: str,
-    /,
-    *,
-    broker: BrokerId = 0,
-    address: str | None = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
+@orders(UncordonBroker, name_broker, places=GROUP)
+def uncordon(given: Given) -> Mapping[str, Any]:
     """Let producers come to a broker again.
 
     Example:
         regent broker uncordon broker-a
-
-    Args:
-        group: Name of the broker group.
-        broker: Id of the broker as `regent broker list` shows it; 0 is the master.
-        address: Address of the broker, for one that is no longer known by that id.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
     """
-    _order("uncordon_broker", group, broker, address, cluster, ordering, options)
+    return given.values
 
 
-def drain(
-    group: str,
-    /,
-    *,
-    broker: BrokerId = 0,
-    address: str | None = None,
-    waive: Annotated[list[str] | None, Parameter(negative="")] = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
+@orders(DrainBroker, name_broker, places=GROUP)
+def drain(given: Given) -> Mapping[str, Any]:
     """Empty a broker so that it can be stopped: producers leave, then mastership or the messages.
 
     A master under a controller hands over to a replica of its set, which holds all messages. Of
@@ -98,30 +57,12 @@ def drain(
     Examples:
         regent broker drain broker-a --dry-run
         regent broker drain broker-a --waive old-group --yes --reason "to be replaced" --watch
-
-    Args:
-        group: Name of the broker group.
-        broker: Id of the broker as `regent broker list` shows it; 0 is the master.
-        address: Address of the broker, for one that is no longer known by that id.
-        waive: Consumer group that is not waited for, more than once if need be.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
     """
-    more = {"waived_groups": waive or []}
-    _order("drain_broker", group, broker, address, cluster, ordering, options, more)
+    return given.values
 
 
-def forget(
-    group: str,
-    /,
-    *,
-    broker: BrokerId = 0,
-    address: str | None = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
+@orders(ForgetBroker, name_broker, places=GROUP)
+def forget(given: Given) -> Mapping[str, Any]:
     """Remove a broker that is gone from the records; one that registers again is back in them.
 
     Refused while the broker is registered. Its id under a controller is another matter:
@@ -129,38 +70,38 @@ def forget(
 
     Example:
         regent broker forget broker-a --yes --accept-loss --reason "it will not come back"
-
-    Args:
-        group: Name of the broker group.
-        broker: Id of the broker as `regent broker list` shows it.
-        address: Address of the broker, where several had the id.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
     """
-    _order("forget_broker", group, broker, address, cluster, ordering, options)
+    return given.values
 
 
-def _order(
-    kind: str,
-    group: str,
-    broker: int,
-    address: str | None,
-    cluster: str | None,
-    ordering: Ordering,
-    options: Options,
-    more: Mapping[str, Any] | None = None,
-) -> None:
-    with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        which = f"broker {broker}" if address is None else address
-        print_note(f"target: {which} of {group} in cluster {name} at {client.target.server}")
-        parameters = {
-            "cluster_name": name,
-            "group_name": group,
-            "broker_id": broker,
-            "address": address,
-            **(more or {}),
-        }
-        is_json = options.output == "json"
-        order_change(client, kind, parameters, ordering, is_json=is_json)
+@orders(
+    ChangeBrokerConfig,
+    name_broker,
+    places={
+        **GROUP,
+        "changes": Option(word="assignments", text="NAME=VALUE, one or more.", takes_rest=True),
+    },
+    own={"address": None},
+)
+def set_config(given: Given) -> Mapping[str, Any]:
+    """Set properties of one broker: only those named change, in force and in its file.
+
+    An unknown name is refused with the near ones, and so is what only the file can change. Says
+    what counts after a restart, reads back, and is taken back by the former values. An empty value
+    is the default; sizes may be written as 64MiB.
+
+    Examples:
+        regent broker config set broker-a fileReservedTime=48 --dry-run
+        regent broker config set broker-a deleteWhen=02 maxMessageSize=8MiB --broker 1
+    """
+    changes = [_change(one) for one in given.values.get("changes", ())]
+    if not changes:
+        raise CommandError("nothing to set: give NAME=VALUE", exit_code=ExitCode.USAGE)
+    return {**given.values, "changes": changes}
+
+
+def _change(assignment: str) -> dict[str, str]:
+    name, mark, value = assignment.partition("=")
+    if not name or not mark:
+        raise CommandError(f"{assignment!r} is not NAME=VALUE", exit_code=ExitCode.USAGE)
+    return {"name": name.strip(), "value": value}

@@ -7,9 +7,7 @@ from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.confirmation import Confirm, confirm_name
-from backend.cli.orders import Ordering, order_change
 from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -90,52 +88,7 @@ def list_locks(
         print_line(f"unknown: locks of {one['group_name']} ({one['address']}): {one['why']}")
 
 
-@lock.command(name="release")
-def release_locks(
-    holder: str,
-    /,
-    *,
-    group: str | None = None,
-    topic: str | None = None,
-    queue: QueueId | None = None,
-    broker_group: str | None = None,
-    cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),
-    options: Options = Options(),
-) -> None:
-    """Release what a client holds: all of it, or the locks that the options name.
-
-    The group's members are told at once, so that whoever is given a queue goes on. A client that is
-    still connected may have its last batch consumed twice or out of order; then a reason is needed.
-
-    Examples:
-        regent lock list --dead
-        regent lock release 10.0.0.7@412 --dry-run
-        regent lock release 10.0.0.7@412 --group billing --topic orders --queue 3
-
-    Args:
-        holder: Id of the client that holds the locks.
-        group: Only locks of this consumer group.
-        topic: Only locks of queues of this topic.
-        queue: Only the queue of this number.
-        broker_group: Only locks on this broker group.
-        cluster: Name of the cluster; not needed when there is only one.
-        ordering: How to confirm it.
-        options: Which server, and how to print.
-    """
-    with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        print_note(f"target: locks of {holder} in cluster {name} at {client.target.server}")
-        parameters = {
-            "cluster_name": name,
-            "client_id": holder,
-            "consumer_group": group,
-            "topic": topic,
-            "group_name": broker_group,
-            "queue_id": queue,
-        }
-        is_json = options.output == "json"
-        order_change(client, "release_locks", parameters, ordering, is_json=is_json)
+lock.command("backend.cli.lock_orders:release_locks", name="release")
 
 
 @lease.command(name="list")

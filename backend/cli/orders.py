@@ -12,7 +12,6 @@ from uuid import uuid4
 
 from cyclopts import Parameter
 
-from backend.cli.clusters import choose_cluster
 from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
 from backend.cli.event_stream import follow, newest_number
 from backend.cli.output import print_json, print_line, print_table
@@ -217,25 +216,6 @@ def print_outcome(operation: Mapping[str, Any]) -> None:
                 for one in operation["read_back"]
             ],
         )
-
-
-def choose_target(client: RestClient, cluster: str | None, what: str) -> str:
-    """Return the cluster that is meant, and say what is about to be changed, and where."""
-    name = choose_cluster(client, cluster)
-    print_note(f"target: {what} of cluster {name} at {client.target.server}")
-    return name
-
-
-def find_group_cluster(client: RestClient, cluster: str | None, group: str) -> str:
-    """Return the cluster that is meant, and say what is about to be changed, and where."""
-    name = choose_cluster(client, cluster)
-    show_target(client, name, group)
-    return name
-
-
-def show_target(client: RestClient, cluster: str, group: str) -> None:
-    """Say what is about to be changed, and where, before anything else."""
-    print_note(f"target: group {group} of cluster {cluster} at {client.target.server}")
 
 
 def end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:

@@ -6,118 +6,21 @@ from typing import Annotated, Any
 import strawberry
 
 from backend.api.context import author_of
-from backend.api.graphql import order_inputs as inputs
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import Operation, read_id
-from backend.api.graphql.scalars import Id, Int64, Version
+from backend.api.graphql.order_inputs import PlanInput
+from backend.api.graphql.scalars import Id, Version
 from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
 from backend.services.operations import approvals, orders
-from backend.services.operations.elect_master import Mode
 from backend.services.operations.following import replan_operation, undo_operation
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.leases import break_lease
 
-ElectionMode = strawberry.enum(Mode, name="ElectionMode", description=None)
 Key = Annotated[
     str | None,
     strawberry.argument(description="The same key with the same request has one effect."),
 ]
-
-
-@strawberry.input
-class ElectMasterInput:
-    """Have the broker named become master, or without one whom the rules choose."""
-
-    cluster_name: str
-    group_name: str
-    broker_id: Int64 | None = None
-    mode: Mode = Mode.GRACEFUL
-    accepts_loss: bool = False
-
-
-@strawberry.input
-class PreferMasterInput:
-    """Prefer the broker named as master at the next election, or without one nobody any more."""
-
-    cluster_name: str
-    group_name: str
-    broker_id: Int64 | None = None
-
-
-@strawberry.input
-class ForgetReplicasInput:
-    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
-
-    cluster_name: str
-    group_name: str
-    broker_ids: list[Int64] = strawberry.field(default_factory=list)
-    includes_living: bool = False
-
-
-@strawberry.input
-class AdoptReplicasInput:
-    """Adopt brokers under the ids they claim; without a choice of the master, facts decide."""
-
-    cluster_name: str
-    group_name: str
-    broker_ids: list[Int64]
-    master_id: Int64 | None = None
-    least_epoch: int | None = None
-    accepts_loss: bool = False
-
-
-@strawberry.input
-class ReleaseLocksInput:
-    """Release what a client holds: all of it, or only what the other facts name."""
-
-    cluster_name: str
-    client_id: str
-    consumer_group: str | None = None
-    topic: str | None = None
-    group_name: str | None = None
-    queue_id: int | None = None
-
-
-@strawberry.input
-class BrokerOrderInput:
-    """Mean a broker of a group: by its address if one is given, else by its id, 0 is the master."""
-
-    cluster_name: str
-    group_name: str
-    broker_id: Int64 = Int64(0)
-    address: str | None = None
-
-
-@strawberry.input
-class DrainBrokerInput(BrokerOrderInput):
-    """Drain a broker; consumer groups that are waived are not waited for."""
-
-    waived_groups: list[str] = strawberry.field(default_factory=list)
-
-
-@strawberry.input(one_of=True)
-class PlanInput:
-    """Name the kind of operation, with its parameters; exactly one."""
-
-    elect_master: ElectMasterInput | None = strawberry.UNSET
-    prefer_master: PreferMasterInput | None = strawberry.UNSET
-    forget_replicas: ForgetReplicasInput | None = strawberry.UNSET
-    adopt_replicas: AdoptReplicasInput | None = strawberry.UNSET
-    release_locks: ReleaseLocksInput | None = strawberry.UNSET
-    cordon_broker: BrokerOrderInput | None = strawberry.UNSET
-    uncordon_broker: BrokerOrderInput | None = strawberry.UNSET
-    drain_broker: DrainBrokerInput | None = strawberry.UNSET
-    forget_broker: BrokerOrderInput | None = strawberry.UNSET
-    create_topic: inputs.CreateTopicInput | None = strawberry.UNSET
-    change_topic: inputs.ChangeTopicInput | None = strawberry.UNSET
-    delete_topic: inputs.DeleteTopicInput | None = strawberry.UNSET
-    create_consumer_group: inputs.CreateConsumerGroupInput | None = strawberry.UNSET
-    change_consumer_group: inputs.ChangeConsumerGroupInput | None = strawberry.UNSET
-    delete_consumer_group: inputs.DeleteConsumerGroupInput | None = strawberry.UNSET
-    change_broker_config: inputs.ChangeBrokerConfigInput | None = strawberry.UNSET
-    reset_offsets: inputs.ResetOffsetsInput | None = strawberry.UNSET
-    change_protection: inputs.ChangeProtectionInput | None = strawberry.UNSET
 
 
 @strawberry.input
@@ -135,7 +38,11 @@ class OperationMutation:
 
     @strawberry.mutation
     async def plan_operation(
-        self, info: Info, plan: PlanInput, key: Key = None, version: Version = None
+        self,
+        info: Info,
+        plan: PlanInput,  # type: ignore[valid-type]  # made from the kinds
+        key: Key = None,
+        version: Version = None,
     ) -> Operation:
         """Plan a change and show what it would do; nothing changes before it is confirmed."""
         author = _author(info)

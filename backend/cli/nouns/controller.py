@@ -5,4 +5,7 @@ from backend.cli.controllers import controller
 
 __all__ = ["controller"]
 
+controller.command("backend.cli.controller_orders:elect_master", name="elect")
+controller.command("backend.cli.controller_orders:prefer_master", name="prefer")
+controller.command("backend.cli.controller_orders:forget_replicas", name="forget")
 controller_settings.register(controller)

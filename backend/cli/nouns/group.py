@@ -1,10 +1,15 @@
-"""The commands of `regent group`."""
+"""The commands of `regent group`: consumer groups."""
 
-from backend.cli import group_views, protections, recorded_lags
-from backend.cli.consumer_groups import group
+from cyclopts import App
 
-__all__ = ["group"]
+from backend.cli import group_views, recorded_lags
 
+group = App(name=["group", "groups"], help="Show, create, change and delete consumer groups.")
+
+group.command("backend.cli.consumer_group_orders:create_group", name="create")
+group.command("backend.cli.consumer_group_orders:change_group", name="set")
+group.command("backend.cli.consumer_group_orders:delete_group", name="delete")
 group_views.register(group)
 recorded_lags.register(group)
-protections.register_group(group)
+group.command("backend.cli.protection_orders:protect_group", name="protect")
+group.command("backend.cli.protection_orders:unprotect_group", name="unprotect")

@@ -1,10 +1,13 @@
 """The commands of `regent topic`."""
 
-from backend.cli import protections, topic_figures, topic_orders
+from backend.cli import topic_figures
 from backend.cli.topics import topic
 
 __all__ = ["topic"]
 
-topic_orders.register(topic)
+topic.command("backend.cli.topic_orders:create_topic", name="create")
+topic.command("backend.cli.topic_orders:change_topic", name="set")
+topic.command("backend.cli.topic_orders:delete_topic", name="delete")
 topic_figures.register(topic)
-protections.register_topic(topic)
+topic.command("backend.cli.protection_orders:protect_topic", name="protect")
+topic.command("backend.cli.protection_orders:unprotect_topic", name="unprotect")

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from backend.domain.adoption import AdoptionOrder, Candidate
+from backend.domain.adoption import Candidate
 from backend.domain.adoption import adopt_replicas as decide_adoption
 from backend.domain.errors import AdoptionRefused
+from backend.domain.orders.replica_group import AdoptReplicas
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -25,33 +26,6 @@ from backend.services.operations.kind import Action, Facts, Kind, OperationConte
 from backend.services.operations.steps import planned_steps
 
 STOCK_REFUSED: Final = 2005
-
-
-@dataclass(frozen=True, slots=True)
-class AdoptReplicas:
-    """Adopt brokers under the ids they claim; without a choice of the master, facts decide.
-
-    `least_epoch` stands for the epochs that nobody told.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_ids: groups.BrokerIds
-    master_id: groups.BrokerId | None = None
-    least_epoch: groups.Epoch | None = None
-    accepts_loss: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
-
-    @property
-    def order(self) -> AdoptionOrder:
-        """Spell it as the domain decides it."""
-        return AdoptionOrder(
-            frozenset(self.broker_ids), self.master_id, self.least_epoch, self.accepts_loss
-        )
 
 
 @dataclass(frozen=True, slots=True)

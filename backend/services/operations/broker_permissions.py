@@ -5,15 +5,14 @@ without the write bit, so that routes change everywhere and no name server is to
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.domain.broker import Broker
 from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.orders.broker import BrokerOrder
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
 from backend.services.operations import groups, masters
@@ -21,27 +20,6 @@ from backend.services.operations.kind import Facts, OperationContext
 from backend.services.operations.masters import Master
 
 NAMED_COUNT_MAX: Final = 20
-
-BrokerId = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerOrder:
-    """Mean a broker of a group by its address if one is given, else by its id.
-
-    The id is the one that name servers know it by: 0 for the master. It changes with the master, an
-    address does not, so that what takes an operation back names the address.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_id: BrokerId = 0
-    address: str | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the broker as it was meant."""
-        return f"{self.group_name}/{self.broker_id if self.address is None else self.address}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """Change what a broker is set to: checked, shown as a difference, read back, taken back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Final
-
-import msgspec
+from dataclasses import dataclass
+from typing import Final
 
 from backend.domain.broker import Broker
 from backend.domain.broker_property import (
@@ -15,6 +13,7 @@ from backend.domain.broker_property import (
     find_property,
 )
 from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.broker import ChangeBrokerConfig
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -27,32 +26,10 @@ from backend.domain.topic import Permission
 from backend.services.broker_configs import BrokerConfig, describe_config
 from backend.services.operations import config_reductions, masters, writers
 from backend.services.operations.actions.brokers import PropertySetting, SetProperties
-from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
 
 PERMISSION: Final = "brokerPermission"
-
-PropertyName = Annotated[str, msgspec.Meta(max_length=100)]
-PropertyValue = Annotated[str, msgspec.Meta(max_length=2_000)]
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
-    """Hold a property's name and its new value; an empty one is the default."""
-
-    name: PropertyName
-    value: PropertyValue
-
-
-PropertyChanges = Annotated[tuple[PropertyChange, ...], msgspec.Meta(min_length=1, max_length=100)]
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeBrokerConfig(BrokerOrder):
-    """Set properties of one broker."""
-
-    changes: PropertyChanges = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

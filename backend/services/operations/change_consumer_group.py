@@ -1,52 +1,21 @@
 """Change how masters serve a consumer group; taken back by the former values."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
+from backend.domain.orders.consumer_group import ChangeConsumerGroup
 from backend.domain.plan import Plan, Risk
 from backend.services.operations import group_settings, masters, topic_layouts
 from backend.services.operations.actions.consumer_groups import PutConsumerGroup
 from backend.services.operations.group_settings import (
     GroupPlacements,
-    Minutes,
-    PlacedSettings,
     Places,
-    RetryCount,
-    RetryQueueCount,
 )
 from backend.services.operations.kind import Facts, Kind, OperationContext
-from backend.services.operations.masters import BrokerGroups, Master
+from backend.services.operations.masters import Master
 from backend.services.operations.steps import planned_steps
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeConsumerGroup:
-    """Change what is given of a consumer group, on the broker groups named or all that know it.
-
-    Instead, `settings` may give each broker group's whole settings; that takes a change back.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_groups: BrokerGroups = ()
-    consume_enabled: bool | None = None
-    broadcast_allowed: bool | None = None
-    consume_from_min_enabled: bool | None = None
-    is_ordered: bool | None = None
-    retry_count_max: RetryCount | None = None
-    retry_queue_count: RetryQueueCount | None = None
-    consume_timeout_minutes: Minutes | None = None
-    notifies_members: bool | None = None
-    settings: Annotated[tuple[PlacedSettings, ...], msgspec.Meta(max_length=500)] = ()
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ The protection is a row of the control plane, which no broker knows of: it block
 deletes, and stops nobody who asks a broker directly.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from backend.db import brokers, clusters, protections, topics
 from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.orders.protection import ChangeProtection
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -20,7 +20,6 @@ from backend.domain.plan import (
 from backend.domain.protection import (
     UNPROTECTED,
     Protection,
-    Resource,
     ResourceKind,
     protection_text,
     split_broker_name,
@@ -35,31 +34,6 @@ WHAT_DELETES: Final = {
     ResourceKind.CONSUMER_GROUP: "delete_consumer_group",
     ResourceKind.BROKER: "forget_broker and forget_replicas",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeProtection:
-    """Protect what is named, or lift its protection; a broker's name is `GROUP/ADDRESS`."""
-
-    cluster_name: str
-    resource_kind: ResourceKind
-    resource_name: str
-    is_protected: bool = True
-
-    @property
-    def target(self) -> str:
-        """Name the resource."""
-        return self.resource_name
-
-    @property
-    def resource(self) -> Resource:
-        """Return what is meant."""
-        return Resource(self.cluster_name, self.resource_kind, self.resource_name)
-
-    @property
-    def what(self) -> str:
-        """Say what is meant, for people."""
-        return f"{self.resource_kind.replace('_', ' ')} {self.resource_name}"
 
 
 async def read_facts(

@@ -1,66 +1,21 @@
 """Change how masters hold a topic, one after another; taken back by the former values."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.domain.errors import TopicNotFound
 from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.topic import ChangeTopic
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.topic import Permission
-from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
+from backend.domain.topic_layout import TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.actions.topics import PutTopic
 from backend.services.operations.kind import Facts, Kind, OperationContext
-from backend.services.operations.masters import BrokerGroups, Silence
+from backend.services.operations.masters import Silence
 from backend.services.operations.steps import planned_steps
-from backend.services.operations.topic_layouts import Layouts, Places, QueueCount, TopicPlacements
+from backend.services.operations.topic_layouts import Layouts, Places, TopicPlacements
 from backend.services.topics import find_topic_version
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedLayout:
-    """Hold how one broker group shall hold a topic, whole."""
-
-    group_name: str
-    layout: TopicLayout
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeTopic:
-    """Change what is given of a topic, on the broker groups named or on all that hold it.
-
-    Instead, `layouts` may give each group's whole layout; that takes a change back.
-    """
-
-    cluster_name: str
-    topic_name: str
-    broker_groups: BrokerGroups = ()
-    read_queue_count: QueueCount | None = None
-    write_queue_count: QueueCount | None = None
-    is_readable: bool | None = None
-    is_writable: bool | None = None
-    is_ordered: bool | None = None
-    message_type: MessageType | None = None
-    layouts: Annotated[tuple[PlacedLayout, ...], msgspec.Meta(max_length=500)] = ()
-
-    @property
-    def target(self) -> str:
-        """Name the topic."""
-        return self.topic_name
-
-    @property
-    def wish(self) -> TopicWish:
-        """Return what is wished for."""
-        return TopicWish(
-            self.read_queue_count,
-            self.write_queue_count,
-            self.is_readable,
-            self.is_writable,
-            self.is_ordered,
-            self.message_type,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,16 @@
 """Keep producers away from a broker, which goes on serving its consumers."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from backend.domain.orders.broker import BrokerOrder, CordonBroker
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import groups, writers
 from backend.services.operations.actions.brokers import AwaitRoutes, SetPermission
-from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.broker_permissions import Present
 from backend.services.operations.groups import count_topics
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
-
-
-@dataclass(frozen=True, slots=True)
-class CordonBroker(BrokerOrder):
-    """Take the right to write from a broker."""
 
 
 async def preview(order: CordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:

@@ -4,10 +4,10 @@ from typing import Final
 
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.consumer_group import CreateConsumerGroup
 from backend.domain.plan import Plan, Risk
 from backend.services.operations import group_settings, masters, topic_layouts
 from backend.services.operations.actions.consumer_groups import PutConsumerGroup
-from backend.services.operations.consumer_group_orders import CreateConsumerGroup
 from backend.services.operations.group_settings import GroupPlacements
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps

@@ -1,49 +1,14 @@
 """Create a topic on masters, one after another; taken back by deleting it while it is empty."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from backend.domain.orders.topic import CreateTopic
 from backend.domain.plan import Plan, Risk
-from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.actions.topics import PutTopic
 from backend.services.operations.kind import Facts, Kind, OperationContext
-from backend.services.operations.masters import BrokerGroups
 from backend.services.operations.steps import planned_steps
-from backend.services.operations.topic_layouts import QueueCount, TopicPlacements
-
-
-@dataclass(frozen=True, slots=True)
-class CreateTopic:
-    """Create a topic on the broker groups named, or on all of the cluster."""
-
-    cluster_name: str
-    topic_name: str
-    broker_groups: BrokerGroups = ()
-    read_queue_count: QueueCount = 8
-    write_queue_count: QueueCount = 8
-    is_readable: bool = True
-    is_writable: bool = True
-    is_ordered: bool = False
-    message_type: MessageType | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the topic."""
-        return self.topic_name
-
-    @property
-    def layout(self) -> TopicLayout:
-        """Return how each master shall hold the topic."""
-        wish = TopicWish(
-            self.read_queue_count,
-            self.write_queue_count,
-            self.is_readable,
-            self.is_writable,
-            self.is_ordered,
-            self.message_type,
-        )
-        return wish.of(TopicLayout())
+from backend.services.operations.topic_layouts import TopicPlacements
 
 
 async def read_facts(order: CreateTopic, context: OperationContext) -> Facts[TopicPlacements]:

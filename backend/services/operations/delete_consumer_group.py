@@ -6,6 +6,9 @@ from typing import Final
 
 from backend.db import protections
 from backend.domain.operation_errors import ConsumerGroupNotFound
+from backend.domain.orders.consumer_group import (
+    DeleteConsumerGroup,
+)
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.protection import (
     Protection,
@@ -18,7 +21,6 @@ from backend.domain.queue_reading import OnlineGroup, QueueProgress, add_lags
 from backend.services.operations import group_leftovers, group_settings, masters
 from backend.services.operations.actions import consumer_groups
 from backend.services.operations.actions.topics import DeleteTopic, RemoveRoutes
-from backend.services.operations.consumer_group_orders import DeleteConsumerGroup
 from backend.services.operations.group_leftovers import Leftover
 from backend.services.operations.group_settings import GroupPlacements
 from backend.services.operations.kind import Action, Facts, Kind, OperationContext

@@ -7,6 +7,7 @@ from typing import Final
 from backend.db import protections
 from backend.db import topics as topic_rows
 from backend.domain.errors import TopicNotFound
+from backend.domain.orders.topic import DeleteTopic
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -26,28 +27,13 @@ from backend.services import topics
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.actions import topics as topic_actions
 from backend.services.operations.kind import Action, Facts, Kind, OperationContext
-from backend.services.operations.masters import BrokerGroups, Master, Silence
+from backend.services.operations.masters import Master, Silence
 from backend.services.operations.placements import listed
 from backend.services.operations.steps import planned_steps
 from backend.services.operations.topic_layouts import TopicPlacements
 
 GROUPS_ASKED_MAX: Final = 50
 """Each costs two questions; how far further ones are is not known, and is said so."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteTopic:
-    """Delete a topic on the broker groups named, or on all that hold it."""
-
-    cluster_name: str
-    topic_name: str
-    broker_groups: BrokerGroups = ()
-    only_empty: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the topic."""
-        return self.topic_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Empty a broker so that it can be stopped: producers leave, mastership moves, consumers finish."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
+from backend.domain.orders.broker import DrainBroker
+from backend.domain.orders.replica_group import ElectMaster
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.group_changes import GroupView, find_group
 from backend.services.leftovers import Leftovers, find_leftovers
@@ -20,24 +20,9 @@ from backend.services.operations.actions.brokers import (
     SetPermission,
 )
 from backend.services.operations.actions.replica_groups import AwaitFollowers, Elect
-from backend.services.operations.broker_permissions import BrokerOrder
-from backend.services.operations.elect_master import ElectMaster, Judged
+from backend.services.operations.elect_master import Judged
 from backend.services.operations.kind import Action, Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
-
-WAIVED_COUNT_MAX: Final = 100
-
-GroupNames = Annotated[
-    tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],
-    msgspec.Meta(max_length=WAIVED_COUNT_MAX),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class DrainBroker(BrokerOrder):
-    """Drain a broker; consumer groups that are waived are not waited for."""
-
-    waived_groups: GroupNames = ()
 
 
 @dataclass(frozen=True, slots=True)

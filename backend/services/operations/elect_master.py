@@ -1,11 +1,9 @@
 """Elect a master as an operator wants: who would win, what it costs, and whether all follow."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
 from backend.domain.election import (
-    Ballot,
     Election,
     Verdict,
     holds_confirmed,
@@ -15,6 +13,7 @@ from backend.domain.election import (
     warn_of_no_writer,
 )
 from backend.domain.errors import BrokerGroupNotControlled
+from backend.domain.orders.replica_group import ElectMaster, Mode
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -38,41 +37,6 @@ STOCK_NOT_THE_WANTED: Final = 2012
 LOCKS_LAPSE: Final = (
     "Locks of ordered queues lapse with the old master; consumers lock anew within 20 s"
 )
-
-
-class Mode(StrEnum):
-    """Say whether a living master is asked to hand over before it is replaced."""
-
-    GRACEFUL = "graceful"
-    NOW = "now"
-
-
-@dataclass(frozen=True, slots=True)
-class ElectMaster:
-    """Have the broker named become master, or without one whom the rules choose.
-
-    With `accepts_loss` it may lack acknowledged messages: the plan names how much is lost.
-    """
-
-    cluster_name: str
-    group_name: str
-    broker_id: groups.BrokerId | None = None
-    mode: Mode = Mode.GRACEFUL
-    accepts_loss: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
-
-    @property
-    def ballot(self) -> Ballot:
-        """Ask as an operator does."""
-        return Ballot(
-            self.broker_id,
-            is_designated=self.broker_id is not None,
-            accepts_loss=self.accepts_loss,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 The ids of replicas under a controller are another matter (`forget_replicas`).
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from backend.db import brokers as broker_rows
 from backend.db import protections
 from backend.domain.broker import Broker
+from backend.domain.orders.broker import ForgetBroker
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -20,14 +20,9 @@ from backend.domain.plan import (
 from backend.domain.protection import broker_resource, check_unprotected, protection_fact
 from backend.services.operations import groups
 from backend.services.operations.actions.brokers import RemoveBroker
-from backend.services.operations.broker_permissions import BrokerOrder, find_broker
+from backend.services.operations.broker_permissions import find_broker
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetBroker(BrokerOrder):
-    """Forget a broker that is not registered."""
 
 
 async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Broker]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from backend.db import protections
 from backend.domain.errors import BrokerGroupNotControlled, CleanRefused, UnknownReplica
+from backend.domain.orders.replica_group import ForgetReplicas
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -29,21 +30,6 @@ from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
 
 STOCK_REFUSED: Final = 2009
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetReplicas:
-    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
-
-    cluster_name: str
-    group_name: str
-    broker_ids: groups.BrokerIds = ()
-    includes_living: bool = False
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from backend.domain.consumer_group import GroupSettings, GroupWish, describe
 from backend.domain.plan import Difference
@@ -15,20 +13,8 @@ from backend.services.operations.kind import OperationContext
 from backend.services.operations.masters import Master
 from backend.services.operations.placements import Placements
 
-RetryCount = Annotated[int, msgspec.Meta(ge=-1, le=10_000)]
-RetryQueueCount = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
-Minutes = Annotated[int, msgspec.Meta(ge=1, le=1_440)]
-
 GroupPlacements = Placements[GroupSettings]
 Places = Sequence[tuple[Master, GroupSettings]]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PlacedSettings:
-    """Hold how one broker group shall serve a consumer group, whole."""
-
-    group_name: str
-    settings: GroupSettings
 
 
 async def read_settings(

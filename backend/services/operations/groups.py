@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Final
-
-import msgspec
+from typing import Any, Final
 
 from backend.db import replica_groups, topics
 from backend.db.replica_groups import PastChange
@@ -16,10 +14,6 @@ from backend.services.group_changes import GroupName, GroupView, find_group
 from backend.services.operations.kind import OperationContext, StepRun
 
 POLL_INTERVAL_S: Final = 0.2
-
-BrokerId = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
-BrokerIds = Annotated[tuple[BrokerId, ...], msgspec.Meta(max_length=100)]
-Epoch = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 def checked(cluster_name: str, group_name: str) -> GroupName:

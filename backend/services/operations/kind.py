@@ -20,6 +20,7 @@ from backend.domain.operation_run import check_fence
 from backend.domain.plan import Check, Plan, PlannedStep, Precondition, ReadBack
 from backend.domain.version import check_version
 from backend.services.group_changes import Controller
+from backend.services.operations.order_schema import checked_type
 
 SeenT = TypeVar("SeenT")
 
@@ -245,13 +246,14 @@ class Kind:
         unkept = find_unkept(parameters)
         if unkept is not None:
             raise InvalidParameters(self.name, unkept)
-        try:
-            order: Order = msgspec.convert(parameters, self.order_type, strict=True)
-        except msgspec.ValidationError as error:
-            raise InvalidParameters(self.name, str(error)) from error
         unknown = parameters.keys() - {f.name for f in fields(self.order_type)}
         if unknown:
             raise InvalidParameters(self.name, f"there is no parameter {min(unknown)!r}")
+        try:
+            msgspec.convert(parameters, checked_type(self.order_type), strict=True)
+            order: Order = msgspec.convert(parameters, self.order_type, strict=True)
+        except msgspec.ValidationError as error:
+            raise InvalidParameters(self.name, str(error)) from error
         return order
 
 

@@ -6,9 +6,7 @@ Topics, consumer groups and offsets stand on masters; replicas take them over.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeVar
-
-import msgspec
+from typing import Final, TypeVar
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
@@ -23,7 +21,6 @@ from backend.services.operations.kind import OperationContext
 ASKED_AT_ONCE_MAX: Final = 32
 NAMED_MAX: Final = 20
 
-BrokerGroups = Annotated[tuple[str, ...], msgspec.Meta(max_length=500)]
 ValueT = TypeVar("ValueT")
 
 

@@ -3,59 +3,20 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final
-
-import msgspec
+from typing import Any, Final
 
 from backend.domain.offset_reset import Position, QueueReset, ResetMode
 from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.offset import ResetOffsets
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
 from backend.services.operations import masters
 from backend.services.operations.kind import OperationContext
-from backend.services.operations.masters import BrokerGroups, Master, Masters
+from backend.services.operations.masters import Master, Masters
 
 KIND_NAME: Final = "reset_offsets"
 CHANGES_SHOWN_MAX: Final = 200
 QUEUE_COUNT_MAX: Final = 200
 """Each queue of a broker is set by a request of its own; a step has 40 s."""
-
-Offset = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-QueueId = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
-
-
-@dataclass(frozen=True, slots=True)
-class QueueOffset:
-    """Hold the offset that a group shall go on from in one queue."""
-
-    group_name: str
-    queue_id: QueueId
-    offset: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class ResetOffsets:
-    """Set a group's offsets in a topic, in all queues or in those named.
-
-    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`,
-    `source_group` with `group`: where that group never committed, nothing is set.
-    """
-
-    cluster_name: str
-    consumer_group: str
-    topic_name: str
-    position: Position
-    timestamp_ms: Offset | None = None
-    offset: Offset | None = None
-    offsets: Annotated[tuple[QueueOffset, ...], msgspec.Meta(max_length=100_000)] = ()
-    broker_groups: BrokerGroups = ()
-    queue_ids: Annotated[tuple[QueueId, ...], msgspec.Meta(max_length=1_000)] = ()
-    mode: ResetMode = ResetMode.AUTO
-    source_group: str | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the consumer group."""
-        return self.consumer_group
 
 
 @dataclass(frozen=True, slots=True)

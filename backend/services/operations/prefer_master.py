@@ -1,9 +1,9 @@
 """Prefer a replica as master: it wins the next election among members whose logs are equal."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.election import holds_confirmed
+from backend.domain.orders.replica_group import PreferMaster
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -19,20 +19,6 @@ from backend.services.operations.actions import replica_groups
 from backend.services.operations.actions.replica_groups import preferred_text
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
-
-
-@dataclass(frozen=True, slots=True)
-class PreferMaster:
-    """Prefer the broker named, or without one nobody any more."""
-
-    cluster_name: str
-    group_name: str
-    broker_id: groups.BrokerId | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the group."""
-        return self.group_name
 
 
 async def read_facts(

@@ -2,14 +2,13 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from backend.domain.names import check_cluster_name
 from backend.domain.operation_errors import LockNotFound
+from backend.domain.orders.lock import ReleaseLocks
 from backend.domain.plan import (
     Check,
     CheckVerdict,
@@ -19,7 +18,7 @@ from backend.domain.plan import (
     Risk,
     no_way_back,
 )
-from backend.domain.queue_lock import BrokerKey, Holder, LockFilter, QueueLock
+from backend.domain.queue_lock import BrokerKey, Holder, QueueLock
 from backend.services.operations.actions import brokers as actions
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
@@ -28,40 +27,6 @@ from backend.services.queue_locks import LockTable, collect_locks
 LOCK_COUNT_MAX: Final = 1_000
 """More locks than that are released in several operations, so that a plan can be read."""
 SHOWN_COUNT_MAX: Final = 20
-
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
-QueueId = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseLocks:
-    """Release what a client holds: all of it, or only what the other facts name."""
-
-    cluster_name: str
-    client_id: Text
-    consumer_group: Text | None = None
-    topic: Text | None = None
-    group_name: Text | None = None
-    queue_id: QueueId | None = None
-
-    @property
-    def target(self) -> str:
-        """Name the queue where one is meant, else the client."""
-        if self.topic is None or self.queue_id is None:
-            return self.client_id
-        return f"{self.topic}/{self.queue_id}"
-
-    @property
-    def chosen(self) -> LockFilter:
-        """Say which locks are meant."""
-        return LockFilter(
-            cluster_name=self.cluster_name,
-            consumer_group=self.consumer_group,
-            topic=self.topic,
-            group_name=self.group_name,
-            queue_id=self.queue_id,
-            client_id=self.client_id,
-        )
 
 
 async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[LockTable]:

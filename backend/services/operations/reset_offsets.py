@@ -7,13 +7,14 @@ from typing import Final
 from backend.domain.errors import TopicNotFound
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
+from backend.domain.orders.offset import ResetOffsets
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk, no_way_back
 from backend.services.operations import masters
 from backend.services.operations import offset_previews as previews
 from backend.services.operations.actions.offsets import CommitOffsets
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.masters import Master, Masters, Silence
-from backend.services.operations.offset_previews import ResetOffsets, Seen
+from backend.services.operations.offset_previews import Seen
 from backend.services.operations.steps import planned_steps
 
 

@@ -2,21 +2,17 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from backend.clients.broker_changes import QueueEnds
 from backend.domain.plan import Difference
 from backend.domain.topic_layout import TopicLayout
-from backend.rules.topic import QUEUE_COUNT_MAX
 from backend.services.operations import placements
 from backend.services.operations.actions.topics import PutTopic
 from backend.services.operations.kind import OperationContext
 from backend.services.operations.masters import Master, Silence, ask_each
 from backend.services.operations.placements import Placements
 
-QueueCount = Annotated[int, msgspec.Meta(ge=0, le=QUEUE_COUNT_MAX)]
 TopicPlacements = Placements[TopicLayout]
 Layouts = Mapping[Master, TopicLayout]
 Places = Sequence[tuple[Master, TopicLayout]]

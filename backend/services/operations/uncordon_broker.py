@@ -1,19 +1,14 @@
 """Let producers come to a broker again."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from backend.domain.orders.broker import UncordonBroker
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations.actions.brokers import SetPermission
-from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.broker_permissions import Present
 from backend.services.operations.kind import Facts, Kind, OperationContext
 from backend.services.operations.steps import planned_steps
-
-
-@dataclass(frozen=True, slots=True)
-class UncordonBroker(BrokerOrder):
-    """Give a broker the right to write."""
 
 
 async def preview(order: UncordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:

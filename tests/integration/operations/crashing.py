@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import event
@@ -20,6 +20,7 @@ from backend.clients.task_queue import TaskQueueUnavailable
 from backend.domain.operation import Author
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationFenced
+from backend.domain.orders.parameter import ClusterName, Parameter
 from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
 from backend.services.operations import engine, orders
 from backend.services.operations.groups import compare
@@ -140,9 +141,9 @@ class Agent:
 class Count:
     """Count a counter of the agent up, in steps of one."""
 
-    cluster_name: str
-    counter: str
-    step_count: int
+    cluster_name: ClusterName
+    counter: Annotated[str, Parameter("Name of the counter.")]
+    step_count: Annotated[int, Parameter("How many steps it takes.")]
 
     @property
     def target(self):

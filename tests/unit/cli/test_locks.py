@@ -104,7 +104,7 @@ def test_a_release_names_the_client_and_what_of_it(east, capsys):
             },
         },
     )
-    assert capsys.readouterr().err.startswith("target: locks of 10.0.0.7@412 in cluster east at ")
+    assert capsys.readouterr().err.startswith("target: locks of 10.0.0.7@412 of cluster east at ")
 
 
 def test_why_a_queue_is_paused_is_a_sentence_with_its_evidence(east, capsys):
@@ -187,7 +187,7 @@ def test_brokers_are_meant_by_id_or_address(east, verb, capsys):
         "address": "10.0.0.1:10911",
     }
     assert order["parameters"] == wanted | ({"waived_groups": []} if verb == "drain" else {})
-    assert capsys.readouterr().err.startswith("target: 10.0.0.1:10911 of broker-a in cluster east")
+    assert capsys.readouterr().err.startswith("target: 10.0.0.1:10911 of broker-a of cluster east")
 
 
 def test_a_step_that_waits_is_told_once_until_there_is_news(east, capsys):

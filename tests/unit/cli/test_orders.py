@@ -117,6 +117,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
                     "group_name": "broker-a",
                     "broker_id": 2,
                     "mode": "graceful",
+                    "accepts_loss": False,
                 },
             },
         ),

@@ -1,0 +1,186 @@
+"""Make commands that order a change from the orders themselves: options, bounds and their help.
+
+A function that is decorated gives the command's text by its docstring. What was typed comes to it
+by the names of the order's fields; it returns the order's parameters.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import Parameter, validators
+
+from backend.cli.clusters import ClusterName, choose_cluster
+from backend.cli.orders import Ordering, order_change
+from backend.cli.reader import print_note
+from backend.cli.rest import RestClient, connect
+from backend.cli.target import Options
+from backend.domain.orders.parameter import Field, fields_of, kind_name
+
+REQUIRED: Final = inspect.Parameter.empty
+CLUSTER_TEXT: Final = "Name of the cluster; not needed when there is only one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """Describe an option or an argument of a command."""
+
+    word: str
+    text: str
+    kind: Any = str
+    default: Any = REQUIRED
+    takes_rest: bool = False
+
+    def read_as(self, place: inspect._ParameterKind) -> inspect.Parameter:
+        """Spell it as a parameter of a function."""
+        kind: Any = self.kind
+        annotation = Annotated[kind, Parameter(help=self.text)]
+        return inspect.Parameter(self.word, place, default=self.default, annotation=annotation)
+
+
+def flag(word: str, text: str) -> Option:
+    """Describe a flag that is set by its name, and can't be denied."""
+    return Option(word=word, text=text, kind=ONE_WAY, default=False)
+
+
+ONE_WAY: Final = Annotated[bool, Parameter(negative="")]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Hold what was typed, by the names of the order's fields or of the command's own options."""
+
+    client: RestClient
+    values: dict[str, Any]
+    cluster: str | None
+    ordering: Ordering
+    is_json: bool
+
+    def choose_cluster(self) -> str:
+        """Return the cluster that is meant."""
+        return choose_cluster(self.client, self.cluster)
+
+
+Complete = Callable[[Given], Mapping[str, Any]]
+
+
+def orders(
+    order_type: type[Any],
+    target: Callable[[Mapping[str, Any]], str],
+    *,
+    places: Mapping[str, Option | str],
+    own: Mapping[str, Option | None] | None = None,
+    cluster_text: str = CLUSTER_TEXT,
+) -> Callable[[Complete], Callable[..., None]]:
+    """Make a function a command that orders a change.
+
+    `target` names what is changed, by the order's fields. `places` are the fields that are given by
+    their place, with their words. `own` are options of the command itself: in place of that of a
+    field, which may have none, or behind all others.
+    """
+    by_name = {one.name: one for one in fields_of(order_type)}
+    placed = {name: _placed(one, by_name.get(name)) for name, one in places.items()}
+    offered: dict[str, Option | None] = {
+        name: option_of(one) for name, one in by_name.items() if _is_offered(one)
+    }
+    offered |= own or {}
+    named = {name: one for name, one in offered.items() if one is not None and name not in placed}
+    signature = _signature(placed, named, cluster_text)
+    names = {one.word: name for name, one in (placed | named).items()}
+    lists = {one.name for one in by_name.values() if one.is_list}
+
+    def decorate(complete: Complete) -> Callable[..., None]:
+        def command(*args: Any, **kwargs: Any) -> None:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            typed = dict(bound.arguments)
+            cluster, ordering, options = (typed.pop(one) for one in _COMMON)
+            values = {
+                name: [] if value is None and name in lists else value
+                for name, value in ((names[word], value) for word, value in typed.items())
+            }
+            is_json = options.output == "json"
+            with connect(options) as client:
+                given = Given(client, values, cluster, ordering, is_json)
+                parameters = dict(complete(given))
+                if "cluster_name" not in parameters:
+                    parameters = {"cluster_name": given.choose_cluster(), **parameters}
+                kind, name = kind_name(order_type), parameters["cluster_name"]
+                what = f"{target(parameters)} of cluster {name}"
+                print_note(f"target: {what} at {client.target.server}")
+                order_change(client, kind, parameters, ordering, is_json=is_json)
+
+        command.__name__, command.__doc__ = complete.__name__, complete.__doc__
+        command.__annotations__ = {
+            one.name: one.annotation for one in signature.parameters.values()
+        }
+        command.__signature__ = signature  # type: ignore[attr-defined]  # as inspect reads it
+        return command
+
+    return decorate
+
+
+def option_of(field: Field, **changes: Any) -> Option:
+    """Describe the option of a field."""
+    about = field.about
+    kind: Any = field.type
+    text, default = about.text, REQUIRED if field.is_required else field.default
+    if kind is bool and field.default is False and not field.name.startswith("is_"):
+        kind = ONE_WAY
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        kind = Literal[tuple(one.value for one in kind)]
+        default = default.value if isinstance(default, Enum) else default
+    elif kind is int:
+        # What needs all 64 bits has no bound that a person would meet.
+        high = None if field.is_long else about.bounds.high
+        kind = Annotated[
+            int, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))
+        ]
+    if field.is_list:
+        first, mark, rest = text.removesuffix(".").partition(";")
+        text = f"{first}, more than once if need be{mark}{rest}."
+        kind = Annotated[list[kind] | None, Parameter(negative="")]
+        default = None
+    elif field.is_optional:
+        kind = kind | None
+    made = Option(word=about.option or field.name, text=text, kind=kind, default=default)
+    return replace(made, **changes)
+
+
+def field_of(order_type: type[Any], name: str) -> Field:
+    """Return a field of an order by its name."""
+    return next(one for one in fields_of(order_type) if one.name == name)
+
+
+_COMMON: Final = ("cluster", "ordering", "options")
+
+
+def _is_offered(field: Field) -> bool:
+    # The cluster and the loss have options that all commands share.
+    return not field.about.for_undo and field.name not in {"cluster_name", "accepts_loss"}
+
+
+def _placed(one: Option | str, field: Field | None) -> Option:
+    if isinstance(one, Option):
+        return one
+    assert field is not None, one
+    return option_of(field, word=one, default=REQUIRED)
+
+
+def _signature(
+    placed: Mapping[str, Option], named: Mapping[str, Option], cluster_text: str
+) -> inspect.Signature:
+    places, rest = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL
+    option = inspect.Parameter.KEYWORD_ONLY
+    cluster = Annotated[ClusterName, Parameter(help=cluster_text)]
+    return inspect.Signature(
+        [
+            *(one.read_as(rest if one.takes_rest else places) for one in placed.values()),
+            *(one.read_as(option) for one in named.values()),
+            inspect.Parameter("cluster", option, default=None, annotation=cluster),
+            inspect.Parameter("ordering", option, default=Ordering(), annotation=Ordering),
+            inspect.Parameter("options", option, default=Options(), annotation=Options),
+        ]
+    )

@@ -1,0 +1,128 @@
+"""The commands `protect` and `unprotect` of topics, consumer groups and brokers."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.order_commands import Given, field_of, option_of, orders
+from backend.cli.rest import RestClient, segment
+from backend.domain.orders.broker import BrokerOrder
+from backend.domain.orders.protection import ChangeProtection
+
+LISTED_MAX: Final = 10_000
+NAME: Final = field_of(ChangeProtection, "resource_name")
+TOPIC: Final = {"resource_name": option_of(NAME, word="name", text="Name of the topic.")}
+GROUP: Final = {"resource_name": option_of(NAME, word="name", text="Name of the consumer group.")}
+BROKER: Final = {"resource_name": option_of(NAME, word="group", text="Name of the broker group.")}
+FIXED: Final = dict.fromkeys(("resource_kind", "is_protected"))
+BROKER_OPTIONS: Final = {
+    **FIXED,
+    "broker_id": option_of(field_of(BrokerOrder, "broker_id")),
+    "address": option_of(
+        field_of(BrokerOrder, "address"),
+        text="Address of the broker, for one that is not in the records now.",
+    ),
+}
+
+
+def name_resource(order: Mapping[str, Any]) -> str:
+    """Say what is meant."""
+    return f"{order['resource_kind'].replace('_', ' ')} {order['resource_name']}"
+
+
+@orders(ChangeProtection, name_resource, places=TOPIC, own=FIXED)
+def protect_topic(given: Given) -> Mapping[str, Any]:
+    """Protect a topic from deletion.
+
+    Deletions of the name are blocked until it is lifted, also of a topic that is made later. What
+    asks a broker directly, as stock tools do, is not stopped.
+
+    Example:
+        regent topic protect orders --reason "production"
+    """
+    return {**given.values, "resource_kind": "topic", "is_protected": True}
+
+
+@orders(ChangeProtection, name_resource, places=TOPIC, own=FIXED)
+def unprotect_topic(given: Given) -> Mapping[str, Any]:
+    """Lift the protection of a topic, so that it may be deleted again.
+
+    Asks for the name and a reason. Plans that were blocked by it can be made again.
+
+    Example:
+        regent topic unprotect orders --yes --reason "moved away"
+    """
+    return {**given.values, "resource_kind": "topic", "is_protected": False}
+
+
+@orders(ChangeProtection, name_resource, places=GROUP, own=FIXED)
+def protect_group(given: Given) -> Mapping[str, Any]:
+    """Protect a consumer group from deletion.
+
+    Deletions of the name are blocked until it is lifted, also of a group that is made later. What
+    asks a broker directly, as stock tools do, is not stopped.
+
+    Example:
+        regent group protect billing --reason "production"
+    """
+    return {**given.values, "resource_kind": "consumer_group", "is_protected": True}
+
+
+@orders(ChangeProtection, name_resource, places=GROUP, own=FIXED)
+def unprotect_group(given: Given) -> Mapping[str, Any]:
+    """Lift the protection of a consumer group, so that it may be deleted again.
+
+    Asks for the name and a reason. Plans that were blocked by it can be made again.
+
+    Example:
+        regent group unprotect billing --yes --reason "moved away"
+    """
+    return {**given.values, "resource_kind": "consumer_group", "is_protected": False}
+
+
+@orders(ChangeProtection, name_resource, places=BROKER, own=BROKER_OPTIONS)
+def protect_broker(given: Given) -> Mapping[str, Any]:
+    """Protect a broker from being forgotten.
+
+    It can't be forgotten until that is lifted, neither from the records nor as a replica. It is
+    meant by its address, which stays when its id changes with the master.
+
+    Example:
+        regent broker protect broker-a --broker 1 --reason "production"
+    """
+    return _broker(given, is_protected=True)
+
+
+@orders(ChangeProtection, name_resource, places=BROKER, own=BROKER_OPTIONS)
+def unprotect_broker(given: Given) -> Mapping[str, Any]:
+    """Lift the protection of a broker, so that it may be forgotten again.
+
+    Asks for the name and a reason. Plans that were blocked by it can be made again.
+
+    Example:
+        regent broker unprotect broker-a --broker 1 --yes --reason "moved away"
+    """
+    return _broker(given, is_protected=False)
+
+
+def _broker(given: Given, *, is_protected: bool) -> Mapping[str, Any]:
+    group, broker_id = given.values["resource_name"], given.values["broker_id"]
+    cluster_name = given.choose_cluster()
+    address = given.values["address"] or _find_address(given.client, cluster_name, group, broker_id)
+    return {
+        "cluster_name": cluster_name,
+        "resource_kind": "broker",
+        "resource_name": f"{group}/{address}",
+        "is_protected": is_protected,
+    }
+
+
+def _find_address(client: RestClient, cluster_name: str, group: str, broker_id: int) -> str:
+    for one in client.list(f"/clusters/{segment(cluster_name)}/brokers", limit=LISTED_MAX):
+        if (one["group_name"], one["broker_id"]) == (group, broker_id):
+            return str(one["address"])
+    raise CommandError(
+        f"no broker {broker_id} of group {group} in cluster {cluster_name}",
+        next_step="regent broker list, or name it by --address",
+        exit_code=ExitCode.NOT_FOUND,
+    )

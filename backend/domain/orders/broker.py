@@ -1,0 +1,87 @@
+"""Say what can be ordered of one broker."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from backend.domain.orders.parameter import LONG_MAX, ClusterName, GroupName, Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerOrder:
+    """Mean a broker of a group: by its address if one is given, else by its id, 0 is the master.
+
+    The id is the one that name servers know it by: 0 for the master. It changes with the master, an
+    address does not, so that what takes an operation back names the address.
+    """
+
+    cluster_name: ClusterName
+    group_name: GroupName
+    broker_id: Annotated[
+        int,
+        Parameter(
+            "Id of the broker as `regent broker list` shows it; 0 is the master.",
+            option="broker",
+            low=0,
+            high=LONG_MAX,
+        ),
+    ] = 0
+    address: Annotated[
+        str | None,
+        Parameter("Address of the broker, for one that is no longer known by that id."),
+    ] = None
+
+    @property
+    def target(self) -> str:
+        """Name the broker as it was meant."""
+        return f"{self.group_name}/{self.broker_id if self.address is None else self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class CordonBroker(BrokerOrder):
+    """Take the right to write from a broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class UncordonBroker(BrokerOrder):
+    """Give a broker the right to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrainBroker(BrokerOrder):
+    """Drain a broker; consumer groups that are waived are not waited for."""
+
+    waived_groups: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Consumer group that is not waited for.",
+            option="waive",
+            length_min=1,
+            length_max=300,
+            count_max=100,
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetBroker(BrokerOrder):
+    """Forget a broker that is not registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """Name a property and its new value; an empty one is the default."""
+
+    name: Annotated[str, Parameter("Name of the property.", length_max=100)]
+    value: Annotated[
+        str, Parameter("Its new value; an empty one is the default.", length_max=2_000)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBrokerConfig(BrokerOrder):
+    """Set properties of one broker: by its address if one is given, else by its id, 0 is master."""
+
+    changes: Annotated[
+        tuple[PropertyChange, ...],
+        Parameter("Properties with their new values.", count_min=1, count_max=100),
+    ] = field(kw_only=True)

@@ -1,0 +1,72 @@
+"""Say what can be ordered of the offsets of consumer groups."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from backend.domain.offset_reset import Position, ResetMode
+from backend.domain.orders.consumer_group import ConsumerGroupName
+from backend.domain.orders.parameter import (
+    LONG_MAX,
+    BrokerGroups,
+    ClusterName,
+    GroupName,
+    Parameter,
+)
+from backend.domain.orders.topic import TopicName
+
+QUEUE_ID_MAX: Final = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOffset:
+    """Name the offset that a group shall go on from in one queue."""
+
+    group_name: GroupName
+    queue_id: Annotated[int, Parameter("Number of the queue.", low=0, high=QUEUE_ID_MAX)]
+    offset: Annotated[int, Parameter("The offset to go on from.", low=0, high=LONG_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOffsets:
+    """Set a consumer group's offsets in a topic, in all queues or in those named.
+
+    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`,
+    `source_group` with `group`: where that group never committed, nothing is set.
+    """
+
+    cluster_name: ClusterName
+    consumer_group: ConsumerGroupName
+    topic_name: TopicName
+    position: Annotated[Position, Parameter("Where the group shall go on.")]
+    timestamp_ms: Annotated[
+        int | None,
+        Parameter("The time to go on from, with the position `time`.", low=0, high=LONG_MAX),
+    ] = None
+    offset: Annotated[
+        int | None,
+        Parameter("The offset to go on from, with the position `offset`.", low=0, high=LONG_MAX),
+    ] = None
+    offsets: Annotated[
+        tuple[QueueOffset, ...],
+        Parameter("The offset of each queue, with the position `given`.", count_max=100_000),
+    ] = ()
+    broker_groups: BrokerGroups = ()
+    queue_ids: Annotated[
+        tuple[int, ...],
+        Parameter("Number of a queue.", option="queue", low=0, high=QUEUE_ID_MAX, count_max=1_000),
+    ] = ()
+    mode: Annotated[
+        ResetMode,
+        Parameter(
+            "Tell consumers, or write the offsets of a group without any; auto looks who is there."
+        ),
+    ] = ResetMode.AUTO
+    source_group: Annotated[
+        str | None,
+        Parameter("The consumer group whose offsets are taken, with the position `group`."),
+    ] = None
+
+    @property
+    def target(self) -> str:
+        """Name the consumer group."""
+        return self.consumer_group

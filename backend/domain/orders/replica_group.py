@@ -1,0 +1,130 @@
+"""Say what can be ordered of broker groups under a controller."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from backend.domain.adoption import AdoptionOrder
+from backend.domain.election import Ballot
+from backend.domain.orders.parameter import (
+    INT_MAX,
+    LONG_MAX,
+    ClusterName,
+    GroupName,
+    Parameter,
+)
+
+
+class Mode(StrEnum):
+    """Say whether a living master is asked to hand over before it is replaced."""
+
+    GRACEFUL = "graceful"
+    NOW = "now"
+
+
+def _broker_id(text: str, *, option: str = "broker") -> Parameter:
+    return Parameter(text, option=option, low=1, high=LONG_MAX)
+
+
+def _broker_ids(text: str) -> Parameter:
+    return Parameter(text, option="broker", low=1, high=LONG_MAX, count_max=100)
+
+
+@dataclass(frozen=True, slots=True)
+class ElectMaster:
+    """Have the broker named become master, or without one whom the rules choose.
+
+    With `accepts_loss` it may lack acknowledged messages: the plan names how much is lost.
+    """
+
+    cluster_name: ClusterName
+    group_name: GroupName
+    broker_id: Annotated[int | None, _broker_id("Id of the broker that shall be master.")] = None
+    mode: Annotated[Mode, Parameter("Whether the present master is asked to hand over first.")] = (
+        Mode.GRACEFUL
+    )
+    accepts_loss: Annotated[
+        bool, Parameter("Elect a replica that lacks confirmed messages too.")
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+    @property
+    def ballot(self) -> Ballot:
+        """Ask as an operator does."""
+        return Ballot(
+            self.broker_id,
+            is_designated=self.broker_id is not None,
+            accepts_loss=self.accepts_loss,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreferMaster:
+    """Prefer the broker named as master at the next election, or without one nobody any more."""
+
+    cluster_name: ClusterName
+    group_name: GroupName
+    broker_id: Annotated[int | None, _broker_id("Id of the replica to prefer.")] = None
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReplicas:
+    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
+
+    cluster_name: ClusterName
+    group_name: GroupName
+    broker_ids: Annotated[
+        tuple[int, ...], _broker_ids("Id of a replica to forget; without, the whole group.")
+    ] = ()
+    includes_living: Annotated[
+        bool,
+        Parameter("Forget the whole group although replicas of it are alive.", option="living"),
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptReplicas:
+    """Adopt brokers under the ids they claim; without a choice of the master, facts decide.
+
+    `least_epoch` stands for the epochs that nobody told.
+    """
+
+    cluster_name: ClusterName
+    group_name: GroupName
+    broker_ids: Annotated[tuple[int, ...], _broker_ids("Id of a broker to adopt.")]
+    master_id: Annotated[
+        int | None, _broker_id("Id of the one that shall be master.", option="master")
+    ] = None
+    least_epoch: Annotated[
+        int | None,
+        Parameter("Newest epoch in the logs of those who told none.", low=0, high=INT_MAX),
+    ] = None
+    accepts_loss: Annotated[
+        bool, Parameter("Adopt them although acknowledged messages may be lost.")
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+    @property
+    def order(self) -> AdoptionOrder:
+        """Spell it as the domain decides it."""
+        return AdoptionOrder(
+            frozenset(self.broker_ids), self.master_id, self.least_epoch, self.accepts_loss
+        )

@@ -1,0 +1,126 @@
+"""Say what can be ordered of topics."""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Final
+
+from backend.domain.orders.parameter import (
+    BROKER_GROUPS_MAX,
+    BrokerGroups,
+    ClusterName,
+    GroupName,
+    Parameter,
+)
+from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
+from backend.rules.topic import CREATED_NAME_LENGTH_MAX, QUEUE_COUNT_MAX
+
+TopicName = Annotated[
+    str,
+    Parameter("Name of the topic.", name_length_max=CREATED_NAME_LENGTH_MAX),
+]
+READ_QUEUES: Final = Parameter(
+    "How many queues consumers read in each broker group.",
+    option="read_queues",
+    low=0,
+    high=QUEUE_COUNT_MAX,
+)
+WRITE_QUEUES: Final = Parameter(
+    "How many queues producers write in each broker group.",
+    option="queues",
+    low=0,
+    high=QUEUE_COUNT_MAX,
+)
+READABLE: Final = Parameter("Let consumers read it.", option="readable")
+WRITABLE: Final = Parameter("Let producers write it.", option="writable")
+ORDERED: Final = Parameter("Mark it as ordered.", option="ordered")
+MESSAGE_TYPE: Final = Parameter("What it may carry, for brokers that check that.")
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Create a topic on the broker groups named, or on all of the cluster."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    broker_groups: BrokerGroups = ()
+    write_queue_count: Annotated[int, WRITE_QUEUES] = 8
+    read_queue_count: Annotated[int, READ_QUEUES] = 8
+    is_readable: Annotated[bool, READABLE] = True
+    is_writable: Annotated[bool, WRITABLE] = True
+    is_ordered: Annotated[bool, ORDERED] = False
+    message_type: Annotated[MessageType | None, MESSAGE_TYPE] = None
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+    @property
+    def layout(self) -> TopicLayout:
+        """Return how each master shall hold the topic."""
+        return _wish_of(self).of(TopicLayout())
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLayout:
+    """Hold how one broker group shall hold a topic, whole."""
+
+    group_name: GroupName
+    layout: Annotated[TopicLayout, Parameter("How it shall hold the topic.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTopic:
+    """Change what is given of a topic, on the broker groups named or on all that hold it.
+
+    Instead, `layouts` may give each group's whole layout; that takes a change back.
+    """
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    broker_groups: BrokerGroups = ()
+    write_queue_count: Annotated[int | None, WRITE_QUEUES] = None
+    read_queue_count: Annotated[int | None, READ_QUEUES] = None
+    is_readable: Annotated[bool | None, READABLE] = None
+    is_writable: Annotated[bool | None, WRITABLE] = None
+    is_ordered: Annotated[bool | None, ORDERED] = None
+    message_type: Annotated[MessageType | None, MESSAGE_TYPE] = None
+    layouts: Annotated[
+        tuple[PlacedLayout, ...],
+        Parameter(
+            "The whole layout by broker group, instead of all others.",
+            for_undo=True,
+            count_max=BROKER_GROUPS_MAX,
+        ),
+    ] = ()
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+    @property
+    def wish(self) -> TopicWish:
+        """Return what is wished for."""
+        return _wish_of(self)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic:
+    """Delete a topic on the broker groups named, or on all that hold it."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    broker_groups: BrokerGroups = ()
+    only_empty: Annotated[
+        bool, Parameter("Delete it only while no message is in it, which loses nothing.")
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+def _wish_of(order: Any) -> TopicWish:
+    """Read from an order what is wished for; the fields are called alike."""
+    return TopicWish(**{one.name: getattr(order, one.name) for one in fields(TopicWish)})

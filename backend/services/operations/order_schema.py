@@ -1,0 +1,62 @@
+"""Let msgspec check what an order may hold, by its fields' types and bounds, and describe that."""
+
+from collections.abc import Iterable
+from dataclasses import is_dataclass
+from inspect import getdoc
+from types import GenericAlias
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from backend.domain.orders.parameter import Field, fields_of
+
+_MADE: Final[dict[type[Any], type[msgspec.Struct]]] = {}
+
+
+def checked_type(described: type[Any], *, is_order: bool = True) -> type[msgspec.Struct]:
+    """Return the struct of an order, or of a part of one, that refuses what is out of bounds.
+
+    Only that of an order refuses fields that it does not have.
+    """
+    if described not in _MADE:
+        _MADE[described] = msgspec.defstruct(
+            described.__name__,
+            [
+                (one.name, _checked(one), msgspec.NODEFAULT if one.is_required else one.default)
+                for one in fields_of(described)
+            ],
+            kw_only=True,
+            forbid_unknown_fields=is_order,
+            namespace={"__doc__": getdoc(described)},
+        )
+    return _MADE[described]
+
+
+def describe_orders(order_types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
+    """Return JSON Schema of orders, by their names, with the types that they are made of."""
+    checked = [checked_type(one) for one in order_types]
+    _, described = msgspec.json.schema_components(checked, ref_template=ref_template)
+    return described
+
+
+def _checked(field: Field) -> Any:
+    bounds = field.about.bounds
+    kind: Any = field.type
+    if field.is_list and is_dataclass(kind):
+        kind = checked_type(field.type, is_order=False)
+    if kind is int:
+        kind = Annotated[kind, _limits(ge=bounds.low, le=bounds.high)]
+    if kind is str:
+        lengths = _limits(min_length=bounds.length_min, max_length=bounds.length_max)
+        kind = Annotated[kind, lengths]
+    if field.is_list:
+        counts = _limits(min_length=bounds.count_min, max_length=bounds.count_max)
+        kind = Annotated[GenericAlias(tuple, (kind, ...)), counts]
+    if field.is_optional:
+        kind = kind | None
+    return Annotated[kind, msgspec.Meta(description=field.about.text)]
+
+
+def _limits(**limits: int | None) -> msgspec.Meta:
+    given: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    return msgspec.Meta(**given)
