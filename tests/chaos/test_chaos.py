@@ -1,4 +1,4 @@
-"""Thirty failovers by many kinds of faults; `make chaos` makes five hundred."""
+"""Thirty failovers by many kinds of faults; `make soak SOAK=chaos` makes five hundred."""
 
 import json
 import re

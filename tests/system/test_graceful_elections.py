@@ -1,6 +1,6 @@
 """Masters are changed in order, one election after the other, while a producer goes on sending.
 
-`make elections` orders 20 elections; each prints for how long nothing was acknowledged.
+`make soak SOAK=elections` orders 20; each prints for how long nothing was acknowledged.
 """
 
 # ruff: noqa: T201 - its gaps are for whoever runs it
