@@ -64,7 +64,7 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-FAST := check-engine check-python check-console test-fast
+FAST := check-engine test-fast check-console check-python
 CLUSTERS := test-integration test-cluster
 DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
@@ -76,7 +76,7 @@ test: ## Run every check there is (a quarter of an hour after the set-up)
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
@@ -110,19 +110,20 @@ check-console: $(STAMPS)/node
 test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
-# Who is done takes tests over from who has the most left: the long ones are neighbours.
+# A process that is done takes tests over from the one with the most left: the long ones are neighbours.
+# It runs beside `test-cluster`, whose tests wait for half of their time.
 test-integration: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 3 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 2 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(JUNIT) \
+	$(PYTHON) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(JUNIT) \
 	  tests/system tests/chaos tests/interop
 
-$(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
+$(STAMPS)/interop: $(STAMPS)/python $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)
 	@echo "building the Java programs of the interop tests"
-	cd tests/interop && mvn -q -B package dependency:copy-dependencies
+	$(PYTHON) -m tests.interop.java
 	@touch $@
 
 # What only tests need of Debian; installing it needs root.
