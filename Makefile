@@ -7,7 +7,6 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMPS := build/stamps
 ENGINE := workers/engine
-MODEL_SEARCH := with_all_rules_nothing_acknowledged_is_lost_and_no_offset_used_twice
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
 export VIRTUAL_ENV := $(CURDIR)/.venv
@@ -65,35 +64,28 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four minutes)
-	cd $(ENGINE) && REGENT_CRASH_IMAGES=20000 cargo test --locked -p regent-commitlog --features failpoints --test crash -- --nocapture
+FAST := check-engine test-fast check-console check-python
+CLUSTERS := test-integration test-cluster
+DURATIONS := build/durations
+JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
-chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, from a new seed (an hour)
-	$(PYTHON) -m tests.chaos $(CHAOS)
-
-operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 10 000 stories (ten minutes)
-	REGENT_OPERATION_RUNS=10000 $(PYTHON) -m pytest -q -n 2 tests/integration/operations/test_crashes.py
-
-schemas: $(STAMPS)/engine ## Ask every door 300 generated questions each, with and without a credential (twenty minutes)
-	REGENT_SCHEMA_EXAMPLES=300 $(PYTHON) -m pytest -q --timeout 3600 tests/integration/api/test_openapi.py tests/integration/api/test_graphql_schema.py
-
-elections: $(STAMPS)/engine ## Elect 20 masters in order under 1 000 messages a second, and print each gap (two minutes)
-	REGENT_ELECTIONS=20 $(PYTHON) -m pytest -q -s tests/system/test_graceful_elections.py
-
-events: $(STAMPS)/engine ## Kill 1 000 subscribers' sockets under 1 000 events a second (two minutes)
-	REGENT_EVENT_KILLS=1000 $(PYTHON) -m pytest -q -s tests/integration/api/test_events.py -k killed
-
-.PHONY: test crash chaos operations schemas elections events check check-python check-engine check-model check-console check-docker test-fast test-integration test-cluster
-test: ## Run every check there is
+.PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
+test: ## Run every check there is (a quarter of an hour after the set-up)
 	@.ci/toolchain test
-	@$(MAKE) --no-print-directory setup $(STAMPS)/browser $(STAMPS)/shells
-	@$(MAKE) --no-print-directory -j2 --output-sync=target $(STAMPS)/interop \
-	  check-engine check-python check-console check-model test-fast
-	@$(MAKE) --no-print-directory test-integration test-cluster
+	@$(MAKE) --no-print-directory setup $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
+	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
+	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(CLUSTERS:%=timed-%)
+
+timed-%:
+	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
+
+soak: setup ## Run the long forms of tests one after another (two to three hours, or SOAK="crash model …")
+	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
-	@$(MAKE) --no-print-directory -j2 --output-sync=target check-engine check-python check-console \
-	  check-model test-fast
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(FAST)
 
 check-python: $(STAMPS)/engine
 	.venv/bin/ruff format --check --quiet .
@@ -105,35 +97,33 @@ check-engine: $(STAMPS)/python
 	cd $(ENGINE) && cargo fmt --all --check
 	+cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
 	+cd $(ENGINE) && cargo clippy --locked --quiet -p regent-commitlog --features failpoints --all-targets -- -D warnings
-	+cd $(ENGINE) && cargo test --locked --quiet -- --skip $(MODEL_SEARCH)
+	+cd $(ENGINE) && cargo test --locked --quiet
 	+cd $(ENGINE) && cargo test --locked --quiet -p regent-commitlog --features failpoints --test crash
-
-# It takes one core for more than a minute, in which other checks have the other one.
-check-model: $(STAMPS)/python
-	+cd $(ENGINE) && cargo test --locked --quiet --test model -- $(MODEL_SEARCH)
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint
 	cd frontend && npm run --silent typecheck
 	cd frontend && npm run --silent codegen:check
-	cd frontend && npm run --silent test
+	cd frontend && npm run --silent test -- --reporter=default --reporter=junit \
+	  --outputFile.junit=../$(DURATIONS)/check-console.xml
 
 test-fast: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 2 tests/unit tests/architecture
+	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
-# Who is done takes tests over from who has the most left: the long ones are neighbours.
+# A process that is done takes tests over from the one with the most left: the long ones are neighbours.
+# It runs beside `test-cluster`, whose tests wait for half of their time.
 test-integration: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 3 --dist worksteal --durations=10 tests/integration
+	$(PYTHON) -m pytest -q -n 2 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=15 \
+	$(PYTHON) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(JUNIT) \
 	  tests/system tests/chaos tests/interop
 
-$(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
+$(STAMPS)/interop: $(STAMPS)/python $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)
 	@echo "building the Java programs of the interop tests"
-	cd tests/interop && mvn -q -B package dependency:copy-dependencies
+	$(PYTHON) -m tests.interop.java
 	@touch $@
 
 # What only tests need of Debian; installing it needs root.
@@ -152,7 +142,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios spec-index measurements fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover java-client interop access parity help-pages matrix scenarios spec-index measurements fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
 	$(PYTHON) -m tests.bench
 
@@ -164,10 +154,6 @@ bench-api: setup ## Print the p95 of every page at 200 broker groups and 10 000 
 
 bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours and stock's in turn (about an hour; in parts: BENCH="--into FILE --for-s 200")
 	$(PYTHON) -m tests.bench.failover $(BENCH)
-
-fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
-	cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
-	  -p regent-commitlog --test fuzz_runner -- --nocapture --test-threads 2
 
 java-client: $(STAMPS)/interop ## Build the Java client that the README sends with, out of the stock one (a minute)
 

@@ -23,6 +23,9 @@ export default defineConfig({
   test: {
     css: false,
     maxWorkers: 2,
+    // To load the pages and a document for each file takes as long as a third of the tests. What a
+    // test changes for all, `src/testing/setup.ts` or the test itself takes back.
+    isolate: false,
     projects: [
       // Rules need no browser; pages do, and drawing one is what takes time.
       {

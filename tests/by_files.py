@@ -4,10 +4,21 @@ from typing import Final
 
 from xdist.scheduler import LoadFileScheduling
 
-SHARING_A_RECORDING: Final = frozenset(
-    f"tests/interop/test_{name}.py" for name in ("chaos", "consumers", "messages", "vectors")
-)
-"""They add to what passed between clients and cluster, and the last one looks at it."""
+SHARING: Final = {
+    "recording": [
+        f"tests/interop/test_{name}.py" for name in ("chaos", "consumers", "messages", "vectors")
+    ],
+    "three": [
+        "tests/system/browser/test_operation_pages.py",
+        "tests/system/browser/test_operations.py",
+        "tests/system/test_graceful_elections.py",
+        "tests/system/test_operations.py",
+    ],
+}
+"""Files that one process has together. The first add to what passed between clients and cluster,
+and the last of them looks at it. The second use one cluster with a group of three."""
+
+SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
 
 
 class ByFiles(LoadFileScheduling):
@@ -18,4 +29,4 @@ class ByFiles(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path: str = super()._split_scope(nodeid)
-        return "recording" if path in SHARING_A_RECORDING else path
+        return SCOPES.get(path, path)

@@ -14,8 +14,8 @@ from typing import Any
 
 from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
 from tests.bench.memory import warm_memory
-from tests.interop.client import build
-from tests.interop.stock_store import VERSION, Event, StockStore
+from tests.interop.java import VERSIONS, build
+from tests.interop.stock_store import Event, StockStore
 
 JVM_OPTIONS = ("-Xms1g", "-Xmx1g")
 """Both compilers and the default collector, as a broker has them."""
@@ -64,7 +64,7 @@ class StockBench:
         few, many = (self._appends_over(count) for count in QUEUE_COUNTS)
         ratio = Measure(
             "R12",
-            f"stock {VERSION}: the second / the first",
+            f"stock {VERSIONS[0]}: the second / the first",
             many.value / few.value,
             facts={"read-ahead KiB": read_ahead_kib(self._directory)},
         )
@@ -145,7 +145,7 @@ def measure(
     medians = {other: round(median([block[other] for block in blocks])) for other in beside}
     return Measure(
         name,
-        f"stock {VERSION}: {title}",
+        f"stock {VERSIONS[0]}: {title}",
         median(values),
         unit,
         facts={"blocks": spread(values), **medians},

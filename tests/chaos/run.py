@@ -66,7 +66,7 @@ class Outcome:
 
     plan: Plan
     failovers: dict[str, int] = field(default_factory=dict)
-    fault_count: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
     acknowledged_count: int = 0
     read_count: int = 0
     duration_s: float = 0.0
@@ -77,6 +77,11 @@ class Outcome:
     def failover_count(self) -> int:
         """Give how many masters were elected after the first."""
         return sum(self.failovers.values())
+
+    @property
+    def fault_count(self) -> int:
+        """Give how many faults were carried out, with a new master or without."""
+        return sum(self.faults.values())
 
 
 async def run(plan: Plan, directory: Path) -> Outcome:
@@ -133,15 +138,16 @@ class _Scene:
         await self._await_progress()
 
     async def disturb(self) -> None:
-        """Let faults happen until enough masters were elected."""
+        """Let faults happen until each kind was there and enough masters were elected."""
         faults = Faults(self.cluster, self.journal, await_whole=self._await_whole)
         elected_count = len(await self._elections())
         plan = self.plan
         for fault in draw_faults(plan.seed, pause_s_max=plan.pause_s_max, only=plan.kinds):
-            if self.outcome.failover_count >= self.plan.failover_count:
+            is_each_there = self.outcome.faults.keys() >= set(plan.kinds)
+            if is_each_there and self.outcome.failover_count >= plan.failover_count:
                 return
             await faults.carry_out(fault)
-            self.outcome.fault_count += 1
+            self.outcome.faults[fault.kind] = self.outcome.faults.get(fault.kind, 0) + 1
             await self._await_progress()
             if fault.rests:
                 await self._await_standing(IN_SYNC)

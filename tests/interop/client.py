@@ -1,8 +1,6 @@
 """Scenarios of the stock Java client, each run in a process of its own."""
 
-import fcntl
 import json
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -11,16 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROJECT = Path(__file__).parent
-VERSIONS = ("5.5.0", "4.9.8")
-MODULES = (*(f"client-{version}" for version in VERSIONS), "store-5.5.0", "broker-5.5.0")
-JVM_OPTIONS = (
-    # Short runs on few cores: the second compiler and a concurrent collector cost more than they
-    # bring.
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
-    "-Xmx512m",
-)
+from tests.interop.java import class_path, jvm_options
+
 RESULT_TIMEOUT_S = 150.0
 
 
@@ -76,7 +66,7 @@ class StockClient:
             running.close()
 
     def _command(self, scenario: str, system: dict[str, str], options: dict[str, Any]) -> list[str]:
-        build = PROJECT / "target" / f"client-{self.version}"
+        module = f"client-{self.version}"
         properties = {
             "user.home": str(self.home),
             "rocketmq.client.logRoot": str(self.home),
@@ -85,9 +75,9 @@ class StockClient:
             **system,
         }
         command = [
-            *("java", *JVM_OPTIONS),
+            *("java", *jvm_options(module)),
             *(f"-D{name}={value}" for name, value in properties.items()),
-            *("-cp", f"{build / 'interop.jar'}:{build / 'lib' / '*'}", "regent.interop.Main"),
+            *("-cp", class_path(module), "regent.interop.Main"),
             *(scenario, "--name-server", self.name_server),
         ]
         for name, value in options.items():
@@ -195,27 +185,3 @@ def _event(line: str) -> dict[str, Any]:
         return json.loads(line)
     except json.JSONDecodeError:
         return {"event": "ended", "reason": f"the process printed what is no JSON: {line}"}
-
-
-def build() -> None:
-    """Build the Java programs of every module, unless they are newer than their sources.
-
-    Of several test processes one builds, and the others wait for it.
-    """
-    with (PROJECT / "pom.xml").open() as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        if _is_built():
-            return
-        assert shutil.which("mvn"), "Maven builds the Java programs; Debian: apt-get install maven"
-        subprocess.run(
-            ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
-            cwd=PROJECT,
-            check=True,
-        )
-
-
-def _is_built() -> bool:
-    sources = [PROJECT / "pom.xml", *PROJECT.glob("*/pom.xml"), *PROJECT.rglob("*.java")]
-    jars = [PROJECT / "target" / module / "interop.jar" for module in MODULES]
-    newest = max(source.stat().st_mtime for source in sources if "target" not in source.parts)
-    return all(jar.exists() and jar.stat().st_mtime >= newest for jar in jars)

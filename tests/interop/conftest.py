@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.client import VERSIONS, StockClient, build
+from tests.interop.client import StockClient
+from tests.interop.java import VERSIONS, build
 from tests.interop.recorder import Recorder, recording
 from tests.interop.stock_store import StockStore
 from tests.system.cluster import Cluster, cluster, short_directory

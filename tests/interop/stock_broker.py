@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.interop.client import JVM_OPTIONS, PROJECT
-from tests.interop.stock_store import OPENED_PACKAGES
+from tests.interop.java import BROKER, OPENED_PACKAGES, class_path, jvm_options
 
-BUILD = PROJECT / "target" / "broker-5.5.0"
 TOOL_TIMEOUT_S = 120.0
 TOOL_ATTEMPTS = 3
 """The tools wait 3 s for an answer, their own start included, which a busy machine exceeds."""
@@ -25,7 +23,7 @@ class StockNameServer:
     port: int
     home: Path
     host: str = "127.0.0.1"
-    jvm_options: tuple[str, ...] = JVM_OPTIONS
+    jvm_options: tuple[str, ...] = jvm_options(BROKER)
     process: asyncio.subprocess.Process | None = field(default=None)
 
     @property
@@ -67,7 +65,7 @@ class StockBroker:
     """Where it is not the controller."""
 
     launcher: tuple[str, ...] = ()
-    jvm_options: tuple[str, ...] = JVM_OPTIONS
+    jvm_options: tuple[str, ...] = jvm_options(BROKER)
     properties: Mapping[str, object] = field(default_factory=dict)
     """What differs from the test's own choice."""
 
@@ -151,7 +149,7 @@ async def start_java(
     with (home / "output").open("ab") as output:
         return await asyncio.create_subprocess_exec(
             *(*launcher, "java", *options, *OPENED_PACKAGES, f"-Duser.home={home}"),
-            *("-cp", f"{BUILD / 'lib'}/*", main_class, "-c", str(configuration)),
+            *("-cp", class_path(BROKER), main_class, "-c", str(configuration)),
             env={**os.environ, "ROCKETMQ_HOME": str(home)},
             stdout=output,
             stderr=output,
@@ -171,7 +169,7 @@ async def run_tool(home: Path, *arguments: str) -> str:
     output = ""
     for _ in range(TOOL_ATTEMPTS):
         process = await asyncio.create_subprocess_exec(
-            *("java", *JVM_OPTIONS, f"-Duser.home={home}", "-cp", f"{BUILD / 'lib'}/*"),
+            *("java", *jvm_options(BROKER), f"-Duser.home={home}", "-cp", class_path(BROKER)),
             *("org.apache.rocketmq.tools.command.MQAdminStartup", *arguments),
             env={**os.environ, "ROCKETMQ_HOME": str(home)},
             stdout=asyncio.subprocess.PIPE,

@@ -10,17 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.interop.client import JVM_OPTIONS, PROJECT, ScenarioError
+from tests.interop.client import ScenarioError
+from tests.interop.java import OPENED_PACKAGES, STORE, class_path, jvm_options
 
-VERSION = "5.5.0"
-BUILD = PROJECT / "target" / f"store-{VERSION}"
-OPENED_PACKAGES = (
-    # The store reaches into the JDK for its buffers, as its start script lets it.
-    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
-    "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-)
 RUN_TIMEOUT_S = 300.0
 READ_COUNT_MAX = 4
 """As many messages a pull of `StoreMain read` asks for."""
@@ -116,13 +108,13 @@ class StockStore:
         command: str,
         directory: Path,
         *,
-        jvm_options: tuple[str, ...] = JVM_OPTIONS,
+        jvm_options: tuple[str, ...] = jvm_options(STORE),
         **options: Any,
     ) -> str:
         """Run a command to its end and return what it printed, one event a line."""
         words = [
             *("java", *jvm_options, *OPENED_PACKAGES, f"-Duser.home={self.home}"),
-            *("-cp", f"{BUILD / 'interop.jar'}:{BUILD / 'lib' / '*'}", "regent.interop.StoreMain"),
+            *("-cp", class_path(STORE), "regent.interop.StoreMain"),
             *(command, "--directory", str(directory)),
         ]
         for name, value in options.items():

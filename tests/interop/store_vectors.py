@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.stock_store import Contents, Sizes, StockStore, by_name, contents_of
 from tests.interop.vectors import VECTORS
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from backend.cli.mqadmin.stock import stock_commands
-from tests.interop.client import build
-from tests.interop.stock_broker import BUILD
+from tests.interop.java import BROKER, build, class_path
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
 SOURCE = Path(__file__).with_name("admin_commands") / "AdminCommands.java"
@@ -18,7 +17,7 @@ def test_the_commands_and_options_are_those_of_stock(tmp_path):
     build()
 
     told = subprocess.run(
-        ["java", f"-Duser.home={tmp_path}", "-cp", f"{BUILD / 'lib'}/*", str(SOURCE)],
+        ["java", f"-Duser.home={tmp_path}", "-cp", class_path(BROKER), str(SOURCE)],
         capture_output=True,
         text=True,
         check=True,

@@ -11,7 +11,7 @@ from backend.nameserver.server import NameServer
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.replication.conftest import GROUP, Group
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.stock_broker import facts, members, run_tool
 from tests.waiting import eventually
 

@@ -9,7 +9,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import write_config
 from tests.integration.broker.client import Client
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
 from tests.waiting import eventually

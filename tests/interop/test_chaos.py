@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.client import VERSIONS, RunningScenario, StockClient
+from tests.interop.client import RunningScenario, StockClient
+from tests.interop.java import VERSIONS
 from tests.system.cluster import BrokerProcess, Cluster
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]

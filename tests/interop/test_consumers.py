@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.client import VERSIONS, StockClient
+from tests.interop.client import StockClient
+from tests.interop.java import VERSIONS
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(240)]
 

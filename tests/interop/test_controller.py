@@ -4,7 +4,7 @@ import pytest
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker, facts, members, run_tool
 from tests.ports import free_port
 

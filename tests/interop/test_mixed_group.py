@@ -8,7 +8,7 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
 from tests.integration.broker.agent import Agent
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.mixed_group import PATIENCE, Journal, MixedGroup, OurBroker, log_bytes
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port

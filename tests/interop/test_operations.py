@@ -16,7 +16,7 @@ from backend.services.operations.kind import OperationContext
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import Agents
 from tests.integration.operations.crashing import World
-from tests.interop.client import build
+from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.integration.replication.conftest import GROUP, Group, group, hurried, lease_policy
 from tests.integration.replication.test_passing_on import await_topic, counts, elect
-from tests.interop.client import VERSIONS, StockClient, build
+from tests.interop.client import StockClient
+from tests.interop.java import VERSIONS, build
 
 __all__ = ["group", "hurried", "lease_policy"]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from regent_engine import PropertyFilter, encode_properties
 
-from tests.interop.client import build
-from tests.interop.stock_broker import BUILD
+from tests.interop.java import BROKER, build, class_path
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
 SOURCE = Path(__file__).with_name("filter_oracle") / "FilterOracle.java"
@@ -122,7 +121,7 @@ def asked_of_stock(expressions, properties, home):
     # An empty word would be lost among the blanks.
     lines = [f"{(expression or ' ').encode().hex()} {told}\n" for expression in expressions]
     answers = subprocess.run(
-        ["java", f"-Duser.home={home}", "-cp", f"{BUILD / 'lib'}/*", str(SOURCE)],
+        ["java", f"-Duser.home={home}", "-cp", class_path(BROKER), str(SOURCE)],
         input="".join(lines),
         capture_output=True,
         text=True,

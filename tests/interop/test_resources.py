@@ -19,7 +19,8 @@ from backend.services.message_browsing import Browsing, browse_messages
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import KeySearch, find_messages, get_message
 from tests.integration.broker.agent import Agent
-from tests.interop.client import StockClient, build
+from tests.interop.client import StockClient
+from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
 

@@ -1,7 +1,8 @@
 """A whole local cluster for tests: `regent up` in a directory and on ports of its own.
 
-One cluster serves every test of a session that asks for the fixture `cluster`; a test that needs to
-start, stop or break one more runs its own with `running_cluster`.
+One cluster serves every test of a session that asks for the fixture `cluster`, and one every test
+that asks for `three`. A test that needs to start, stop or break one more runs its own with
+`running_cluster`.
 """
 
 import json
@@ -235,21 +236,38 @@ def wait_until(
     return time.monotonic() - started
 
 
-_shared = pytest.StashKey[Cluster]()
+_shared = pytest.StashKey[dict[str, Cluster]]()
 
 
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest) -> Cluster:
-    """Give the one cluster of this session: control plane, worker, beat and two broker groups.
+    """Give the one cluster of this session: control plane, worker, beat and two broker groups."""
+    return _shared_cluster(request.config, "two groups of one", free_ports)
 
-    Both test folders import this fixture, and pytest would make it once for each; so the cluster is
-    kept with the session's configuration, which stops it at the end.
+
+@pytest.fixture(scope="session")
+def three(request: pytest.FixtureRequest) -> Cluster:
+    """Give the one cluster of this session that has a single group, of three brokers.
+
+    Tests may elect other masters and kill processes; each waits until the group is whole again.
     """
-    stash = request.config.stash
-    if _shared not in stash:
+    options = ("--groups", "1", "--replicas", "3")
+    return _shared_cluster(request.config, "one group of three", free_ports_for_three, *options)
+
+
+def _shared_cluster(
+    config: pytest.Config, name: str, reserve: Callable[[], Ports], *options: str
+) -> Cluster:
+    """Start a cluster once in a session.
+
+    Several test folders import the fixtures, and pytest would run them once for each; so clusters
+    are kept with the session's configuration, which stops them at the end.
+    """
+    clusters = config.stash.setdefault(_shared, {})
+    if name not in clusters:
         directory = short_directory()
         path = directory.__enter__()
-        request.config.add_cleanup(lambda: directory.__exit__(None, None, None))
-        stash[_shared] = start(path / "data", free_ports())
-        request.config.add_cleanup(stash[_shared].stop)
-    return stash[_shared]
+        config.add_cleanup(lambda: directory.__exit__(None, None, None))
+        clusters[name] = start(path / "data", reserve(), *options)
+        config.add_cleanup(clusters[name].stop)
+    return clusters[name]

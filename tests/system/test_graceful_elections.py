@@ -1,6 +1,6 @@
 """Masters are changed in order, one election after the other, while a producer goes on sending.
 
-`make elections` orders 20 elections; each prints for how long nothing was acknowledged.
+`make soak SOAK=elections` orders 20; each prints for how long nothing was acknowledged.
 """
 
 # ruff: noqa: T201 - its gaps are for whoever runs it
@@ -9,7 +9,6 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -20,12 +19,7 @@ from tests.bench.failover.journal import Journal
 from tests.bench.failover.probe import QUEUE_COUNT, Probe
 from tests.bench.failover.rounds import running, wait_until
 from tests.integration.broker.client import Client, messages, pull_fields
-from tests.system.cluster import (
-    Cluster,
-    free_ports_for_three,
-    running_cluster,
-    short_directory,
-)
+from tests.system.cluster import Cluster
 from tests.system.console import administrator
 from tests.system.groups import await_whole
 
@@ -41,17 +35,6 @@ PATIENCE_S = 90.0
 CLUSTER_PATH = "/api/v1/clusters/DefaultCluster"
 OPERATIONS = "/api/v1/operations"
 ENDED = {"done", "partly", "failed", "unknown", "cancelled"}
-
-
-@pytest.fixture(scope="module")
-def three() -> Iterator[Cluster]:
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        yield cluster
 
 
 async def test_masters_change_under_load_and_no_acknowledged_message_is_lost(

@@ -4,19 +4,11 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from tests.system.cluster import (
-    REGENT,
-    Cluster,
-    free_ports_for_three,
-    running_cluster,
-    short_directory,
-    wait_until,
-)
+from tests.system.cluster import REGENT, Cluster, wait_until
 from tests.system.console import administrator
 from tests.system.groups import await_whole
 from tests.waiting import PATIENCE_S
@@ -27,18 +19,6 @@ GROUP = "broker-a"
 OPERATIONS = "/api/v1/operations"
 ELECT = ("controller", "elect", GROUP, "--yes", "--reason", "planned work", "-o", "json")
 RESUMED_S_MAX = 10.0
-
-
-@pytest.fixture(scope="module")
-def three() -> Iterator[Cluster]:
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        await_whole(cluster, GROUP)
-        yield cluster
 
 
 def group(client: httpx.Client) -> dict:
@@ -76,6 +56,7 @@ def worker_pid(cluster: Cluster) -> int:
 
 
 def test_the_command_line_elects_and_undoes(three: Cluster) -> None:
+    await_whole(three, GROUP)
     with administrator(three) as client:
         before = group(client)
         wanted = another(before)

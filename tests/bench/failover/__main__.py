@@ -29,7 +29,7 @@ from tests.bench.failover.round_log import RoundLog
 from tests.bench.failover.rounds import Kind, run_round
 from tests.bench.failover.stock import StockGroup
 from tests.bench.results import keep
-from tests.interop.client import build
+from tests.interop.java import build
 
 BROKER_COUNT = 3
 """A master and two replicas."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.interop.client import StockClient, build
+from tests.interop.client import StockClient
+from tests.interop.java import build
 from tests.system.browser.console_page import (
     TIMEOUT_MS,
     Chromium,

@@ -12,26 +12,13 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.system.browser.console_page import ConsolePage
-from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
+from tests.system.cluster import Cluster
 from tests.system.groups import GroupState, await_whole
 
 GROUP = "broker-a"
 GROUP_PATH = f"/api/v1/clusters/DefaultCluster/replica-groups/{GROUP}"
 OPERATIONS = "/api/v1/operations"
 END_TIMEOUT_MS = 60_000
-
-
-@contextmanager
-def group_of_three() -> Iterator[Cluster]:
-    """Run a cluster of one group of three."""
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        await_whole(cluster, GROUP)
-        yield cluster
 
 
 def ids_by_address(client: httpx.Client) -> dict[str, int]:

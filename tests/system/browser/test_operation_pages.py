@@ -14,7 +14,6 @@ from tests.system.browser.group_orders import (
     GROUP,
     OPERATIONS,
     another,
-    group_of_three,
     plan,
     plan_election,
 )
@@ -32,10 +31,10 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def group() -> Iterator[Cluster]:
-    """Run a group of three whose master was elected once."""
-    with group_of_three() as cluster, administrator(cluster) as client:
-        before = await_whole(cluster, GROUP)
+def group(three: Cluster) -> Cluster:
+    """Give a group of three whose master was elected by an order."""
+    with administrator(three) as client:
+        before = await_whole(three, GROUP)
         path = f"{OPERATIONS}/{plan_election(client, another(client, before))}"
         given = {"typed_name": GROUP, "reason": "planned work"}
         client.post(f"{path}/confirm", json=given).raise_for_status()
@@ -44,8 +43,8 @@ def group() -> Iterator[Cluster]:
             timeout_s=END_TIMEOUT_MS / 1000,
             what=lambda: client.get(path).text,
         )
-        await_whole(cluster, GROUP, other_than=before.master)
-        yield cluster
+        await_whole(three, GROUP, other_than=before.master)
+    return three
 
 
 @pytest.fixture

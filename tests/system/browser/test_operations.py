@@ -17,7 +17,6 @@ from tests.system.browser.group_orders import (
     another,
     assert_carried_out,
     at_rest,
-    group_of_three,
     ids_by_address,
     let_timers_run,
     members,
@@ -54,9 +53,9 @@ NOTE_STATES = """
 
 
 @pytest.fixture(scope="module")
-def group() -> Iterator[Cluster]:
-    with group_of_three() as cluster:
-        yield cluster
+def group(three: Cluster) -> Cluster:
+    await_whole(three, GROUP)
+    return three
 
 
 @pytest.fixture

@@ -1,0 +1,160 @@
+"""Run the long forms of the tests one after another, and print what each did and how it ended.
+
+Usage: `python -m tests.soak [PART …]`. A part that fails does not stop the parts after it. The
+variable of a part sets another amount than the usual one. `make test` runs a short form of each.
+"""
+
+# ruff: noqa: T201 - its table is what it prints
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "--timeout", "7200")
+CARGO_TEST: Final = ("cargo", "test", "--locked", "--quiet", "--manifest-path")
+CARGO_TEST_ENGINE: Final = (*CARGO_TEST, str(ROOT / "workers/engine/Cargo.toml"))
+ROW: Final = "{:<12}{:<66}{:>8}  {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The long form of some tests: its amount goes to them as an environment variable."""
+
+    name: str
+    what: str
+    """What it runs so many of; `{}` is the amount."""
+
+    variable: str
+    usual_amount: int
+    command: tuple[str, ...]
+
+    @property
+    def amount(self) -> int:
+        """Give what the environment asks for, or the usual amount."""
+        return int(os.environ.get(self.variable, self.usual_amount))
+
+    @property
+    def description(self) -> str:
+        """Say what it runs."""
+        return self.what.format(f"{self.amount:,}".replace(",", " "))
+
+
+PARTS: Final = (
+    Part(
+        "model",
+        "every state of three brokers, three epochs and {} messages",
+        "REGENT_MODEL_MESSAGES",
+        4,
+        (*CARGO_TEST_ENGINE, "--test", "model", "--", "--nocapture", "with_all_rules"),
+    ),
+    Part(
+        "crash",
+        "{} crash images of a store",
+        "REGENT_CRASH_IMAGES",
+        20_000,
+        (
+            *(*CARGO_TEST_ENGINE, "-p", "regent-commitlog", "--features", "failpoints"),
+            *("--test", "crash", "--", "--nocapture"),
+        ),
+    ),
+    Part(
+        "fuzz",
+        "mutated files for {} s at each decoder of the store",
+        "REGENT_FUZZ_SECONDS",
+        60,
+        (
+            *(*CARGO_TEST_ENGINE, "-p", "regent-commitlog", "--release"),
+            *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
+        ),
+    ),
+    Part(
+        "operations",
+        "{} stories in which workers and servers die during operations",
+        "REGENT_OPERATION_RUNS",
+        10_000,
+        (*PYTEST, "-n", "2", "tests/integration/operations/test_crashes.py"),
+    ),
+    Part(
+        "schemas",
+        "{} generated questions at each entry of REST and GraphQL",
+        "REGENT_SCHEMA_EXAMPLES",
+        300,
+        (
+            *PYTEST,
+            "tests/integration/api/test_openapi.py",
+            "tests/integration/api/test_graphql_schema.py",
+        ),
+    ),
+    Part(
+        "events",
+        "{} killed subscribers under 1 000 events a second",
+        "REGENT_EVENT_KILLS",
+        1_000,
+        (*PYTEST, "-s", "tests/integration/api/test_events.py", "-k", "killed"),
+    ),
+    Part(
+        "elections",
+        "{} ordered elections under 1 000 messages a second",
+        "REGENT_ELECTIONS",
+        20,
+        (*PYTEST, "-s", "tests/system/test_graceful_elections.py"),
+    ),
+    Part(
+        "chaos",
+        "{} failovers by faults of every kind, from a new seed",
+        "REGENT_CHAOS_FAILOVERS",
+        500,
+        (sys.executable, "-m", "tests.chaos"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a part ended."""
+
+    part: Part
+    seconds: float
+    code: int
+
+    @property
+    def row(self) -> str:
+        """Write the part's line of the table."""
+        result = "passed" if self.code == 0 else f"FAILED ({self.code})"
+        return ROW.format(self.part.name, self.part.description, f"{self.seconds:.0f}", result)
+
+
+def main(names: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
+    """Run the named parts, or all of them; 1 if any failed."""
+    unknown = sorted(set(names) - {part.name for part in parts})
+    if unknown:
+        known = ", ".join(part.name for part in parts)
+        print(f"no part {', '.join(unknown)}; the parts are {known}", file=sys.stderr)
+        return 2
+    ended: list[Ended] = []
+    try:
+        for part in parts:
+            if not names or part.name in names:
+                ended.append(_run(part))  # noqa: PERF401 - Ctrl-C leaves those that have ended
+    finally:
+        print("\n" + ROW.format("part", "what it ran", "seconds", "result"))
+        print("\n".join(one.row for one in ended), flush=True)
+    return 1 if any(one.code for one in ended) else 0
+
+
+def _run(part: Part) -> Ended:
+    print(f"\n{part.name}: {part.description}", flush=True)
+    begun_s = time.monotonic()
+    environment = {**os.environ, part.variable: str(part.amount)}
+    code = subprocess.run(part.command, cwd=ROOT, env=environment, check=False).returncode
+    return Ended(part, time.monotonic() - begun_s, code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
