@@ -1,7 +1,8 @@
 """Slow down who guesses passwords: count failures by caller and by name within a window.
 
 Counts live in this process, so that signing in needs nothing else to be well. The table is bounded:
-the oldest windows make room for new ones.
+the oldest windows make room for new ones. Windows end by a clock that is never set (case A9), which
+rate-limit libraries do not offer: a clock set back by an hour must not lock a name for an hour.
 """
 
 from collections import OrderedDict

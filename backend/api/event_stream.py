@@ -2,6 +2,9 @@
 
 Each event is a message whose id is its number; a heartbeat is an id alone, so that a filter that
 lets little pass does not leave the cursor behind. `event: end` says why the stream ends.
+
+A library for such responses ends them by replacing the signal handler of the server, and leaves a
+task behind. Here the feed ends the streams, and each stream ends its tasks.
 """
 
 import asyncio

@@ -1,13 +1,11 @@
 """Translate what was refused into GraphQL errors with a code, and mask the rest."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
-from graphql import ExecutionResult as CoreExecutionResult
 from graphql import GraphQLError
-from strawberry.extensions import SchemaExtension
-from strawberry.types.execution import ExecutionResult
+from strawberry.extensions import MaskErrors
 
 from backend.api.answers import UNAVAILABLE, error_facts
 from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
@@ -39,18 +37,12 @@ UNAVAILABLE_CODE: Final = "unavailable"
 log = structlog.get_logger(__name__)
 
 
-class TellErrors(SchemaExtension):
-    """Give every error of an answer its code before it leaves."""
+class TellErrors(MaskErrors):
+    """Give every error of an answer its code before it leaves, and mask those of our own faults."""
 
-    def on_operation(self) -> Iterator[None]:
-        """Go over the errors of a finished operation."""
-        yield
-        _tell(self.execution_context.result)
-
-    def on_stream_result(self, result: Any) -> Iterator[None]:
-        """Go over the errors of one item of a subscription."""
-        _tell(result)
-        yield None
+    def anonymise_error(self, error: GraphQLError) -> GraphQLError:
+        """Return an error as the caller may see it."""
+        return tell(error)
 
 
 def tell(error: GraphQLError) -> GraphQLError:
@@ -73,11 +65,6 @@ def tell(error: GraphQLError) -> GraphQLError:
         return _with(error, INVALID_INPUT, UNSTORABLE_TOLD)
     log.error("resolver_failed", path=error.path, exc_info=cause)
     return _with(error, INTERNAL, "the control plane failed")
-
-
-def _tell(result: object) -> None:
-    if isinstance(result, (CoreExecutionResult, ExecutionResult)) and result.errors:
-        result.errors = [tell(error) for error in result.errors]
 
 
 def _with(error: GraphQLError, code: str, message: str, **facts: object) -> GraphQLError:
