@@ -1,6 +1,6 @@
 """The commands `regent client …`: the producers and consumers that are connected."""
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from cyclopts import App
 
@@ -10,19 +10,21 @@ from backend.cli.output import print_json, print_line, print_table
 from backend.cli.paging import collect, print_unknown
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.client import ClientRole
 
 PAGE_SIZE: Final = 500
 
 client = App(name=["client", "clients"], help="Show producers and consumers that are connected.")
 
-Role = Literal["producer", "consumer"]
+Role = Annotated[ClientRole | None, WORDS]
 
 
 @client.command(name="list")
 def list_clients(
     *,
     group: str | None = None,
-    role: Role | None = None,
+    role: Role = None,
     search: str | None = None,
     cluster: ClusterName = None,
     limit: Limit = 500,

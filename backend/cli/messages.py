@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from time import sleep
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
@@ -21,13 +21,15 @@ from backend.cli.paging import print_unknown
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.message_body import BodyForm
 
 PAGE_SIZE: Final = 100
 FOUND_COUNT_MAX: Final = 64
 
 message = App(name=["message", "messages"], help="Find messages, look at them, follow a topic.")
 
-Form = Literal["auto", "text", "json", "hex"]
+Form = Annotated[BodyForm, WORDS]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]
 QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 Offset = Annotated[int, Parameter(validator=validators.Number(gte=0))]
@@ -42,7 +44,7 @@ def get_message(
     *,
     topic: str | None = None,
     body: bool = True,
-    form: Form = "auto",
+    form: Form = BodyForm.AUTO,
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:

@@ -49,19 +49,6 @@ COMMANDS = {
     "change_protection": ("topic", "protect"),
 }
 
-# What is read of consumer groups, clients and messages: its route, its field and its command (G9).
-CLUSTER = "/api/v1/clusters/{cluster_name}"
-READS = {
-    f"{CLUSTER}/consumer-groups": ("consumerGroups", ("group", "list")),
-    f"{CLUSTER}/consumer-groups/{{consumer_group}}": ("consumerGroup", ("group", "lag")),
-    f"{CLUSTER}/clients": ("clients", ("client", "list")),
-    f"{CLUSTER}/clients/{{client_id}}": ("client", ("client", "get")),
-    f"{CLUSTER}/topics/{{topic_name}}/messages": ("messages", ("message", "tail")),
-    f"{CLUSTER}/topics/{{topic_name}}/messages/found": ("foundMessages", ("message", "find")),
-    f"{CLUSTER}/messages/{{message_id}}": ("message", ("message", "get")),
-    f"{CLUSTER}/messages/{{message_id}}/body": ("messageBody", ("message", "get")),
-}
-
 
 def camel(name):
     first, *rest = name.split("_")
@@ -103,19 +90,6 @@ def test_every_kind_can_be_planned_in_the_graph_and_by_a_command():
         command = app
         for word in words:
             command = command[word]
-        assert command.default_command is not None
-
-
-def test_what_is_read_over_one_door_is_read_over_all():
-    fields = build_schema()._schema.query_type.fields
-    paths = {path for path, _ in routes(build_router())}
-
-    for path, (field, words) in READS.items():
-        command = app
-        for word in words:
-            command = command[word]
-        assert path in paths
-        assert field in fields
         assert command.default_command is not None
 
 
