@@ -17,6 +17,7 @@ from backend.api.context import ApiContext
 from backend.api.encoded_slashes import EncodedSlashes
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.metrics import Metrics
+from backend.api.rest import operations
 from backend.api.shield import Shield
 from backend.services.background import end_tasks
 
@@ -51,12 +52,17 @@ def print_openapi() -> str:
 
 
 class _Application(FastAPI):
-    """Say in the OpenAPI document what error answers are called, which no option of a route can."""
+    """Say in the OpenAPI document what no option of a route can.
+
+    That is what error answers are called, and the parameters of each kind of operation.
+    """
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            for operations in super().openapi()["paths"].values():
-                for operation in operations.values():
+            described = super().openapi()
+            described["components"]["schemas"] |= operations.describe_parameters()
+            for methods in described["paths"].values():
+                for operation in methods.values():
                     for status, answer in operation["responses"].items():
                         if status >= "400":
                             answer["content"] = {PROBLEM_MEDIA_TYPE: answer["content"][JSON]}

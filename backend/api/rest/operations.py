@@ -31,10 +31,12 @@ from backend.services.operations import approvals, following, orders
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.leases import break_lease
+from backend.services.operations.order_schema import describe_orders
 
 router = APIRouter(prefix="/operations", tags=["operations"])
 
 ORDERED: Responses = {**NOT_FOUND, **refused_with(409, 412)}
+_SCHEMA = "#/components/schemas/"
 KindName = Annotated[str, Field(max_length=100, json_schema_extra={"enum": list(KINDS)})]
 Key = Annotated[
     str | None,
@@ -189,10 +191,29 @@ class FactsOut(BaseModel):
     moved: MovedFactOut | None
 
 
-class PlanIn(BaseModel):
-    """Ask for a plan; which parameters there are depends on the kind (docs/operations.md)."""
+def describe_parameters() -> dict[str, Any]:
+    """Return JSON Schema of the parameters of all kinds, by the names of their orders."""
+    return describe_orders([kind.order_type for kind in KINDS.values()], _SCHEMA + "{name}")
 
-    model_config = ConfigDict(extra="forbid")
+
+def _by_kind(schema: dict[str, Any]) -> None:
+    """Say in a schema which parameters go with which kind."""
+    schema["oneOf"] = [
+        {
+            "title": name,
+            "properties": {
+                "kind": {"const": name},
+                "parameters": {"$ref": _SCHEMA + kind.order_type.__name__},
+            },
+        }
+        for name, kind in KINDS.items()
+    ]
+
+
+class PlanIn(BaseModel):
+    """Ask for a plan of a kind, with the parameters of that kind."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_by_kind)
 
     kind: KindName
     parameters: dict[str, Any]

@@ -1,5 +1,6 @@
 """Let msgspec check what an order may hold, by its fields' types and bounds, and describe that."""
 
+from collections.abc import Iterable
 from dataclasses import is_dataclass
 from inspect import getdoc
 from types import GenericAlias
@@ -12,31 +13,37 @@ from backend.domain.orders.parameter import Field, fields_of
 _MADE: Final[dict[type[Any], type[msgspec.Struct]]] = {}
 
 
-def checked_type(order_type: type[Any]) -> type[msgspec.Struct]:
-    """Return the struct of an order, whose fields refuse what is out of their bounds."""
-    if order_type not in _MADE:
-        _MADE[order_type] = _make(order_type, is_closed=True)
-    return _MADE[order_type]
+def checked_type(described: type[Any], *, is_order: bool = True) -> type[msgspec.Struct]:
+    """Return the struct of an order, or of a part of one, that refuses what is out of bounds.
+
+    Only that of an order refuses fields that it does not have.
+    """
+    if described not in _MADE:
+        _MADE[described] = msgspec.defstruct(
+            described.__name__,
+            [
+                (one.name, _checked(one), msgspec.NODEFAULT if one.is_required else one.default)
+                for one in fields_of(described)
+            ],
+            kw_only=True,
+            forbid_unknown_fields=is_order,
+            namespace={"__doc__": getdoc(described)},
+        )
+    return _MADE[described]
 
 
-def _make(described: type[Any], *, is_closed: bool) -> type[msgspec.Struct]:
-    return msgspec.defstruct(
-        described.__name__,
-        [
-            (one.name, _checked(one), msgspec.NODEFAULT if one.is_required else one.default)
-            for one in fields_of(described)
-        ],
-        kw_only=True,
-        forbid_unknown_fields=is_closed,
-        namespace={"__doc__": getdoc(described)},
-    )
+def describe_orders(order_types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
+    """Return JSON Schema of orders, by their names, with the types that they are made of."""
+    checked = [checked_type(one) for one in order_types]
+    _, described = msgspec.json.schema_components(checked, ref_template=ref_template)
+    return described
 
 
 def _checked(field: Field) -> Any:
     bounds = field.about.bounds
     kind: Any = field.type
     if field.is_list and is_dataclass(kind):
-        kind = _make(field.type, is_closed=False)
+        kind = checked_type(field.type, is_order=False)
     if kind is int:
         kind = Annotated[kind, _limits(ge=bounds.low, le=bounds.high)]
     if kind is str:
