@@ -142,7 +142,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover java-client interop access parity help-pages matrix scenarios spec-index measurements fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
 	$(PYTHON) -m tests.bench
 
@@ -168,6 +168,9 @@ parity: $(STAMPS)/engine ## Write the table in docs/mqadmin.md, which says what 
 
 matrix: $(STAMPS)/engine ## Write the table in docs/doors.md, which says what is reached through which door
 	$(PYTHON) -m tests.door_matrix
+
+orders: $(STAMPS)/engine ## Write the table of parameters in docs/operations.md, and what the console makes its forms from
+	$(PYTHON) -m tests.order_pages
 
 help-pages: $(STAMPS)/engine ## Write tests/unit/cli/help, the help of every command
 	$(PYTHON) -m tests.cli_help

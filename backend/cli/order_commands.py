@@ -89,6 +89,7 @@ def orders(
     named = {name: one for name, one in offered.items() if one is not None and name not in placed}
     signature = _signature(placed, named, cluster_text)
     names = {one.word: name for name, one in (placed | named).items()}
+    kind = kind_name(order_type)
     lists = {one.name for one in by_name.values() if one.is_list}
 
     def decorate(complete: Complete) -> Callable[..., None]:
@@ -107,8 +108,7 @@ def orders(
                 parameters = dict(complete(given))
                 if "cluster_name" not in parameters:
                     parameters = {"cluster_name": given.choose_cluster(), **parameters}
-                kind, name = kind_name(order_type), parameters["cluster_name"]
-                what = f"{target(parameters)} of cluster {name}"
+                what = f"{target(parameters)} of cluster {parameters['cluster_name']}"
                 print_note(f"target: {what} at {client.target.server}")
                 order_change(client, kind, parameters, ordering, is_json=is_json)
 
@@ -116,6 +116,7 @@ def orders(
         command.__annotations__ = {
             one.name: one.annotation for one in signature.parameters.values()
         }
+        command.kind = kind  # type: ignore[attr-defined]  # so that tests find it
         command.__signature__ = signature  # type: ignore[attr-defined]  # as inspect reads it
         return command
 

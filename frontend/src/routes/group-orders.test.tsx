@@ -99,6 +99,40 @@ test('replicas are chosen to be forgotten one by one, or all with their group', 
   );
 });
 
+test('a replica is preferred as master, or none any more', async () => {
+  const user = userEvent.setup();
+  const group = { ...aGroup(), preferredId: '1' };
+  const { calls } = renderConsole(path, {
+    answers: {
+      ReplicaGroup: () => groupDetail(group),
+      PlanOperation: () => graphqlError('conflict', 'not now'),
+    },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Prefer…' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  const choice = dialog.getByRole('combobox', { name: 'Preferred replica' });
+  expect(choice).toHaveValue('1');
+  await user.click(choice);
+  await user.click(await screen.findByRole('option', { name: '2' }));
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+  await dialog.findByRole('alert');
+  await user.click(choice);
+  await user.click(await screen.findByRole('option', { name: '2' }));
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  const asked = () =>
+    calls
+      .filter(({ operation }) => operation === 'PlanOperation')
+      .map(({ variables }) => (variables.plan as { preferMaster: unknown }).preferMaster);
+  const name = { clusterName: 'regent', groupName: 'broker-a' };
+  await waitFor(() =>
+    expect(asked()).toEqual([
+      { ...name, brokerId: '2' },
+      { ...name, brokerId: null },
+    ]),
+  );
+});
+
 function candidate(brokerId: string, groupName = 'broker-b') {
   return {
     clusterName: 'regent',

@@ -1,6 +1,6 @@
 import type { BrokerConfigQuery } from '@/gql/operations';
-import { type Field, namesIn, textIn } from './field';
-import limits from './limits.json';
+import { type Field, textIn } from './field';
+import { fieldsOf, planOf } from './order-fields';
 import type { OrderKind } from './order-kind';
 
 export type BrokerName = { clusterName: string; groupName: string; brokerId: string };
@@ -11,16 +11,12 @@ function titleOf({ groupName, brokerId }: BrokerName): string {
 }
 
 export function drainBroker(broker: BrokerName): OrderKind {
-  const fields: Field[] = [
-    { name: 'waivedGroups', kind: 'names', known: null, countMax: limits.waivedGroupsMax },
-  ];
+  const fields = fieldsOf('drainBroker', [...Object.keys(broker), 'address']);
   return {
     word: 'drainBroker',
     target: titleOf(broker),
     fieldsOf: () => fields,
-    planOf: (values) => ({
-      drainBroker: { ...broker, waivedGroups: namesIn(values, 'waivedGroups') },
-    }),
+    planOf: (values) => planOf('drainBroker', broker, fields, values),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { OffsetPosition, OffsetResetMode } from '@/gql/operations';
 import { type Field, namesIn, textIn, type Values } from './field';
-import limits from './limits.json';
+import { describedField } from './order-fields';
 import type { OrderKind } from './order-kind';
 import type { PlacedTopic } from './topic-orders';
 
 const positions: readonly OffsetPosition[] = ['EARLIEST', 'LATEST', 'TIME', 'OFFSET'];
-const modes: readonly OffsetResetMode[] = ['AUTO', 'ONLINE', 'OFFLINE'];
+const modes = (describedField('resetOffsets', 'mode').choices ?? []) as OffsetResetMode[];
 
 function positionIn(values: Values): OffsetPosition {
   return positions.find((one) => one === values.position) ?? 'EARLIEST';
@@ -30,7 +30,7 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
       {
         name: 'consumerGroup',
         kind: 'name',
-        lengthMax: limits.groupNameLengthMax,
+        lengthMax: describedField('resetOffsets', 'consumerGroup').lengthMax ?? 0,
         initial: groupName,
       },
       {

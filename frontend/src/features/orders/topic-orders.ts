@@ -1,62 +1,13 @@
-import type { TopicMessageType } from '@/gql/operations';
-import { type Choice, countIn, type Field, flagIn, namesIn, textIn, type Values } from './field';
-import limits from './limits.json';
+import { fieldsOf, planOf } from './order-fields';
 import type { OrderKind } from './order-kind';
 
-const messageTypes: readonly TopicMessageType[] = [
-  'NORMAL',
-  'FIFO',
-  'DELAY',
-  'TRANSACTION',
-  'MIXED',
-  'UNSPECIFIED',
-];
-const messageTypeChoices: Choice[] = messageTypes.map((value) => ({
-  value,
-  word: `messageType.${value}`,
-}));
-
-function messageTypeIn(values: Values): TopicMessageType | null {
-  return messageTypes.find((one) => one === values.messageType) ?? null;
-}
-
-const queueCount = { kind: 'count', low: 0, high: limits.queueCountMax } as const;
-function messageType(none: string): Field {
-  const choices = messageTypeChoices;
-  return { name: 'messageType', kind: 'choice', choices, initial: null, none };
-}
-
-/** As the control plane has it where nothing is said. */
-const queueCountDefault = 8;
-
 export function createTopic(clusterName: string, groups: readonly string[]): OrderKind {
-  const fields: Field[] = [
-    { name: 'topicName', kind: 'name', lengthMax: limits.topicNameLengthMax },
-    { name: 'brokerGroups', kind: 'names', known: groups },
-    { name: 'readQueueCount', ...queueCount, initial: queueCountDefault },
-    { name: 'writeQueueCount', ...queueCount, initial: queueCountDefault },
-    messageType('field.notSaid'),
-    { name: 'isReadable', kind: 'flag', initial: true },
-    { name: 'isWritable', kind: 'flag', initial: true },
-    { name: 'isOrdered', kind: 'flag', initial: false },
-  ];
+  const fields = fieldsOf('createTopic', ['clusterName'], { brokerGroups: { names: groups } });
   return {
     word: 'createTopic',
     target: clusterName,
     fieldsOf: () => fields,
-    planOf: (values) => ({
-      createTopic: {
-        clusterName,
-        topicName: textIn(values, 'topicName'),
-        brokerGroups: namesIn(values, 'brokerGroups'),
-        readQueueCount: countIn(values, 'readQueueCount') ?? queueCountDefault,
-        writeQueueCount: countIn(values, 'writeQueueCount') ?? queueCountDefault,
-        isReadable: flagIn(values, 'isReadable') ?? true,
-        isWritable: flagIn(values, 'isWritable') ?? true,
-        isOrdered: flagIn(values, 'isOrdered') ?? false,
-        messageType: messageTypeIn(values),
-      },
-    }),
+    planOf: (values) => planOf('createTopic', { clusterName }, fields, values),
   };
 }
 
@@ -79,73 +30,35 @@ export function commonOf<T>(values: readonly T[]): T | null {
   return first !== undefined && values.every((value) => value === first) ? first : null;
 }
 
-export function changeTopic(topic: PlacedTopic): OrderKind {
-  const { clusterName, name: topicName, placements } = topic;
-  const common = <T>(pick: (placement: PlacedTopic['placements'][number]) => T) =>
-    commonOf(placements.map(pick));
-  const fields: Field[] = [
-    {
-      name: 'brokerGroups',
-      kind: 'names',
-      known: placements.map(({ groupName }) => groupName),
-    },
-    {
-      name: 'readQueueCount',
-      ...queueCount,
-      initial: null,
-      present: common(({ readQueueCount }) => readQueueCount),
-    },
-    {
-      name: 'writeQueueCount',
-      ...queueCount,
-      initial: null,
-      present: common(({ writeQueueCount }) => writeQueueCount),
-    },
-    messageType('field.asItIs'),
-    { name: 'isReadable', kind: 'yesNo', present: common(({ readable }) => readable) },
-    { name: 'isWritable', kind: 'yesNo', present: common(({ writable }) => writable) },
-    { name: 'isOrdered', kind: 'yesNo', present: common(({ isOrdered }) => isOrdered) },
-  ];
+export function changeTopic({ clusterName, name: topicName, placements }: PlacedTopic): OrderKind {
+  const present = <T extends boolean | number>(
+    pick: (placement: PlacedTopic['placements'][number]) => T,
+  ) => ({ present: commonOf(placements.map(pick)) });
+  const fields = fieldsOf('changeTopic', ['clusterName', 'topicName'], {
+    brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+    readQueueCount: present(({ readQueueCount }) => readQueueCount),
+    writeQueueCount: present(({ writeQueueCount }) => writeQueueCount),
+    isReadable: present(({ readable }) => readable),
+    isWritable: present(({ writable }) => writable),
+    isOrdered: present(({ isOrdered }) => isOrdered),
+  });
   return {
     word: 'changeTopic',
     target: topicName,
     fieldsOf: () => fields,
-    planOf: (values) => ({
-      changeTopic: {
-        clusterName,
-        topicName,
-        brokerGroups: namesIn(values, 'brokerGroups'),
-        readQueueCount: countIn(values, 'readQueueCount'),
-        writeQueueCount: countIn(values, 'writeQueueCount'),
-        isReadable: flagIn(values, 'isReadable'),
-        isWritable: flagIn(values, 'isWritable'),
-        isOrdered: flagIn(values, 'isOrdered'),
-        messageType: messageTypeIn(values),
-      },
-    }),
+    planOf: (values) => planOf('changeTopic', { clusterName, topicName }, fields, values),
   };
 }
 
-export function deleteTopic({ clusterName, name, placements }: PlacedTopic): OrderKind {
-  const fields: Field[] = [
-    {
-      name: 'brokerGroups',
-      kind: 'names',
-      known: placements.map(({ groupName }) => groupName),
-    },
-    { name: 'onlyEmpty', kind: 'flag', initial: true },
-  ];
+export function deleteTopic({ clusterName, name: topicName, placements }: PlacedTopic): OrderKind {
+  const fields = fieldsOf('deleteTopic', ['clusterName', 'topicName'], {
+    brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+    onlyEmpty: { initial: true },
+  });
   return {
     word: 'deleteTopic',
-    target: name,
+    target: topicName,
     fieldsOf: () => fields,
-    planOf: (values) => ({
-      deleteTopic: {
-        clusterName,
-        topicName: name,
-        brokerGroups: namesIn(values, 'brokerGroups'),
-        onlyEmpty: flagIn(values, 'onlyEmpty') ?? true,
-      },
-    }),
+    planOf: (values) => planOf('deleteTopic', { clusterName, topicName }, fields, values),
   };
 }

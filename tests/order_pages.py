@@ -1,0 +1,118 @@
+"""Write what is made from the orders: `python -m tests.order_pages`.
+
+That is the table of parameters in docs/operations.md, between two marks, and the description of
+the orders' fields from which the console makes its forms.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from backend.domain.orders.parameter import Field, fields_of
+from backend.services.operations.kinds import KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "operations.md"
+FORMS = ROOT / "frontend" / "src" / "features" / "orders" / "orders.json"
+BEGIN, END = "<!-- written by make orders: begin -->\n", "<!-- end -->\n"
+
+
+def rewritten(page: str) -> str:
+    """Put the table into the page."""
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}{table()}{END}{after}"
+
+
+def table() -> str:
+    """Write a row for every parameter of every kind."""
+    head = "| kind | parameter | allowed values | default | meaning |\n|---|---|---|---|---|\n"
+    return head + "".join(f"| {' | '.join(cells)} |\n" for cells in _rows())
+
+
+def forms() -> str:
+    """Describe every field that the graph takes, by its order, in the graph's spelling."""
+    described = {
+        _camel(name): {
+            _camel(one.name): _form(one)
+            for one in fields_of(kind.order_type)
+            if not one.about.for_undo and not is_dataclass(one.type)
+        }
+        for name, kind in KINDS.items()
+    }
+    return json.dumps(described, indent=2) + "\n"
+
+
+def _rows() -> Iterator[tuple[str, ...]]:
+    for name, kind in KINDS.items():
+        for number, one in enumerate(fields_of(kind.order_type)):
+            text = one.about.text.replace("|", "\\|")
+            shown = f"`{name}`" if number == 0 else ""
+            yield shown, f"`{one.name}`", _allowed(one), _default(one), text
+
+
+def _allowed(one: Field) -> str:
+    bounds = one.about.bounds
+    if is_dataclass(one.type):
+        parts = ", ".join(f"`{part.name}`" for part in fields_of(one.type))
+        allowed = f"{{{parts}}}"
+    elif issubclass(one.type, Enum):
+        allowed = ", ".join(f"`{choice.value}`" for choice in one.type)
+    elif one.type is bool:
+        allowed = "`true`, `false`"
+    elif one.type is int:
+        allowed = f"{bounds.low} or more" if one.is_long else f"{bounds.low} to {bounds.high}"
+    else:
+        longest = bounds.length_max or bounds.name_length_max
+        allowed = f"text of at most {longest} characters" if longest else "text"
+    if one.is_list:
+        allowed = f"list of at most {bounds.count_max}: {allowed}"
+    return allowed
+
+
+def _default(one: Field) -> str:
+    if one.is_required:
+        return "required"
+    return "none" if one.default in (None, ()) else f"`{json.dumps(one.default)}`".replace('"', "")
+
+
+def _form(one: Field) -> dict[str, Any]:
+    bounds = one.about.bounds
+    initial = None if one.is_required else one.default
+    described: dict[str, Any] = {"type": _form_type(one)}
+    if isinstance(initial, Enum):
+        initial = initial.name
+    if issubclass(one.type, Enum):
+        described["choices"] = [choice.name for choice in one.type]
+    if one.is_list:
+        return {**described, "countMax": bounds.count_max}
+    if one.type is int:
+        described |= {"low": bounds.low, "high": None if one.is_long else bounds.high}
+    if one.type is str:
+        return {**described, "lengthMax": bounds.length_max or bounds.name_length_max}
+    return {**described, "initial": initial}
+
+
+def _form_type(one: Field) -> str:
+    if one.is_list:
+        return "names"
+    if issubclass(one.type, Enum):
+        return "choice"
+    if one.type is bool:
+        return "yesNo" if one.is_optional else "flag"
+    if one.type is int:
+        return "number" if one.is_long else "count"
+    return "name"
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text()))
+    FORMS.write_text(forms())
