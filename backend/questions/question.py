@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 from backend.domain.access import Permission, Reach
 from backend.domain.errors import DomainError
-from backend.domain.names import CLUSTER_NAME_BYTES_MAX
 from backend.domain.page import PAGE_SIZE_MAX, SEARCH_LENGTH_MAX
 from backend.views.graph_forms import IS_INT64
 
@@ -51,7 +50,6 @@ After = Annotated[KeyT | None, Cursor()]
 Search = Annotated[
     str | None, Given("A part of the names that are listed.", length_max=SEARCH_LENGTH_MAX)
 ]
-OfCluster = Annotated[str | None, Given(length_max=CLUSTER_NAME_BYTES_MAX)]
 BrokerId = Annotated[int, Given(low=0, high=BROKER_ID_MAX), IS_INT64]
 
 

@@ -15,13 +15,6 @@ Int64 = Annotated[int, IS_INT64]
 
 
 @dataclass(frozen=True, slots=True)
-class GraphType:
-    """Give a field another type in the graph than over REST."""
-
-    type: object
-
-
-@dataclass(frozen=True, slots=True)
 class Pairs:
     """List the pairs of a mapping in the graph, which has no mappings, as a type of this name."""
 

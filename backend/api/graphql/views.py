@@ -6,6 +6,7 @@ Resolvers return the views themselves, since the graph reads fields by their nam
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -19,18 +20,16 @@ from strawberry.types.field import StrawberryField
 from backend.api.graphql.pages import Connection, PageInfo
 from backend.api.graphql.scalars import Int64
 from backend.domain.page import Page
-from backend.views.graph_forms import IS_INT64, GraphType, Pairs, graph_description, graph_name
+from backend.views.graph_forms import IS_INT64, Pairs, graph_description, graph_name
 from backend.views.observed_pages import is_observed_page, views_of
 
 
 @cache
 def graph_type(view: type) -> Any:
     """Return the type that presents a view."""
-    hints = get_type_hints(view, include_extras=True)
     if is_observed_page(view):
-        item, unknown = views_of(view)
-        hints |= {"page": Page[item, Any], "unknown": list[unknown]}  # type: ignore[valid-type]
-        return _observed_page_type(graph_name(view), hints)
+        return _observed_page_type(view)
+    hints = get_type_hints(view, include_extras=True)
     resolved = {
         one.name: _pairs_field(one.name, hints[one.name])
         for one in fields(view)
@@ -40,17 +39,17 @@ def graph_type(view: type) -> Any:
     return _make(graph_name(view), annotations, resolved, graph_description(view))
 
 
-def _observed_page_type(name: str, hints: Mapping[str, Any]) -> Any:
+def _observed_page_type(view: type) -> Any:
     """Make the type of an observed page: a connection, and what is beside it."""
-    (item, _) = get_args(hints["page"])
+    item, unknown = views_of(view)
     annotations = {
-        "nodes": list[translate(item)],  # type: ignore[misc]
+        "nodes": list[graph_type(item)],  # type: ignore[misc]
         "page_info": PageInfo,
         "total_count": int,
-        "unknown": translate(hints["unknown"]),
-        "observed_at": hints["observed_at"],
+        "unknown": list[graph_type(unknown)],  # type: ignore[misc]
+        "observed_at": datetime,
     }
-    return _make(name, annotations)
+    return _make(graph_name(view), annotations)
 
 
 def _make(
@@ -72,7 +71,6 @@ def _pairs_field(name: str, annotation: Any) -> StrawberryField:
     """Make the field that lists the pairs of a mapping."""
     pairs = _find_pairs(annotation)
     assert pairs is not None, "the field is marked"
-
     pair_type = _pair_type(pairs, get_args(annotation)[0])
 
     def resolve(root: Any) -> Any:
@@ -138,8 +136,6 @@ def _translate_plain(kind: type) -> Any:
 
 def _translate_marked(kind: Any, *marks: Any) -> Any:
     for mark in marks:
-        if isinstance(mark, GraphType):
-            return translate(mark.type)
         if isinstance(mark, Pairs):
             return list[_pair_type(mark, kind)]  # type: ignore[misc]
         if mark == IS_INT64:
