@@ -259,8 +259,7 @@ fn a_decoded_send_is_stored_and_answered_as_one_on_a_connection() {
         let fixture = Fixture::new(FlushMode::Async);
         let chunk = send(encoding, 7, "1", b"hello");
         let first = fixture.receive(&mut fixture.connect(), &chunk);
-        let commands = Decoder::new(1 << 20).receive(&chunk).unwrap();
-        let command = &commands[0];
+        let command = &decode(&chunk)[0];
         let decoded = |topic| DecodedSend {
             code: command.code,
             opaque: command.opaque,
@@ -294,10 +293,8 @@ fn a_decoded_send_is_stored_and_answered_as_one_on_a_connection() {
             second.arrivals[0].max_offset,
             first.arrivals[0].max_offset + 1
         );
-        let [first, second] = [&first.replies, &second.replies].map(|replies| {
-            let mut answers = Decoder::new(1 << 20).receive(replies).unwrap();
-            answers.remove(0)
-        });
+        let [first, second] =
+            [&first.replies, &second.replies].map(|replies| decode(replies).remove(0));
         assert_eq!((second.code, second.opaque), (first.code, 7));
         assert_eq!(second.ext["transactionId"], first.ext["transactionId"]);
         assert_eq!(second.ext["queueOffset"], "1");
