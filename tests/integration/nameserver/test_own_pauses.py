@@ -27,7 +27,7 @@ from workers.broker.replication.controller_client import (
 )
 from workers.broker.replication.identity import Identity
 
-GROUP_COUNT = 100
+GROUP_COUNT = 200
 ROUTED_COUNT = 20
 LEASE_MS = 5_000
 BEAT_S = 1.0
