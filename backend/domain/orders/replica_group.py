@@ -100,7 +100,7 @@ class ForgetReplicas:
 class AdoptReplicas:
     """Adopt brokers under the ids they claim; without a choice of the master, facts decide.
 
-    `least_epoch` stands for the epochs that nobody told.
+    `least_epoch` stands for epochs that no broker reports.
     """
 
     cluster_name: ClusterName
@@ -111,7 +111,7 @@ class AdoptReplicas:
     ] = None
     least_epoch: Annotated[
         int | None,
-        Parameter("Newest epoch in the logs of those who told none.", low=0, high=INT_MAX),
+        Parameter("Newest epoch in the logs of brokers that report none.", low=0, high=INT_MAX),
     ] = None
     accepts_loss: Annotated[
         bool, Parameter("Adopt them although acknowledged messages may be lost.")

@@ -46,6 +46,7 @@ def filled(store: Store, pulls: int) -> Connection:
         count_max=32,
         bytes_max=256 * KIB,
         suggested_broker_id=0,
+        facts_version=hot.facts_version,
         expression="*",
         expression_type="TAG",
     )
