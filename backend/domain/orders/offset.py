@@ -13,6 +13,7 @@ from backend.domain.orders.parameter import (
     Parameter,
 )
 from backend.domain.orders.topic import TopicName
+from backend.rules.consumer_group import CREATED_NAME_LENGTH_MAX
 
 QUEUE_ID_MAX: Final = 65_535
 
@@ -63,7 +64,10 @@ class ResetOffsets:
     ] = ResetMode.AUTO
     source_group: Annotated[
         str | None,
-        Parameter("The consumer group whose offsets are taken, with the position `group`."),
+        Parameter(
+            "The consumer group whose offsets are taken, with the position `group`.",
+            name_length_max=CREATED_NAME_LENGTH_MAX,
+        ),
     ] = None
 
     @property

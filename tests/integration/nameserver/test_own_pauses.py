@@ -29,8 +29,8 @@ from workers.broker.replication.identity import Identity
 
 GROUP_COUNT = 200
 ROUTED_COUNT = 20
-LEASE_MS = 5_000
-BEAT_S = 1.0
+LEASE_MS = 8_000
+BEAT_S = 2.0
 PAUSE_S = 10.0
 FIRST, SECOND = 1, 2
 STEP_COUNT_MAX = 20

@@ -4,21 +4,27 @@ import { describedField } from './order-fields';
 import type { OrderKind } from './order-kind';
 import type { PlacedTopic } from './topic-orders';
 
-const positions: readonly OffsetPosition[] = ['EARLIEST', 'LATEST', 'TIME', 'OFFSET'];
+const positions: readonly OffsetPosition[] = ['EARLIEST', 'LATEST', 'TIME', 'OFFSET', 'GROUP'];
 const modes = (describedField('resetOffsets', 'mode').choices ?? []) as OffsetResetMode[];
 
 function positionIn(values: Values): OffsetPosition {
   return positions.find((one) => one === values.position) ?? 'EARLIEST';
 }
 
+function groupField(name: 'consumerGroup' | 'sourceGroup', initial = ''): Field {
+  const lengthMax = describedField('resetOffsets', name).lengthMax ?? 0;
+  return { name, kind: 'name', lengthMax, initial };
+}
+
 function fieldOfPosition(position: OffsetPosition): Field[] {
   if (position === 'TIME') return [{ name: 'time', kind: 'time' }];
+  if (position === 'GROUP') return [groupField('sourceGroup')];
   if (position !== 'OFFSET') return [];
   const range = { low: '0', high: null, initial: '', isOptional: false };
   return [{ name: 'offset', kind: 'number', ...range }];
 }
 
-/** Resets where a group goes on reading a topic; the plan shows each queue of it. */
+/** Resets where a group goes on reading a topic; the plan shows each queue of it. From another group its offsets are copied. */
 export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
   const { clusterName, name: topicName, placements } = topic;
   const queueCount = Math.max(0, ...placements.map(({ readQueueCount }) => readQueueCount));
@@ -27,12 +33,7 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
     word: 'resetOffsets',
     target: topicName,
     fieldsOf: (values) => [
-      {
-        name: 'consumerGroup',
-        kind: 'name',
-        lengthMax: describedField('resetOffsets', 'consumerGroup').lengthMax ?? 0,
-        initial: groupName,
-      },
+      groupField('consumerGroup', groupName),
       {
         name: 'position',
         kind: 'choice',
@@ -65,6 +66,7 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
           position,
           timestampMs: position === 'TIME' ? String(Date.parse(textIn(values, 'time'))) : null,
           offset: position === 'OFFSET' ? textIn(values, 'offset') : null,
+          sourceGroup: position === 'GROUP' ? textIn(values, 'sourceGroup') : null,
           brokerGroups: namesIn(values, 'brokerGroups'),
           queueIds: namesIn(values, 'queueIds').map(Number),
           mode: modes.find((one) => one === values.mode) ?? 'AUTO',

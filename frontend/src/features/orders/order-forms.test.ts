@@ -76,6 +76,24 @@ test('a reset asks for what its position needs, and sends no value of another', 
   expect(latest).toMatchObject({ offset: null, timestampMs: null });
 });
 
+test('offsets are copied from another consumer group, which is named', () => {
+  const kind = resetOffsets(topic, 'billing');
+  const fields = kind.fieldsOf({ position: 'GROUP' });
+  expect(fields.find(({ name }) => name === 'sourceGroup')).toMatchObject({ lengthMax: 120 });
+
+  const values = { consumerGroup: 'billing', sourceGroup: '' };
+  expect(problemsOf(fields, values).sourceGroup).toEqual({ word: 'empty', values: {} });
+  const copied = { ...values, sourceGroup: 'audit', position: 'GROUP' };
+  expect(kind.planOf(copied).resetOffsets).toMatchObject({
+    consumerGroup: 'billing',
+    sourceGroup: 'audit',
+    position: 'GROUP',
+  });
+  expect(kind.planOf({ ...copied, position: 'LATEST' }).resetOffsets).toMatchObject({
+    sourceGroup: null,
+  });
+});
+
 test('a setting is asked for by its own type, with the value of the next start', () => {
   const property = {
     name: 'flushDiskType',
