@@ -148,6 +148,8 @@ mod tests {
     const NOW_MS: i64 = 1_758_000_000_000;
     const SEGMENT_SIZE: u64 = 4 << 20;
     const MIB: u64 = 1 << 20;
+    /// A kernel that reclaims idle pages may take some at any time.
+    const TAKEN_BY_THE_KERNEL_MAX: u64 = MIB / 4;
 
     /// A flushed log of 16 KiB messages of one queue.
     fn filled(dir: &std::path::Path, size: u64, hot_size: u64, cold_cache: u64) -> Store {
@@ -191,7 +193,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let store = filled(dir.path(), 40 * MIB, 8 * MIB, 2 * MIB);
         let (end, hot) = (store.max_position(), store.hot_position());
-        assert_eq!(resident(&store, 0, end), end.next_multiple_of(4096));
+        assert!(resident(&store, 0, end) >= end - TAKEN_BY_THE_KERNEL_MAX);
 
         let (mut offset, mut cold_count_max) = (0, 0);
         loop {
@@ -218,10 +220,7 @@ mod tests {
         assert!((1..=COUNT_MAX).contains(&cold_count_max));
         let cold = resident(&store, 0, hot - PIECE_BYTES);
         assert!(cold <= 3 * MIB, "{cold} bytes of the cold part are left");
-        assert_eq!(
-            resident(&store, hot, end),
-            end.next_multiple_of(4096) - hot.next_multiple_of(4096)
-        );
+        assert!(resident(&store, hot, end) >= end - hot - TAKEN_BY_THE_KERNEL_MAX);
     }
 
     #[test]
