@@ -70,13 +70,13 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (a quarter of an hour after the set-up)
+test: ## Run every check there is (half an hour after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
@@ -111,13 +111,12 @@ test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
-# It runs beside `test-cluster`, whose tests wait for half of their time.
 test-integration: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 2 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 3 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(JUNIT) \
+	$(PYTHON) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(JUNIT) \
 	  tests/system tests/chaos tests/interop
 
 $(STAMPS)/interop: $(STAMPS)/python $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
