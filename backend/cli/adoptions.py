@@ -11,13 +11,13 @@ from backend.cli.target import Options
 
 
 def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None:
-    """List brokers whose group the control plane lost, and which wait to be adopted.
+    """List brokers that wait for adoption because the control plane lost their group.
 
     Example:
         regent replica candidates
 
     Args:
-        limit: How many at most.
+        limit: Maximum number of brokers.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -13,23 +13,23 @@ from backend.cli.reader import new_output, print_note, reader
 from backend.cli.usage import usage_error
 
 _HELP_FLAGS: Final = frozenset({"-h", "--help"})
-_HELP: Final = """Run a message-queue cluster and its control plane, and look into it.
+_HELP: Final = """Run a message-queue cluster and its control plane, and inspect the cluster.
 
 Start here:
     regent up                   run a whole local cluster
-    regent status               see whether all is well
-    regent broker list          see its brokers
-    regent replica list         see who is master, and who could be
-    regent topic list           see its topics
-    regent capacity report      see how long the disks last
+    regent status               show the health of the cluster
+    regent broker list          show the brokers
+    regent replica list         show the masters and the replicas
+    regent topic list           show the topics
+    regent capacity report      show how long the disks last
 
-Commands speak to the server of --server, --context or --data; else to that of \
-REGENT_URL, of REGENT_CONTEXT, of the context in use (`regent context use`, `regent \
-login`); else to the local cluster of `regent up` in this directory. They sign in \
-with --token, else REGENT_TOKEN, else what the context keeps; a --context on the \
-command line goes before REGENT_TOKEN. --cluster goes before REGENT_CLUSTER and that \
-before the context's cluster, --output before REGENT_OUTPUT and that before the \
-context's.
+A command takes its server from --server, --context or --data. Without these options, \
+it uses REGENT_URL, then REGENT_CONTEXT, then the context in use (`regent context use`, \
+`regent login`). Without a context in use, it uses the local cluster of `regent up` in \
+this directory. A command signs in with --token, else with REGENT_TOKEN, else with the \
+token of the context. With --context on the command line, it ignores REGENT_TOKEN. \
+--cluster replaces REGENT_CLUSTER, which replaces the cluster of the context. --output \
+replaces REGENT_OUTPUT, which replaces the output format of the context.
 """
 _SECTION: Final = re.compile(r"^(Args|Examples?|Raises|Returns):$")
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
@@ -39,71 +39,83 @@ COMMANDS: Final = (
     (
         "up",
         "processes:up",
-        "Run a whole local cluster until Ctrl-C; the data stays for the next start.",
+        "Run a whole local cluster until you press Ctrl-C; the data stays for the next start.",
     ),
     ("run", "processes:run", "Run one process of a cluster in the foreground."),
     (
         "login",
         "session:login",
-        "Sign in and keep the session's token in a context, which is then in use.",
+        "Sign in, keep the session's token in a context, and use this context from now on.",
     ),
     (
         "logout",
         "session:logout",
-        "End the session of a context and forget its token; the context itself is kept.",
+        "End the session of a context and delete its token, but keep the context.",
     ),
-    ("whoami", "session:whoami", "Say who is signed in, where, and until when."),
+    (
+        "whoami",
+        "session:whoami",
+        "Show the signed-in user, the server, and the end of the session.",
+    ),
     (
         "context contexts",
         "contexts:context",
-        "Keep servers by name, with what one signs in with and works on there.",
+        "Manage contexts: named servers, each with a token, a cluster and an output format.",
     ),
     (
         "status",
         "status:show_status",
-        "Say whether all is well, what is missing, and what one more failure would cost.",
+        "Show the health of clusters, missing brokers, and the effect of one more failure.",
     ),
     ("cluster clusters", "clusters:cluster", "Show clusters."),
     ("broker brokers", "nouns.broker:broker", "Show and change brokers."),
     (
         "controller controllers",
         "nouns.controller:controller",
-        "Show and change who is master of broker groups.",
+        "Show and change the masters of broker groups.",
     ),
-    ("replica replicas", "nouns.replica:replica", "Show replicas, and take lost ones in again."),
+    (
+        "replica replicas",
+        "nouns.replica:replica",
+        "Show replicas, and adopt replicas whose group the control plane lost.",
+    ),
     ("topic topics", "nouns.topic:topic", "Show and change topics."),
     ("lock locks", "locks:lock", "Show locks of ordered queues, and release them."),
-    ("queue queues", "locks:queue", "Say why queues stand still."),
+    ("queue queues", "locks:queue", "Explain why consumer groups do not read queues."),
     ("group groups", "nouns.group:group", "Show, create, change and delete consumer groups."),
-    ("client clients", "clients:client", "Show producers and consumers that are connected."),
-    ("message messages", "messages:message", "Find messages, look at them, follow a topic."),
-    ("offset offsets", "offsets:offset", "Change where consumer groups go on reading."),
-    ("capacity", "capacity:capacity", "Make and show capacity reports."),
-    ("store", "store:store", "Look into a broker's message store, from its files."),
+    ("client clients", "clients:client", "Show connected producers and consumers."),
+    ("message messages", "messages:message", "Find and show messages, and follow a topic."),
+    ("offset offsets", "offsets:offset", "Change the offsets of consumer groups."),
+    ("capacity", "capacity:capacity", "Create and show capacity reports."),
+    (
+        "store",
+        "store:store",
+        "Inspect, verify and rebuild a broker's message store from its files.",
+    ),
     (
         "operation operations op",
         "nouns.operation:operation",
-        "Show changes of clusters, and steer them.",
+        "Show and control operations, which change clusters.",
     ),
-    ("audit", "audit:audit", "Show who changed what, and verify the record."),
-    ("user users", "users:user", "Say who may sign in, and change your password."),
-    ("session sessions", "sessions:session", "Show who is signed in, and end sessions."),
-    ("token tokens", "tokens:token", "Make, list and revoke API tokens for programs."),
-    ("finding findings", "findings:finding", "Show broken invariants of clusters, and what to do."),
+    ("audit", "audit:audit", "Show the audit of all changes, and verify the audit."),
+    ("user users", "users:user", "Manage users, and change your own password."),
+    ("session sessions", "sessions:session", "List and end sessions."),
+    ("token tokens", "tokens:token", "Create, list and revoke API tokens for programs."),
+    ("finding findings", "findings:finding", "Show broken invariants of clusters, with advice."),
     (
         "maintenance",
         "maintenance:maintenance",
-        "Show what runs by itself, and what it would let go.",
+        "Show the periodic tasks, and the data that they would delete.",
     ),
     (
         "events event",
         "events:list_or_follow",
-        "Show what has happened: elections, brokers lost and back, operations and their steps.",
+        "Show events: elections, lost and returned brokers, operations and their steps.",
     ),
     (
         "completion",
         "completion:print_script",
-        "Print the script that lets a shell complete regent.",
+        "Print the shell script that completes regent commands.",
     ),
 )
 """Names, place below this package, and help of each command, which is imported when it is run."""
@@ -132,7 +144,7 @@ for _names, _place, _help in COMMANDS:
 app.command(
     "backend.cli.mqadmin.command:mqadmin",
     name="mqadmin",
-    help="Run a command of stock's mqadmin as the command of regent that does the same.",
+    help="Run a command of RocketMQ's mqadmin as the regent command that does the same.",
     # It reads `--help` and `--` itself.
     help_flags=[],
     version_flags=[],

@@ -20,17 +20,18 @@ def approve_operation(
     reason: str | None = None,
     options: Options = Options(),
 ) -> None:
-    """Approve what somebody else has confirmed, so that it is carried out; not one's own.
+    """Approve an operation that another user has confirmed, so that a worker carries it out.
 
-    Refused when a fact that it was planned from has moved. `regent operation list --state
-    awaiting_approval` shows what waits, `regent operation get ID` its plan.
+    You cannot approve your own operation. Regent refuses the approval if a fact of the plan has
+    changed. `regent operation list --state awaiting_approval` lists the waiting operations. `regent
+    operation get ID` shows the plan of an operation.
 
     Example:
         regent operation approve 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --reason "seen with anna"
 
     Args:
         operation_id: Id of the operation.
-        reason: Why it is approved; it stands in the audit.
+        reason: Reason for the approval, for the audit.
         options: Which server, and how to print.
     """
     _review("approve", operation_id, reason, options)
@@ -43,14 +44,14 @@ def decline_operation(
     reason: str,
     options: Options = Options(),
 ) -> None:
-    """Decline what somebody else has confirmed; it ends, and nothing has changed.
+    """Decline an operation that another user has confirmed; the operation ends without changes.
 
     Example:
         regent operation decline 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --reason "not before Monday"
 
     Args:
         operation_id: Id of the operation.
-        reason: Why it is declined; it stands in the audit.
+        reason: Reason for the refusal, for the audit.
         options: Which server, and how to print.
     """
     _review("decline", operation_id, reason, options)

@@ -15,7 +15,7 @@ from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
-audit = App(name="audit", help="Show who changed what, and verify the record.")
+audit = App(name="audit", help="Show the audit of all changes, and verify the audit.")
 
 
 @Parameter(name="*")
@@ -24,19 +24,19 @@ class Chosen:
     """Hold which entries are meant; what is left out lets all pass."""
 
     cluster: str | None = None
-    """Only of this cluster."""
+    """Only entries of this cluster."""
     actor: str | None = None
-    """Only what this user or worker did."""
+    """Only changes that this user or worker made."""
     operation: str | None = None
-    """Only what belongs to the operation of this id."""
+    """Only entries of the operation with this id."""
     action: str | None = None
-    """Only this, such as operation.done, or its family: operation, step, user."""
+    """Only this action, such as operation.done, or this family: operation, step, user."""
     search: str | None = None
-    """Only what was done to something whose name holds this text."""
+    """Only entries whose target's name contains this text."""
     since: datetime | None = None
-    """Only from this time on, in UTC unless it says otherwise."""
+    """Only entries from this time on. The time is in UTC unless it names another zone."""
     until: datetime | None = None
-    """Only before this time."""
+    """Only entries before this time."""
 
     @property
     def parameters(self) -> dict[str, str | None]:
@@ -59,7 +59,7 @@ def list_entries(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """List entries of the audit, the newest first.
+    """List audit entries, the newest first.
 
     Examples:
         regent audit list
@@ -68,7 +68,7 @@ def list_entries(
 
     Args:
         chosen: Which entries are meant.
-        limit: How many at most.
+        limit: Maximum number of entries.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -97,14 +97,15 @@ def list_entries(
 def export_entries(
     file: Path, /, *, chosen: Chosen = Chosen(), options: Options = Options()
 ) -> None:
-    """Write entries with their hashes to a file, one JSON object on a line, the oldest first.
+    """Write audit entries and their hashes to a file: one JSON object per line, the oldest first.
 
     Examples:
         regent audit export audit.jsonl
         regent audit export yesterday.jsonl --since 2026-11-21 --until 2026-11-22
 
     Args:
-        file: File to write; it is replaced when all is there.
+        file: File to write. The command replaces an existing file only after it has written all
+            entries.
         chosen: Which entries are meant.
         options: Which server, and how to print.
     """
@@ -125,9 +126,10 @@ def export_entries(
 
 @audit.command(name="verify")
 def verify_entries(*, options: Options = Options()) -> None:
-    """Follow the chain of hashes over all entries, and name the first one that was changed.
+    """Verify the hash chain of all audit entries, and name the first changed entry.
 
-    Keep the number and hash that it ends at: entries cut off at the end leave no other trace.
+    Keep the number and the hash of the last entry, which the command prints. Without them, you
+    cannot detect entries that were removed from the end.
 
     Example:
         regent audit verify

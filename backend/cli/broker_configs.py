@@ -10,7 +10,7 @@ from backend.cli.output import print_json, print_table
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-config = App(name="config", help="Show and change what a broker is set to.")
+config = App(name="config", help="Show and change a broker's properties.")
 
 RegisteredId = Annotated[int, Parameter(name="--broker", validator=validators.Number(gte=0))]
 
@@ -25,9 +25,10 @@ def get_config(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show a broker's properties: what is in force, what its file says, and what may be set.
+    """Show a broker's properties: the current value, the value in its file, and the allowed values.
 
-    The broker itself is asked. FILE is what the next start takes, `-` where that is not told.
+    The command asks the broker. FILE is the value that the broker uses after its next start; `-`
+    means unknown.
 
     Examples:
         regent broker config get broker-a
@@ -36,10 +37,10 @@ def get_config(
 
     Args:
         group: Name of the broker group.
-        names: Names of properties; all when left out.
-        broker: Id of the broker as it is registered; 0 is the master.
-        changed: Only what is not the default, or counts after the next start.
-        cluster: Name of the cluster; not needed when there is only one.
+        names: Names of properties. Default: all properties.
+        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        changed: Only properties whose value is not the default, or changes at the next start.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -24,10 +24,10 @@ def name_broker(order: Mapping[str, Any]) -> str:
 
 @orders(CordonBroker, name_broker, places=GROUP)
 def cordon(given: Given) -> Mapping[str, Any]:
-    """Keep producers away from a broker: its topics can't be written there, but are still read.
+    """Stop writes to a broker; consumers can still read from the broker.
 
-    Routes say so everywhere within seconds, and clients look at them every 30 s. It stays so when
-    the broker is restarted.
+    Name servers remove the broker's write permission from their routes within seconds. Clients
+    fetch routes every 30 s. A restart of the broker does not end the cordon.
 
     Examples:
         regent broker cordon broker-a --dry-run
@@ -38,7 +38,7 @@ def cordon(given: Given) -> Mapping[str, Any]:
 
 @orders(UncordonBroker, name_broker, places=GROUP)
 def uncordon(given: Given) -> Mapping[str, Any]:
-    """Let producers come to a broker again.
+    """Allow writes to a broker again.
 
     Example:
         regent broker uncordon broker-a
@@ -48,11 +48,12 @@ def uncordon(given: Given) -> Mapping[str, Any]:
 
 @orders(DrainBroker, name_broker, places=GROUP)
 def drain(given: Given) -> Mapping[str, Any]:
-    """Empty a broker so that it can be stopped: producers leave, then mastership or the messages.
+    """Prepare a broker for a stop: stop writes, then move its mastership or wait for consumers.
 
-    A master under a controller hands over to a replica of its set, which holds all messages. Of
-    another broker the consumer groups are waited for until they have read to the end; that can be
-    paused and cancelled, and `regent operation get` shows how far they are.
+    A master under a controller hands over to a replica of its SyncStateSet, which holds all
+    messages. On any other broker, the operation waits until each consumer group has read all
+    messages. You can pause or cancel this operation; `regent operation get` shows the progress of
+    each group.
 
     Examples:
         regent broker drain broker-a --dry-run
@@ -63,10 +64,11 @@ def drain(given: Given) -> Mapping[str, Any]:
 
 @orders(ForgetBroker, name_broker, places=GROUP)
 def forget(given: Given) -> Mapping[str, Any]:
-    """Remove a broker that is gone from the records; one that registers again is back in them.
+    """Delete the record of a broker that is no longer registered.
 
-    Refused while the broker is registered. Its id under a controller is another matter:
-    `regent controller forget`. It begins ten seconds after it was confirmed.
+    Regent refuses the deletion while the broker is registered. If the broker registers again,
+    Regent records the broker again. To delete the broker's id at the controller, use
+    `regent controller forget`. The operation starts ten seconds after you confirm it.
 
     Example:
         regent broker forget broker-a --yes --accept-loss --reason "it will not come back"
@@ -79,16 +81,19 @@ def forget(given: Given) -> Mapping[str, Any]:
     name_broker,
     places={
         **GROUP,
-        "changes": Option(word="assignments", text="NAME=VALUE, one or more.", takes_rest=True),
+        "changes": Option(
+            word="assignments", text="One or more assignments, each as NAME=VALUE.", takes_rest=True
+        ),
     },
     own={"address": None},
 )
 def set_config(given: Given) -> Mapping[str, Any]:
-    """Set properties of one broker: only those named change, in force and in its file.
+    """Set properties of one broker, in the running broker and in its file.
 
-    An unknown name is refused with the near ones, and so is what only the file can change. Says
-    what counts after a restart, reads back, and is taken back by the former values. An empty value
-    is the default; sizes may be written as 64MiB.
+    Other properties stay unchanged. Regent refuses an unknown property name, and suggests similar
+    names. It also refuses a property that only the file can change. The command shows which values
+    need a restart, and reads the new values back. An undo sets the former values. An empty value
+    sets the default. You can write a size as 64MiB.
 
     Examples:
         regent broker config set broker-a fileReservedTime=48 --dry-run

@@ -31,9 +31,9 @@ def show_status(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show a running broker's own figures: rates, positions, disks, what waits.
+    """Show the figures that a running broker reports, such as rates, log positions and disk usage.
 
-    The broker itself is asked; names and values are as stock brokers write them.
+    The command asks the broker. Names and values are those of RocketMQ brokers.
 
     Examples:
         regent broker status broker-a
@@ -41,9 +41,9 @@ def show_status(
 
     Args:
         group: Name of the broker group.
-        names: Names of figures; all when left out.
-        broker: Id of the broker as it is registered; 0 is the master.
-        cluster: Name of the cluster; not needed when there is only one.
+        names: Names of figures. Default: all figures.
+        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -68,9 +68,10 @@ def show_consume_stats(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """Show how far consumer groups are in the queues of one broker.
+    """Show the offsets and the lag of consumer groups on one broker.
 
-    The broker itself is asked, for the groups that have committed an offset there.
+    The command asks the broker. It shows the consumer groups that have committed an offset on this
+    broker.
 
     Examples:
         regent broker consume-stats broker-a
@@ -78,11 +79,11 @@ def show_consume_stats(
 
     Args:
         group: Name of the broker group.
-        broker: Id of the broker as it is registered; 0 is the master.
-        lag_min: Only queues in which so many messages or more are left to read.
-        sort: By name, or what lags most first.
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many groups at most.
+        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        lag_min: Only queues with at least this lag, in messages.
+        sort: Order of the output: by name, or by lag with the largest lag first.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of consumer groups.
         options: Which server, and how to print.
     """
     with connect(options) as client:

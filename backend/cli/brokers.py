@@ -25,8 +25,8 @@ def list_brokers(
         regent broker list --cluster DefaultCluster -o json
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of brokers.
         options: Which server, and how to print.
     """
     with connect(options) as client:

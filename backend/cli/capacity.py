@@ -21,7 +21,7 @@ from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
-capacity = App(name="capacity", help="Make and show capacity reports.")
+capacity = App(name="capacity", help="Create and show capacity reports.")
 
 POLL_INTERVAL_S: Final = 0.5
 FINAL: Final = ("done", "failed")
@@ -38,9 +38,10 @@ def make_report(
     timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 1_500,
     options: Options = Options(),
 ) -> None:
-    """Have a capacity report made and show it: bytes a day, and days until each disk is full.
+    """Create and show a capacity report: bytes per day, and days until each disk is full.
 
-    A worker runs Spark over the history of samples. Interrupted or timed out, the report goes on.
+    A worker runs Spark over the history of samples. If you interrupt the command, or if it times
+    out, the worker still finishes the report.
 
     Examples:
         regent capacity report
@@ -48,8 +49,8 @@ def make_report(
         regent capacity report --no-wait
 
     Args:
-        wait: Wait for the result; otherwise print the report's id.
-        timeout: Seconds to wait.
+        wait: Wait for the report. With --no-wait, print only the report's id.
+        timeout: Maximum number of seconds to wait.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -70,13 +71,13 @@ def make_report(
 
 @capacity.command(name="list")
 def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:
-    """List reports, newest first.
+    """List capacity reports, the newest first.
 
     Example:
         regent capacity list
 
     Args:
-        limit: How many at most.
+        limit: Maximum number of reports.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -102,7 +103,7 @@ def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:
 
 @capacity.command(name="get")
 def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:
-    """Show one report.
+    """Show one capacity report.
 
     Example:
         regent capacity get 8d0c1f1e-6a53-4a0e-9f0e-0b6f0a4c9d11

@@ -15,7 +15,7 @@ from backend.domain.client import ClientRole
 
 PAGE_SIZE: Final = 500
 
-client = App(name=["client", "clients"], help="Show producers and consumers that are connected.")
+client = App(name=["client", "clients"], help="Show connected producers and consumers.")
 
 Role = Annotated[ClientRole | None, WORDS]
 
@@ -30,9 +30,10 @@ def list_clients(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List the clients that are connected, as the brokers tell them now.
+    """List the clients that are connected to brokers now.
 
-    HEARD is since the last heartbeat that any broker got; stock brokers tell it of producers only.
+    HEARD is the time since the last heartbeat that a broker received. RocketMQ brokers report HEARD
+    only for producers.
 
     Examples:
         regent client list
@@ -41,10 +42,10 @@ def list_clients(
 
     Args:
         group: Only clients of this producer or consumer group.
-        role: Only those that produce, or that consume.
-        search: Only clients whose id holds this text.
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        role: Only producers, or only consumers.
+        search: Only clients whose id contains this text.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of clients.
         options: Which server, and how to print.
     """
     with connect(options) as rest:
@@ -70,14 +71,14 @@ def get_client(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show a client and its connection to each broker.
+    """Show a client and its connections to brokers.
 
     Example:
         regent client get 10.0.0.7@412
 
     Args:
         client_id: Id of the client.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as rest:

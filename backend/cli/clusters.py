@@ -28,7 +28,7 @@ def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None:
         regent cluster list -o json
 
     Args:
-        limit: How many at most.
+        limit: Maximum number of clusters.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -64,18 +64,19 @@ def get_cluster(name: str, /, *, options: Options = Options()) -> None:
 def show_rates(
     name: str | None = None, /, *, minutes: Minutes = 5, options: Options = Options()
 ) -> None:
-    """Show what a cluster took in and gave out lately, or all clusters together.
+    """Show the recent message rates of one cluster, or of all clusters together.
 
-    That is what masters took in and all brokers gave out, every few seconds; beyond an hour the
-    mean of every five minutes. A time without a line is one at which nobody looked.
+    The incoming rate is the sum over all masters; the outgoing rate is the sum over all brokers.
+    Each line is one sample, and samples are a few seconds apart. For more than an hour, each line
+    is the mean of five minutes. A missing line means that no sample exists for that time.
 
     Examples:
         regent cluster rates
         regent cluster rates DefaultCluster --minutes 1440 -o json
 
     Args:
-        name: Name of the cluster; without it all that you reach.
-        minutes: How far back, at most a day.
+        name: Name of the cluster. Default: all clusters that you have access to.
+        minutes: Minutes of history to show, at most 1440.
         options: Which server, and how to print.
     """
     with connect(options) as client:

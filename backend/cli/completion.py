@@ -44,10 +44,11 @@ end
 
 
 def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print the script that lets a shell complete regent.
+    """Print the shell script that completes regent commands.
 
-    It completes names of contexts too. To make it takes some seconds, so it is kept in
-    ~/.cache/regent (XDG_CACHE_HOME counts) until the program changes.
+    The script also completes names of contexts. To create the script takes some seconds, so the
+    command keeps it in a cache until the program changes. The cache is $XDG_CACHE_HOME/regent, or
+    ~/.cache/regent without that variable.
 
     Examples:
         regent completion bash > ~/.local/share/bash-completion/completions/regent
@@ -55,7 +56,7 @@ def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
         regent completion fish > ~/.config/fish/completions/regent.fish
 
     Args:
-        shell: Which shell it is for.
+        shell: Shell that the script is for.
     """
     kept = _cache_path(shell)
     try:

@@ -16,9 +16,10 @@ NAME: Final = {"group_name": "name"}
 
 @orders(CreateConsumerGroup, TARGET, places=NAME)
 def create_group(given: Given) -> Mapping[str, Any]:
-    """Create a consumer group on all broker groups, or on those named.
+    """Create a consumer group on all broker groups, or on the named broker groups.
 
-    Refused where it is there already. Taken back by deleting it, for as long as nobody uses it.
+    Regent refuses the creation if one of the broker groups already has the consumer group. An undo
+    deletes the consumer group, if no client uses it.
 
     Examples:
         regent group create billing --dry-run
@@ -29,9 +30,9 @@ def create_group(given: Given) -> Mapping[str, Any]:
 
 @orders(ChangeConsumerGroup, TARGET, places=NAME)
 def change_group(given: Given) -> Mapping[str, Any]:
-    """Change a consumer group on all broker groups that know it, or on those named.
+    """Change a consumer group on all broker groups that have it, or on the named broker groups.
 
-    What is left out stays as it is. Taken back by the former values of each broker.
+    Settings that you leave out stay unchanged. An undo sets the former values of each broker.
 
     Examples:
         regent group set billing --retries 3
@@ -42,11 +43,12 @@ def change_group(given: Given) -> Mapping[str, Any]:
 
 @orders(DeleteConsumerGroup, TARGET, places=NAME)
 def delete_group(given: Given) -> Mapping[str, Any]:
-    """Delete a consumer group on all broker groups that know it, or on those named.
+    """Delete a consumer group on all broker groups that have it, or on the named broker groups.
 
-    Refused while members are connected. Its offsets stay, so that it can be created anew where it
-    was, and so do its retries and dead letters, unless they are to go too: nothing brings them
-    back.
+    Regent refuses the deletion while members are connected. Without --clean, the group's offsets,
+    retries and dead letters stay. A group that you create later with the same name then continues
+    from these offsets. With --clean, the operation deletes offsets, retries and dead letters, and
+    you cannot restore them.
 
     Examples:
         regent group delete billing --dry-run

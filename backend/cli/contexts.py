@@ -22,7 +22,7 @@ from backend.cli.target import Form, Options, choose_context, find_target
 
 context = App(
     name=["context", "contexts"],
-    help="Keep servers by name, with what one signs in with and works on there.",
+    help="Manage contexts: named servers, each with a token, a cluster and an output format.",
 )
 
 Output = Annotated[
@@ -32,14 +32,14 @@ Output = Annotated[
 
 @context.command(name="list")
 def list_contexts(*, output: Output = None) -> None:
-    """List the contexts by name; the one in use is marked.
+    """List the contexts by name, and mark the context in use.
 
     Examples:
         regent context list
         regent context list -o name
 
     Args:
-        output: Form of what is printed.
+        output: Output format.
     """
     contexts = read_contexts()
     found = [one for _, one in sorted(contexts.by_name.items())]
@@ -65,7 +65,7 @@ def list_contexts(*, output: Output = None) -> None:
 
 @context.command(name="use")
 def use_context(name: str, /) -> None:
-    """Have commands that name no server speak to that of a context.
+    """Select the context that commands use if they name no server.
 
     Example:
         regent context use staging
@@ -81,14 +81,14 @@ def use_context(name: str, /) -> None:
 
 @context.command(name="show")
 def show_context(name: str | None = None, /, *, options: Options = Options()) -> None:
-    """Show a context, never its token; without a name the one that commands mean now.
+    """Show a context, but not its token.
 
     Examples:
         regent context show
         regent context show staging -o json
 
     Args:
-        name: Name of the context.
+        name: Name of the context. Default: the context that commands use now.
         options: Which server, and how to print.
     """
     contexts = read_contexts()
@@ -117,9 +117,10 @@ def set_context(
     form: Annotated[Form | None, Parameter(name=["--output", "-o"])] = None,
     token_stdin: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Make a context, or change what is given of one; --cluster "" takes its cluster back.
+    """Create a context, or change the given values of an existing context.
 
-    Another server takes the token away, since it is not for that one.
+    A new --server deletes the context's token, because the token is for the old server. `--cluster
+    ""` deletes the context's cluster.
 
     Examples:
         regent context set staging --server https://staging.example.org --cluster staging-eu
@@ -129,9 +130,9 @@ def set_context(
     Args:
         name: Name of the context.
         server: Address of the control plane.
-        cluster: Cluster that is meant where none is named.
-        form: Form of what is printed where none is chosen.
-        token_stdin: Read an API token for the server from standard input, and keep it.
+        cluster: Cluster of commands that name no cluster.
+        form: Output format of commands that name no format.
+        token_stdin: Read an API token for the server from standard input, and keep the token.
     """
     with change_contexts() as contexts:
         known = contexts.by_name.get(check_context_name(name))
@@ -157,14 +158,14 @@ def set_context(
 
 @context.command(name="rename")
 def rename_context(name: str, new_name: str, /) -> None:
-    """Give a context another name.
+    """Rename a context.
 
     Example:
         regent context rename regent.example.org prod
 
     Args:
         name: Name of the context.
-        new_name: What it is called from now on.
+        new_name: New name of the context.
     """
     with change_contexts() as contexts:
         found = contexts.get(name)
@@ -183,7 +184,10 @@ def rename_context(name: str, new_name: str, /) -> None:
 
 @context.command(name="delete")
 def delete_context(name: str, /, *, confirm: Confirm = None) -> None:
-    """Forget a context with its token; a session stays open until it ends, unless one logs out.
+    """Delete a context and its token.
+
+    The session on the server stays open until it expires. To end the session, run `regent logout`
+    before you delete the context.
 
     Examples:
         regent context delete staging
@@ -191,7 +195,7 @@ def delete_context(name: str, /, *, confirm: Confirm = None) -> None:
 
     Args:
         name: Name of the context.
-        confirm: The context's name, in place of typing it.
+        confirm: The context's name, so that the command does not ask for it.
     """
     found = read_contexts().get(name)
     confirm_name(name, confirm, what=f"The context of {found.server} will be forgotten.")

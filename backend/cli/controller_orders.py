@@ -21,14 +21,15 @@ GROUP: Final = {"group_name": "group"}
     ElectMaster,
     TARGET,
     places=GROUP,
-    own={"mode": flag("now", "Do not ask the present master to hand over first.")},
+    own={"mode": flag("now", "Do not ask the current master to hand over first.")},
 )
 def elect_master(given: Given) -> Mapping[str, Any]:
-    """Elect a master: the broker named, or whom the rules choose when the present one is dead.
+    """Elect the named broker as master or, without a name, the successor of a dead master.
 
-    Shows who would win and why not the others, asks, and shows what was read back. Refused when
-    another master was elected meanwhile. A replica that lacks confirmed messages is only elected
-    with --accept-loss; the plan says how much is lost.
+    The plan shows which broker would win, and why the other brokers would not win. The command asks
+    for confirmation, and then reads the new master back. Regent refuses the election if another
+    master was elected in the meantime. A replica that lacks confirmed messages can win only with
+    --accept-loss; the plan states the loss.
 
     Examples:
         regent controller elect broker-a --broker 2 --dry-run
@@ -43,13 +44,15 @@ def elect_master(given: Given) -> Mapping[str, Any]:
     }
 
 
-@orders(PreferMaster, TARGET, places=GROUP, own={"nobody": flag("nobody", "Prefer none any more.")})
+@orders(
+    PreferMaster, TARGET, places=GROUP, own={"nobody": flag("nobody", "Remove the preference.")}
+)
 def prefer_master(given: Given) -> Mapping[str, Any]:
-    """Prefer a replica as master; it acts at the next election and causes none.
+    """Set the preferred master for the next election, without starting an election.
 
-    Among members of the sync-state set whose logs are equal the preferred one wins, before any
-    priority. One that lacks messages never wins by it, and a living master stays: to have another
-    one now, elect it.
+    If members of the SyncStateSet have equal logs, the preferred replica wins before any priority.
+    The preference does not help a replica that lacks messages. The preference does not replace a
+    living master; to do that, use `regent controller elect`.
 
     Examples:
         regent controller prefer broker-a --broker 2
@@ -67,11 +70,11 @@ def prefer_master(given: Given) -> Mapping[str, Any]:
 
 @orders(ForgetReplicas, TARGET, places=GROUP)
 def forget_replicas(given: Given) -> Mapping[str, Any]:
-    """Forget replicas that will not come back, or a whole group; ids are never given away again.
+    """Forget dead replicas, or a whole broker group; their ids are never used again.
 
-    A living replica is forgotten only with its whole group. What was acknowledged and is held by
-    nobody else is lost with them. It begins ten seconds after it was confirmed, and can be
-    cancelled until then.
+    Regent forgets a living replica only with its whole group. Acknowledged messages that no other
+    replica holds are lost. The operation starts ten seconds after you confirm it; you can cancel it
+    until then.
 
     Examples:
         regent controller forget broker-a --broker 3 --dry-run
@@ -88,17 +91,17 @@ def forget_replicas(given: Given) -> Mapping[str, Any]:
     own={
         "broker_ids": option_of(
             field_of(AdoptReplicas, "broker_ids"),
-            text="Id of a broker to adopt, more than once if need be; without, all that wait.",
+            text="Id of a broker to adopt. Default: all waiting brokers. Repeatable.",
         )
     },
-    cluster_text=("Name of the cluster; not needed when the brokers that wait are of one only."),
+    cluster_text=("Name of the cluster. Default: the only cluster with waiting brokers."),
 )
 def adopt_replicas(given: Given) -> Mapping[str, Any]:
-    """Take brokers in again whose group the control plane lost, under the ids they hold.
+    """Adopt brokers whose group the control plane lost, and keep their ids.
 
-    Start all brokers of the group first: the master will be the one that serves, else the one
-    with the longest log of the newest epoch. When one is missing, acknowledged messages may be
-    lost, and that must be accepted.
+    Start all brokers of the group first. A broker that already serves as master becomes master
+    again. Otherwise, the broker with the longest log of the newest epoch becomes master. If a
+    broker is missing, acknowledged messages may be lost; you must then give --accept-loss.
 
     Examples:
         regent replica candidates

@@ -14,7 +14,7 @@ from backend.cli.target import Options
 
 config = App(
     name="config",
-    help="Show what decides elections and operations, as variables set it when a process starts.",
+    help="Show the settings for elections and operations, which come from environment variables.",
 )
 
 
@@ -25,7 +25,7 @@ def register(controller: App) -> None:
 
 
 def show_peers(*, options: Options = Options()) -> None:
-    """List the processes of the control plane that hear replicas; each is a whole controller.
+    """List the processes of the control plane; each process is a complete controller.
 
     Examples:
         regent controller peers
@@ -54,7 +54,7 @@ def show_peers(*, options: Options = Options()) -> None:
 
 @config.command(name="get")
 def get_settings(*, options: Options = Options()) -> None:
-    """Show the settings of the process that answers, and the variables that set them.
+    """Show the settings of the process that answers, and the environment variable of each setting.
 
     Examples:
         regent controller config get
@@ -88,15 +88,17 @@ def compare_settings(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List groups that go by another lease policy than new ones would: each keeps its first one.
+    """List broker groups whose lease policy is not the policy of new broker groups.
+
+    A broker group keeps its first lease policy.
 
     Examples:
         regent controller config diff
         regent controller config diff --cluster DefaultCluster -o json
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many groups to look at, at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of broker groups to check.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -12,7 +12,7 @@ from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
 controller = App(
-    name=["controller", "controllers"], help="Show and change who is master of broker groups."
+    name=["controller", "controllers"], help="Show and change the masters of broker groups."
 )
 
 BrokerId = Annotated[int, Parameter(validator=validators.Number(gte=1))]
@@ -20,7 +20,7 @@ BrokerId = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 @controller.command(name="status")
 def show_status(*, options: Options = Options()) -> None:
-    """Show the controllers: each leads, since each may carry out every request.
+    """Show the controllers; each controller is a leader, because it can carry out every request.
 
     Examples:
         regent controller status
@@ -69,16 +69,16 @@ def show_sync_state(
     limit: Limit = 100,
     options: Options = Options(),
 ) -> None:
-    """Show masters, epochs and sync-state sets, and who would win an election now.
+    """Show masters, epochs and SyncStateSets, and the broker that would win an election now.
 
     Examples:
         regent controller sync-state
         regent controller sync-state broker-a
 
     Args:
-        group: Name of one broker group; all of the cluster when left out.
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        group: Name of one broker group. Default: all broker groups of the cluster.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of broker groups.
         options: Which server, and how to print.
     """
     with connect(options) as client:

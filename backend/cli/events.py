@@ -26,10 +26,10 @@ def list_or_follow(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """Show what has happened: elections, brokers lost and back, operations and their steps.
+    """Show events: elections, lost and returned brokers, operations and their steps.
 
-    A lost connection is resumed, and no event is missed or shown twice. With -o json each event is
-    one line.
+    After a lost connection, the command connects again. It misses no event, and shows no event
+    twice. With -o json, each event is one line.
 
     Examples:
         regent events
@@ -37,12 +37,14 @@ def list_or_follow(
         regent events --follow --kind group --kind broker.lost -o json
 
     Args:
-        follow: Go on with what comes, until Ctrl-C.
-        after: Only events behind this number; without it the newest, or those from now on.
-        cluster: Only of this cluster.
-        kinds: Only this kind, or this family: operation, step, group, broker, topic,
+        follow: Print new events until you press Ctrl-C.
+        after: Only events after this event number. Default: the newest events, or with --follow,
+            new events.
+        cluster: Only events of this cluster.
+        kinds: Only events of this kind, or of this family: operation, step, group, broker, topic,
             finding. Repeatable.
-        limit: How many at most, unless they are followed; 200 without --after.
+        limit: Maximum number of events; ignored with --follow. Without --after, 200 is the largest
+            value.
         options: Which server, and how to print.
     """
     chosen = {"cluster": cluster, "kinds": kinds}

@@ -13,9 +13,7 @@ from backend.cli.target import Options
 from backend.cli.words import WORDS
 from backend.domain.finding import FindingCode
 
-finding = App(
-    name=["finding", "findings"], help="Show broken invariants of clusters, and what to do."
-)
+finding = App(name=["finding", "findings"], help="Show broken invariants of clusters, with advice.")
 
 
 @finding.command(name="list")
@@ -27,10 +25,11 @@ def list_findings(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """List broken invariants, the newest first, with what shows them and what to do.
+    """List broken invariants, the newest first, with evidence and advice.
 
-    A broker that is down is a finding within five seconds, and until it is back or forgotten. A
-    running replica is one once it has been outside its SyncStateSet for a minute.
+    A broker that is down becomes a finding within five seconds. The finding ends when the broker
+    returns or is forgotten. A running replica becomes a finding after one minute outside its
+    SyncStateSet.
 
     Examples:
         regent finding list
@@ -38,10 +37,10 @@ def list_findings(
         regent finding list --code two_masters -o json
 
     Args:
-        cluster: Only of this cluster.
-        code: Only of this kind.
-        all: Also what has ended.
-        limit: How many at most.
+        cluster: Only findings of this cluster.
+        code: Only findings of this kind.
+        all: List ended findings too.
+        limit: Maximum number of findings.
         options: Which server, and how to print.
     """
     is_open = None if all else "true"

@@ -34,23 +34,23 @@ def list_groups(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List consumer groups with who is connected and how far they are behind.
+    """List consumer groups with their connected members and their lag.
 
-    The masters are asked now. WAITS is the age of the oldest message that is not consumed; `-` is
-    not known. A number with `+` lacks the brokers that are named below the table. LAG is `none` for
-    a group that broadcasts: its members keep their own offsets. LAG does not include messages that
-    were deleted before the group read them. Where some brokers did not answer, STATE names how many
-    did.
+    The command asks the masters now. WAITS is the age of the oldest message that is not consumed;
+    `-` means unknown. A number with `+` does not include the brokers that are named below the
+    table. LAG is `none` for a group that broadcasts, because its members keep their own offsets.
+    LAG does not include messages that were deleted before the group read them. If some brokers did
+    not answer, STATE shows how many brokers answered.
 
     Examples:
         regent group list
         regent group list --search bill -o json
 
     Args:
-        search: Only groups whose name holds this text.
-        system: Also groups that belong to the brokers.
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        search: Only consumer groups whose name contains this text.
+        system: List the brokers' own consumer groups too.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of consumer groups.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -101,7 +101,7 @@ def get_group(
 
     Args:
         name: Name of the consumer group.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -146,7 +146,7 @@ def show_lag(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show how far a consumer group is behind in each queue, in messages and in seconds.
+    """Show the lag of a consumer group in each queue, in messages and in seconds.
 
     Examples:
         regent group lag billing
@@ -154,9 +154,9 @@ def show_lag(
 
     Args:
         name: Name of the consumer group.
-        watch: Show it again and again, until interrupted.
-        interval: How many seconds between, with --watch.
-        cluster: Name of the cluster; not needed when there is only one.
+        watch: Refresh the output until you press Ctrl-C.
+        interval: Seconds between two refreshes with --watch.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -188,7 +188,7 @@ def list_members(
 
     Args:
         name: Name of the consumer group.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -9,10 +9,11 @@ from backend.domain.orders.lock import ReleaseLocks
 
 @orders(ReleaseLocks, "locks of {client_id}".format_map, places={"client_id": "holder"})
 def release_locks(given: Given) -> Mapping[str, Any]:
-    """Release what a client holds: all of it, or the locks that the options name.
+    """Release all locks of a client, or only the locks that the options name.
 
-    The group's members are told at once, so that whoever is given a queue goes on. A client that is
-    still connected may have its last batch consumed twice or out of order; then a reason is needed.
+    The brokers notify the group's members at once, so that the next client of a queue can continue.
+    If the client is still connected, its last batch may be consumed twice or out of order. In this
+    case, the operation needs a reason.
 
     Examples:
         regent lock list --dead

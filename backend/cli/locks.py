@@ -14,9 +14,9 @@ from backend.cli.target import Options
 PAGE_SIZE: Final = 500
 
 lock = App(name=["lock", "locks"], help="Show locks of ordered queues, and release them.")
-lease = App(name=["lease", "leases"], help="Show who leads groups and holds operations.")
+lease = App(name=["lease", "leases"], help="Show the leases of broker groups and operations.")
 lock.command(lease)
-queue = App(name=["queue", "queues"], help="Say why queues stand still.")
+queue = App(name=["queue", "queues"], help="Explain why consumer groups do not read queues.")
 
 QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 
@@ -32,10 +32,10 @@ def list_locks(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List who holds which queue in order, as the brokers tell it now.
+    """List the current locks of ordered queues, with the client that holds each lock.
 
-    A lock that is not renewed ends after a minute. Stock brokers do not tell their locks; such
-    brokers are named below the table.
+    A lock ends one minute after its last renewal. RocketMQ brokers do not report their locks; the
+    command names these brokers below the table.
 
     Examples:
         regent lock list
@@ -45,10 +45,10 @@ def list_locks(
     Args:
         group: Only locks of this consumer group.
         topic: Only locks of queues of this topic.
-        holder: Only what the client of this id holds.
-        dead: Only locks whose holder is not connected any more.
-        cluster: Name of the cluster; without, all clusters.
-        limit: How many at most.
+        holder: Only locks of the client with this id.
+        dead: Only locks whose client is no longer connected.
+        cluster: Name of the cluster. Default: all clusters.
+        limit: Maximum number of entries.
         options: Which server, and how to print.
     """
     wanted = {
@@ -98,14 +98,14 @@ def list_leases(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List who leads each broker group under a controller, and which operations workers hold.
+    """List the leases of masters under a controller, and the leases of workers on operations.
 
     Example:
         regent lock lease list
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of entries.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -154,10 +154,10 @@ def break_lease(
     confirm: Confirm = None,
     options: Options = Options(),
 ) -> None:
-    """Take an operation from a worker that hangs; the next goes on where the journal ends.
+    """Take an operation from a worker that hangs; the next worker continues after the last step.
 
-    A greater fencing number has all refused that the former worker still does: by the journal, and
-    by agents.
+    The operation gets a greater fencing number. The journal and the agents then refuse all requests
+    of the former worker.
 
     Examples:
         regent lock lease list
@@ -165,7 +165,7 @@ def break_lease(
 
     Args:
         operation_id: Id of the operation.
-        confirm: The operation's id, in place of typing it.
+        confirm: The operation's id, so that the command does not ask for it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -189,9 +189,9 @@ def explain_queues(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Say in a sentence why a consumer group does not read the queues of a topic, or that it does.
+    """Explain whether a consumer group reads the queues of a topic and, if not, why not.
 
-    The brokers are asked now; below each sentence stands what they told.
+    The command asks the brokers now. It prints the brokers' answers below each explanation.
 
     Examples:
         regent queue why orders --group billing
@@ -200,9 +200,9 @@ def explain_queues(
     Args:
         topic: Name of the topic.
         group: Name of the consumer group.
-        queue: Number of one queue; without, all.
+        queue: Number of one queue. Default: all queues.
         broker_group: Only queues of this broker group.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:

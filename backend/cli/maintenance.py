@@ -9,7 +9,9 @@ from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
-maintenance = App(name="maintenance", help="Show what runs by itself, and what it would let go.")
+maintenance = App(
+    name="maintenance", help="Show the periodic tasks, and the data that they would delete."
+)
 
 HOURS_A_DAY: Final = 24
 MS_A_SECOND: Final = 1_000
@@ -17,7 +19,7 @@ MS_A_SECOND: Final = 1_000
 
 @maintenance.command(name="list")
 def list_tasks(*, options: Options = Options()) -> None:
-    """List every periodic task with its last run, and say which is overdue.
+    """List every periodic task with its last run, and mark overdue tasks.
 
     Examples:
         regent maintenance list
@@ -37,11 +39,12 @@ def list_tasks(*, options: Options = Options()) -> None:
 
 @maintenance.command(name="retention")
 def show_retention(*, options: Options = Options()) -> None:
-    """Say how long everything is kept, and how much would go now; nothing is changed.
+    """Show how long each kind of data is kept, and how much data would be deleted now.
 
-    The server and the workers take how long from their environment: REGENT_HISTORY_KEPT_DAYS,
-    REGENT_OPERATIONS_KEPT_DAYS, REGENT_FINDINGS_KEPT_DAYS, REGENT_AUDIT_KEPT_DAYS,
-    REGENT_SAMPLES_KEPT_DAYS, REGENT_EVENTS_KEPT_HOURS and REGENT_EVENTS_KEPT_MAX.
+    The command deletes nothing. The server and the workers read these environment variables:
+    REGENT_HISTORY_KEPT_DAYS, REGENT_OPERATIONS_KEPT_DAYS, REGENT_FINDINGS_KEPT_DAYS,
+    REGENT_AUDIT_KEPT_DAYS, REGENT_SAMPLES_KEPT_DAYS, REGENT_EVENTS_KEPT_HOURS and
+    REGENT_EVENTS_KEPT_MAX.
 
     Examples:
         regent maintenance retention

@@ -27,7 +27,7 @@ from backend.domain.message_body import BodyForm
 PAGE_SIZE: Final = 100
 FOUND_COUNT_MAX: Final = 64
 
-message = App(name=["message", "messages"], help="Find messages, look at them, follow a topic.")
+message = App(name=["message", "messages"], help="Find and show messages, and follow a topic.")
 
 Form = Annotated[BodyForm, WORDS]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]
@@ -48,21 +48,22 @@ def get_message(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show a message: where it lies, its properties, its body, and how far each group is with it.
+    """Show a message: its position, properties and body, and its delivery to each consumer group.
 
-    An id that its sender made needs the topic; the id of a place in a broker's log does not. Its
-    body takes the role operator; --no-body leaves it out.
+    A unique id of the producer needs --topic; an id that names a position in a broker's commit log
+    does not. The body needs the role operator; --no-body leaves the body out.
 
     Examples:
         regent message get 7F00000100002A9F0000000000000000
         regent message get 7F0000010A3C18B4AAC2 --topic orders --form hex
 
     Args:
-        message_id: Id of the message, of either kind.
-        topic: Name of the topic, for an id that its sender made.
+        message_id: Id of the message: the producer's unique id, or the id of a commit log position.
+        topic: Name of the topic; the producer's unique id needs it.
         body: Show the body.
-        form: How to show the body; auto takes the first of JSON, text and hex that it can be.
-        cluster: Name of the cluster; not needed when there is only one.
+        form: Format of the body. The value auto means the first format that fits: JSON, text or
+            hex.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -116,7 +117,7 @@ def find_messages(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Find messages of a topic by a key, or by the id that their sender gave them.
+    """Find messages of a topic by key, or by the unique id that the producer gave the message.
 
     Examples:
         regent message find orders --key 4711
@@ -125,12 +126,14 @@ def find_messages(
 
     Args:
         topic: Name of the topic.
-        key: A key that the message was sent with.
-        unique_key: The id that its sender gave it.
-        since: Only messages stored then or later, in UTC unless it says another zone.
-        until: Only messages stored before.
-        limit: How many at most; of more the newest.
-        cluster: Name of the cluster; not needed when there is only one.
+        key: Key of the message.
+        unique_key: Unique id that the producer gave the message.
+        since: Only messages that were stored at this time or later. The time is in UTC unless it
+            names another zone.
+        until: Only messages that were stored before this time.
+        limit: Maximum number of messages. If more messages match, the command shows the newest
+            messages.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     if (key is None) == (unique_key is None):
@@ -173,7 +176,7 @@ def list_messages(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """List a topic's messages by when they were stored, from a moment or an offset on.
+    """List a topic's messages in the order of their store time, from a time or an offset on.
 
     Examples:
         regent message list orders --since 2026-11-22T10:00:00 --limit 100
@@ -181,13 +184,14 @@ def list_messages(
 
     Args:
         topic: Name of the topic.
-        since: Only messages stored then or later, in UTC unless it says another zone.
-        until: Only messages stored before.
+        since: Only messages that were stored at this time or later. The time is in UTC unless it
+            names another zone.
+        until: Only messages that were stored before this time.
         broker_group: Only queues of this broker group.
-        queue: Only queues of this number.
-        offset: Begin at this offset of the one queue that is named.
-        limit: How many at most.
-        cluster: Name of the cluster; not needed when there is only one.
+        queue: Only queues with this number.
+        offset: Start at this offset. The other options must name exactly one queue.
+        limit: Maximum number of messages.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     found: list[dict[str, Any]] = []
@@ -230,9 +234,10 @@ def tail_messages(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Follow a topic: print messages as they are stored, until interrupted or --limit is reached.
+    """Follow a topic: print new messages until you press Ctrl-C or --limit is reached.
 
-    No consumer group is touched. Brokers that do not answer are named on standard error, once.
+    The command changes no consumer group. It names each broker that does not answer once on
+    standard error.
 
     Examples:
         regent message tail orders
@@ -242,12 +247,12 @@ def tail_messages(
     Args:
         topic: Name of the topic.
         broker_group: Only queues of this broker group.
-        queue: Only queues of this number.
-        ago: Begin with what was stored so many seconds ago.
-        interval: How many seconds to rest when nothing is left to read.
-        limit: End after so many messages.
-        bodies: Show bodies, too, which takes the role operator.
-        cluster: Name of the cluster; not needed when there is only one.
+        queue: Only queues with this number.
+        ago: Start with messages that were stored this many seconds ago.
+        interval: Seconds to wait when there are no new messages.
+        limit: Stop after this many messages.
+        bodies: Show bodies too; bodies need the role operator.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     wanted = {"group_name": broker_group, "queue_id": queue}

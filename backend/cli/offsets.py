@@ -10,7 +10,7 @@ from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, Option, field_of, option_of, orders
 from backend.domain.orders.offset import ResetOffsets
 
-offset = App(name=["offset", "offsets"], help="Change where consumer groups go on reading.")
+offset = App(name=["offset", "offsets"], help="Change the offsets of consumer groups.")
 
 TARGET: Final = "consumer group {consumer_group} in {topic_name}".format_map
 WHERE: Final = dict.fromkeys(("position", "timestamp_ms", "offset", "offsets", "source_group"))
@@ -25,16 +25,18 @@ WHERE: Final = dict.fromkeys(("position", "timestamp_ms", "offset", "offsets", "
         **WHERE,
         "position": Option(
             word="to",
-            text="earliest, latest, an offset, or a time such as 2026-03-02T12:00:00Z.",
+            text="New position: earliest, latest, an offset, or a time such as"
+            " 2026-03-02T12:00:00Z.",
         ),
     },
 )
 def reset_offsets(given: Given) -> Mapping[str, Any]:
-    """Have a consumer group go on reading a topic elsewhere.
+    """Set a consumer group's offsets in a topic to another position.
 
-    Shows for each queue where it is, where it goes on, and how many messages that skips or brings
-    again. Online, connected consumers are told; offline, none may be connected. Taken back by the
-    former offsets: what was read meanwhile is read again.
+    For each queue, the plan shows the current offset, the new offset, and how many messages are
+    skipped or read again. In the mode online, the brokers notify connected consumers. In the mode
+    offline, no consumer may be connected. An undo sets the former offsets, so the group reads the
+    messages since then again.
 
     Examples:
         regent offset reset billing orders --to earliest --dry-run
@@ -50,22 +52,22 @@ def reset_offsets(given: Given) -> Mapping[str, Any]:
     TARGET,
     places={
         "source_group": Option(
-            word="source", text="Name of the consumer group whose offsets are taken."
+            word="source", text="Name of the consumer group to copy offsets from."
         ),
         "consumer_group": option_of(
             field_of(ResetOffsets, "consumer_group"),
             word="target",
-            text="Name of the consumer group that goes on from there.",
+            text="Name of the consumer group to copy offsets to.",
         ),
         "topic_name": "topic",
     },
     own=WHERE,
 )
 def clone_offsets(given: Given) -> Mapping[str, Any]:
-    """Have a consumer group go on reading a topic where another group is.
+    """Set a consumer group's offsets in a topic to the offsets of another consumer group.
 
-    A reset to the other group's offsets of now: shown for each queue, and taken back by the former
-    ones. Queues where the other group never committed stay as they are.
+    The plan shows the current offset and the new offset of each queue. An undo sets the former
+    offsets. A queue in which the source group has no offset stays unchanged.
 
     Examples:
         regent offset clone billing billing-2 orders --dry-run

@@ -25,7 +25,8 @@ from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
 operation = App(
-    name=["operation", "operations", "op"], help="Show changes of clusters, and steer them."
+    name=["operation", "operations", "op"],
+    help="Show and control operations, which change clusters.",
 )
 
 State = Literal[
@@ -62,11 +63,11 @@ def list_operations(
         regent operation list --kind elect_master --target broker-a
 
     Args:
-        state: Only those that stand so.
-        kind: Only those of this kind.
-        target: Only those whose target's name holds this.
-        cluster: Only those of this cluster.
-        limit: How many at most.
+        state: Only operations in this state.
+        kind: Only operations of this kind.
+        target: Only operations whose target's name contains this text.
+        cluster: Only operations of this cluster.
+        limit: Maximum number of operations.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -148,16 +149,17 @@ def plan_operation(
 ) -> None:
     """Plan an operation of any kind from its parameters, show the plan, and carry it out.
 
-    Each kind has a command of its own, which is easier to type; this one is for programs, and for
-    what the console copies.
+    Each kind also has its own command, which is easier to type. `regent operation plan` is for
+    programs, and for commands that the console copies.
 
     Examples:
         regent operation plan cordon_broker '{"cluster_name": "east", "group_name": "broker-a"}'
         regent operation plan create_topic - --dry-run < topic.json
 
     Args:
-        kind: Name of the kind, as `regent operation list` shows it.
-        parameters: Its parameters as a JSON object; - reads them from standard input.
+        kind: Kind of the operation, as `regent operation list` shows it.
+        parameters: Parameters of the operation as a JSON object. The value - reads the object from
+            standard input.
         ordering: How to confirm it.
         options: Which server, and how to print.
     """
@@ -169,7 +171,7 @@ def plan_operation(
 
 @operation.command(name="watch")
 def watch_operation(operation_id: str, /, *, options: Options = Options()) -> None:
-    """Follow an operation step by step to its end, and end as it does.
+    """Follow an operation to its end; the exit code shows the operation's result.
 
     Example:
         regent operation watch 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
@@ -191,7 +193,7 @@ def confirm_operation(
     ordering: Ordering = Ordering(),
     options: Options = Options(),
 ) -> None:
-    """Carry out a plan that was made before, if nothing has moved since.
+    """Carry out an existing plan, if no fact of the plan has changed.
 
     Example:
         regent operation confirm 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --yes --reason "planned work"
@@ -216,7 +218,7 @@ def confirm_operation(
 
 @operation.command(name="pause")
 def pause_operation(operation_id: str, /, *, options: Options = Options()) -> None:
-    """Hold an operation after the step at work.
+    """Pause an operation after its current step.
 
     Example:
         regent operation pause 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
@@ -230,7 +232,7 @@ def pause_operation(operation_id: str, /, *, options: Options = Options()) -> No
 
 @operation.command(name="resume")
 def resume_operation(operation_id: str, /, *, options: Options = Options()) -> None:
-    """Let a paused operation go on.
+    """Continue a paused operation.
 
     Example:
         regent operation resume 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
@@ -244,7 +246,7 @@ def resume_operation(operation_id: str, /, *, options: Options = Options()) -> N
 
 @operation.command(name="cancel")
 def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> None:
-    """End an operation after the step at work; steps that are done stay so.
+    """End an operation after its current step; finished steps are not undone.
 
     Example:
         regent operation cancel 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
@@ -258,7 +260,7 @@ def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> N
 
 @operation.command(name="retry")
 def retry_operation(operation_id: str, /, *, options: Options = Options()) -> None:
-    """Carry out what is left of an operation that did not end well, or read back again.
+    """Carry out the remaining steps of a failed operation, or read its result back again.
 
     Example:
         regent operation retry 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
@@ -278,13 +280,13 @@ def undo_operation(
     ordering: Ordering = Ordering(),
     options: Options = Options(),
 ) -> None:
-    """Plan the operation that takes another one back, and carry it out.
+    """Plan the operation that undoes another operation, and carry it out.
 
     Example:
         regent operation undo 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --dry-run
 
     Args:
-        operation_id: Id of the operation to take back.
+        operation_id: Id of the operation to undo.
         ordering: How to confirm it.
         options: Which server, and how to print.
     """
@@ -299,13 +301,13 @@ def replan_operation(
     ordering: Ordering = Ordering(),
     options: Options = Options(),
 ) -> None:
-    """Plan once more what lapsed, was cancelled or did not end well, from the facts of now.
+    """Plan a lapsed, cancelled or failed operation again, from the current facts.
 
     Example:
         regent operation replan 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --dry-run
 
     Args:
-        operation_id: Id of the operation whose order is planned again.
+        operation_id: Id of the operation to plan again.
         ordering: How to confirm it.
         options: Which server, and how to print.
     """

@@ -20,7 +20,7 @@ from backend.cli.target import Options
 from backend.domain.orders.parameter import Field, fields_of, kind_name
 
 REQUIRED: Final = inspect.Parameter.empty
-CLUSTER_TEXT: Final = "Name of the cluster; not needed when there is only one."
+CLUSTER_TEXT: Final = "Name of the cluster. Default: the only cluster."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +140,7 @@ def option_of(field: Field, **changes: Any) -> Option:
             int, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))
         ]
     if field.is_list:
-        first, mark, rest = text.removesuffix(".").partition(";")
-        text = f"{first}, more than once if need be{mark}{rest}."
+        text = f"{text} Repeatable."
         kind = Annotated[list[kind] | None, Parameter(negative="")]
         default = None
     elif field.is_optional:

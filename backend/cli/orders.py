@@ -39,19 +39,19 @@ class Ordering:
     """Hold the options of every command that changes something."""
 
     dry_run: Annotated[bool, Parameter(negative="")] = False
-    """Show the plan and change nothing; it can be confirmed for ten minutes."""
+    """Show the plan and change nothing. You can confirm the plan for ten minutes."""
     yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False
-    """Do not ask for the name to be typed."""
+    """Do not ask for the target's name as confirmation."""
     reason: str | None = None
-    """Why this is done; it stands in the audit. Needed for all that affects service."""
+    """Reason for the change, for the audit. A change that affects service needs a reason."""
     accept_loss: Annotated[bool, Parameter(negative="")] = False
-    """Accept the loss that the plan states, where it states one."""
+    """Accept the loss that the plan states."""
     watch: Annotated[bool, Parameter(negative="")] = False
-    """Print each step as it goes."""
+    """Print the progress of each step."""
     wait: bool = True
-    """Wait for the end; without, the operation goes on by itself."""
+    """Wait for the end of the operation. With --no-wait, the operation continues by itself."""
     idempotency_key: str | None = None
-    """Key under which asking twice has one effect; made up when left out."""
+    """Idempotency key: a repeated request with this key has one effect. Default: random."""
 
 
 def order_change(

@@ -33,13 +33,15 @@ def up(
         int | None, Parameter(validator=validators.Number(gte=1, lte=REPLICA_COUNT_MAX))
     ] = None,
 ) -> None:
-    """Run a whole local cluster until Ctrl-C; the data stays for the next start.
+    """Run a whole local cluster until you press Ctrl-C; the data stays for the next start.
 
-    Embedded Postgres and Redis, migrations, control plane, worker, beat and the broker groups. A
-    part that ends is started again, and the terminal says which, why, and when it is up again.
+    The command runs embedded Postgres and Redis, the migrations, the control plane, a worker, the
+    scheduler and the broker groups. If a process ends, the command starts it again. The terminal
+    then shows the process, the cause and the new start.
 
-    What a directory has stays: without --groups and --replicas the same groups start again. More
-    are added. Groups that are not asked for rest, with their messages. Fewer replicas are refused.
+    Without --groups and --replicas, the command starts the broker groups that the directory already
+    holds. Larger numbers add broker groups and replicas. With a smaller --groups, the other broker
+    groups stay stopped and keep their messages. The command refuses a smaller --replicas.
 
     Examples:
         regent up
@@ -48,17 +50,18 @@ def up(
         regent up --data /tmp/second --http-port 8081 --remoting-port 9877 --broker-port 11911
 
     Args:
-        data: Directory that holds everything: databases, logs, messages. Made when absent.
+        data: Directory of all databases, logs and messages. The command creates a missing
+            directory.
         http_port: Port of the console, REST and GraphQL.
-        remoting_port: Port of the name server and controller, to which RocketMQ clients and brokers
-            are pointed.
-        broker_port: Port of the first broker. Each further group is 10 above, each further replica
-            200 above; a broker also takes the port 2 below its own and, in a group of replicas, the
-            next one.
-        groups: Number of broker groups; 2 in a new directory. 0 runs the control plane alone, for
-            brokers that come from outside.
-        replicas: Number of brokers of each group; 1 in a new directory. From 2 on the controller
-            elects a master, and replaces it when it dies; of 3, two still hold each message then.
+        remoting_port: Port of the name server and the controller, for RocketMQ clients and brokers.
+        broker_port: Port of the first broker. Each further broker group adds 10; each further
+            replica adds 200. A broker also uses the port 2 below its own port. With replicas, it
+            also uses the port 1 above its own port.
+        groups: Number of broker groups. Default in a new directory: 2. The value 0 runs only the
+            control plane, for brokers that run elsewhere.
+        replicas: Number of brokers in each group. Default in a new directory: 1. With 2 or more,
+            the controller elects a master, and replaces a dead master. With 3, two brokers still
+            hold each message after one broker dies.
     """
     _keep_bytecode(data.absolute())
     # Imported here, so that every other command starts without the databases' packages.
@@ -80,7 +83,9 @@ def up(
 
 @run.command
 def server() -> None:
-    """Run the control plane: console, REST, GraphQL, name server. Settings: REGENT_… variables.
+    """Run the control plane: console, REST, GraphQL, name server and controller.
+
+    The environment variables REGENT_… are its settings.
 
     Example:
         REGENT_DATABASE_URL=postgresql://… REGENT_REDIS_URL=redis://… regent run server
@@ -95,8 +100,8 @@ def worker(
     """Run a worker that carries out operations and maintenance.
 
     Args:
-        concurrency: Number of worker processes; 3 when left out: one for a report, one for an
-            operation, one for the rest.
+        concurrency: Number of worker processes. Default: 3, for a report, an operation and other
+            tasks at the same time.
     """
     chosen = () if concurrency is None else ("--concurrency", str(concurrency))
     _become("celery", "-A", "workers.celery_app", "worker", *chosen)
@@ -104,7 +109,7 @@ def worker(
 
 @run.command
 def beat() -> None:
-    """Run the scheduler of the periodic tasks; one is enough, a second one waits."""
+    """Run the scheduler of the periodic tasks; a second scheduler only waits."""
     _become("celery", "-A", "workers.celery_app", "beat")
 
 
@@ -116,7 +121,7 @@ def broker(*, config: Annotated[Path, Parameter(name=["--config", "-c"])]) -> No
         regent run broker -c broker.conf
 
     Args:
-        config: A `broker.conf` with RocketMQ's property names.
+        config: Path of a `broker.conf` with RocketMQ's property names.
     """
     _become("workers.broker", "-c", str(config))
 

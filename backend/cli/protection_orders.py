@@ -20,7 +20,7 @@ BROKER_OPTIONS: Final = {
     "broker_id": option_of(field_of(BrokerOrder, "broker_id")),
     "address": option_of(
         field_of(BrokerOrder, "address"),
-        text="Address of the broker, for one that is not in the records now.",
+        text="Address of the broker, if Regent has no record of the broker.",
     ),
 }
 
@@ -34,8 +34,8 @@ def name_resource(order: Mapping[str, Any]) -> str:
 def protect_topic(given: Given) -> Mapping[str, Any]:
     """Protect a topic from deletion.
 
-    Deletions of the name are blocked until it is lifted, also of a topic that is made later. What
-    asks a broker directly, as stock tools do, is not stopped.
+    The protection blocks deletions of a topic with this name, even if the topic is created later.
+    It does not block tools that send requests directly to a broker, such as RocketMQ's mqadmin.
 
     Example:
         regent topic protect orders --reason "production"
@@ -45,9 +45,10 @@ def protect_topic(given: Given) -> Mapping[str, Any]:
 
 @orders(ChangeProtection, name_resource, places=TOPIC, own=FIXED)
 def unprotect_topic(given: Given) -> Mapping[str, Any]:
-    """Lift the protection of a topic, so that it may be deleted again.
+    """Remove the protection of a topic, so that the topic can be deleted again.
 
-    Asks for the name and a reason. Plans that were blocked by it can be made again.
+    The command asks for the name and a reason. Then you can repeat the plans that the protection
+    blocked.
 
     Example:
         regent topic unprotect orders --yes --reason "moved away"
@@ -59,8 +60,9 @@ def unprotect_topic(given: Given) -> Mapping[str, Any]:
 def protect_group(given: Given) -> Mapping[str, Any]:
     """Protect a consumer group from deletion.
 
-    Deletions of the name are blocked until it is lifted, also of a group that is made later. What
-    asks a broker directly, as stock tools do, is not stopped.
+    The protection blocks deletions of a consumer group with this name, even if the group is created
+    later. It does not block tools that send requests directly to a broker, such as RocketMQ's
+    mqadmin.
 
     Example:
         regent group protect billing --reason "production"
@@ -70,9 +72,10 @@ def protect_group(given: Given) -> Mapping[str, Any]:
 
 @orders(ChangeProtection, name_resource, places=GROUP, own=FIXED)
 def unprotect_group(given: Given) -> Mapping[str, Any]:
-    """Lift the protection of a consumer group, so that it may be deleted again.
+    """Remove the protection of a consumer group, so that the group can be deleted again.
 
-    Asks for the name and a reason. Plans that were blocked by it can be made again.
+    The command asks for the name and a reason. Then you can repeat the plans that the protection
+    blocked.
 
     Example:
         regent group unprotect billing --yes --reason "moved away"
@@ -84,8 +87,8 @@ def unprotect_group(given: Given) -> Mapping[str, Any]:
 def protect_broker(given: Given) -> Mapping[str, Any]:
     """Protect a broker from being forgotten.
 
-    It can't be forgotten until that is lifted, neither from the records nor as a replica. It is
-    meant by its address, which stays when its id changes with the master.
+    The protection blocks `regent broker forget` and `regent controller forget` for this broker. The
+    protection belongs to the broker's address, because a new master changes the broker's id.
 
     Example:
         regent broker protect broker-a --broker 1 --reason "production"
@@ -95,9 +98,10 @@ def protect_broker(given: Given) -> Mapping[str, Any]:
 
 @orders(ChangeProtection, name_resource, places=BROKER, own=BROKER_OPTIONS)
 def unprotect_broker(given: Given) -> Mapping[str, Any]:
-    """Lift the protection of a broker, so that it may be forgotten again.
+    """Remove the protection of a broker, so that the broker can be forgotten again.
 
-    Asks for the name and a reason. Plans that were blocked by it can be made again.
+    The command asks for the name and a reason. Then you can repeat the plans that the protection
+    blocked.
 
     Example:
         regent broker unprotect broker-a --broker 1 --yes --reason "moved away"

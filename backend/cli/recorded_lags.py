@@ -22,22 +22,23 @@ def list_lags(
     limit: Limit = 100,
     options: Options = Options(),
 ) -> None:
-    """List how many messages all consumer groups had left when a worker last measured it.
+    """List the lag of all consumer groups, as a worker last measured it.
 
-    That is every 30 s. No broker is asked, as `regent group lag` does for one group; a line older
-    than the others is of a master that did not answer. QUEUES says of how many queues the number
-    is, and of how many the topic has where these are more: in the others the group never committed,
-    or their master never sent a heartbeat. EXPIRED is the number of messages that were deleted
-    before the group read them; LAG does not include them. Groups that broadcast are not listed:
-    their members keep their own offsets.
+    A worker measures the lag every 30 s. The command asks no broker; `regent group lag` asks the
+    brokers for one group. A line is older than the other lines if its master did not answer. QUEUES
+    is the number of queues that LAG includes, and the topic's number of queues if that is larger.
+    LAG does not include a queue if the group has no offset in it. LAG does not include a queue if
+    its master never sent a heartbeat. EXPIRED is the number of messages that were deleted before
+    the group read them; LAG does not include them. The list does not include groups that broadcast,
+    because their members keep their own offsets.
 
     Examples:
         regent group recorded-lag
         regent group recorded-lag --cluster DefaultCluster -o json
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of lines.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -39,11 +39,11 @@ def show_lag(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show how far each replica of a group is behind its master, in bytes and in seconds.
+    """Show the lag of each replica of a broker group, in bytes and in seconds.
 
-    The brokers are asked, the master last. Seconds are for what a replica lacks at the rate at
-    which it receives now; `-` is not known. A replica that is ahead holds a part of the
-    log that its master does not, and cuts it when it follows.
+    The command asks the brokers, and the master last. The lag in seconds is the missing bytes
+    divided by the current receive rate; `-` means unknown. A replica that is ahead of its master
+    truncates its log to the master's log when it follows the master.
 
     Examples:
         regent replica lag broker-a
@@ -52,9 +52,9 @@ def show_lag(
 
     Args:
         group: Name of the broker group.
-        watch: Show it again and again, until interrupted.
-        interval: How many seconds between, with --watch.
-        cluster: Name of the cluster; not needed when there is only one.
+        watch: Refresh the output until you press Ctrl-C.
+        interval: Seconds between two refreshes with --watch.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -80,9 +80,9 @@ def catch_up(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Wait until replicas are in the sync-state set and lack little, as before a planned change.
+    """Wait until replicas are in the SyncStateSet with a small lag, before a planned change.
 
-    Ends with 8 when they are not in time; they go on catching up.
+    The exit code is 8 if --timeout ends first. The replicas then still continue to catch up.
 
     Examples:
         regent replica catch-up broker-a
@@ -91,10 +91,10 @@ def catch_up(
 
     Args:
         group: Name of the broker group.
-        broker: Id of a replica to wait for, more than once if need be; without, all of the group.
-        max_lag: How many bytes of the log a replica may lack.
-        timeout: How many seconds to wait at most.
-        cluster: Name of the cluster; not needed when there is only one.
+        broker: Id of a replica to wait for. Default: all replicas of the group. Repeatable.
+        max_lag: Maximum number of log bytes that a replica may lack.
+        timeout: Maximum number of seconds to wait.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     deadline = monotonic() + timeout

@@ -11,7 +11,10 @@ from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-replica = App(name=["replica", "replicas"], help="Show replicas, and take lost ones in again.")
+replica = App(
+    name=["replica", "replicas"],
+    help="Show replicas, and adopt replicas whose group the control plane lost.",
+)
 
 _REPLICA_COLUMNS = (
     "ID#",
@@ -33,15 +36,15 @@ def list_replicas(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List the replicas of a cluster's groups; `-` is what a replica has not told.
+    """List the replicas of a cluster's broker groups; `-` means that the value is unknown.
 
     Examples:
         regent replica list
         regent replica list --cluster DefaultCluster -o json
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many groups at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of consumer groups.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -62,7 +65,7 @@ def get_group(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show one group: its replicas, and who would win an election now and why not the others.
+    """Show one broker group: its replicas, and which replica would win an election now and why.
 
     Examples:
         regent replica get broker-a
@@ -70,7 +73,7 @@ def get_group(
 
     Args:
         group: Name of the broker group.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -100,7 +103,7 @@ def show_epochs(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show which epoch wrote which part of each replica's log, as the replicas say, and compare.
+    """Show and compare the epochs of each replica's commit log, as the replicas report them.
 
     Examples:
         regent replica epochs broker-a
@@ -108,7 +111,7 @@ def show_epochs(
 
     Args:
         group: Name of the broker group.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -140,7 +143,7 @@ def show_history(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """Show what happened to a group, the newest first; it may be gone since.
+    """Show the history of a broker group, the newest change first, even of a deleted group.
 
     Examples:
         regent replica history broker-a
@@ -148,8 +151,8 @@ def show_history(
 
     Args:
         group: Name of the broker group.
-        cluster: Name of the cluster; not needed when there is only one.
-        limit: How many changes at most.
+        cluster: Name of the cluster. Default: the only cluster.
+        limit: Maximum number of changes.
         options: Which server, and how to print.
     """
     with connect(options) as client:

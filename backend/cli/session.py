@@ -29,10 +29,11 @@ def login(
     password_stdin: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),
 ) -> None:
-    """Sign in and keep the session's token in a context, which is then in use.
+    """Sign in, keep the session's token in a context, and use this context from now on.
 
-    Asks for the password; that of a local cluster is found in its directory. A server without a
-    context gets one, called as `--context` says or like its host.
+    The command asks for the password. For a local cluster, it reads the password from the cluster's
+    directory. If the server has no context, the command creates a context. Its name is the value of
+    `--context`, or else the server's host name.
 
     Examples:
         regent login --server https://regent.example.org
@@ -70,9 +71,10 @@ def login(
 
 
 def logout(*, options: Options = Options()) -> None:
-    """End the session of a context and forget its token; the context itself is kept.
+    """End the session of a context and delete its token, but keep the context.
 
-    A local cluster is signed in to by itself; this ends the session that its commands keep.
+    Commands for a local cluster sign in by themselves; `regent logout` ends the session of these
+    commands.
 
     Examples:
         regent logout
@@ -102,7 +104,7 @@ def logout(*, options: Options = Options()) -> None:
 
 
 def whoami(*, options: Options = Options()) -> None:
-    """Say who is signed in, where, and until when.
+    """Show the signed-in user, the server, and the end of the session.
 
     Example:
         regent whoami

@@ -12,7 +12,7 @@ from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-session = App(name=["session", "sessions"], help="Show who is signed in, and end sessions.")
+session = App(name=["session", "sessions"], help="List and end sessions.")
 
 
 @session.command(name="list")
@@ -22,15 +22,15 @@ def list_sessions(
     limit: Limit = 100,
     options: Options = Options(),
 ) -> None:
-    """List your open sessions, the newest first; as an administrator everybody's.
+    """List open sessions, the newest first: your sessions or, for administrators, all sessions.
 
     Examples:
         regent session list
         regent session list --user anna
 
     Args:
-        user: Only those of this user.
-        limit: How many at most.
+        user: Only sessions of this user.
+        limit: Maximum number of sessions.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -54,7 +54,9 @@ def end_session(
     confirm: Confirm = None,
     options: Options = Options(),
 ) -> None:
-    """End one session, or sign out everywhere: yourself, or as an administrator anybody.
+    """End one session, or all sessions of a user.
+
+    Only an administrator can end sessions of another user.
 
     Examples:
         regent session end 0f8e4c1a-3b52-4a7e-8d11-6f0a2c9b7e54
@@ -63,9 +65,10 @@ def end_session(
 
     Args:
         session_id: Id of the session, as `regent session list` shows it.
-        everywhere: End all sessions of a user, your own without --user.
-        user: Whose sessions.
-        confirm: The user's name, in place of typing it; asked for with --user alone.
+        everywhere: End all sessions of a user. Default: your own sessions.
+        user: Name of the user.
+        confirm: The user's name, so that the command does not ask for it. Only --user needs the
+            name.
         options: Which server, and how to print.
     """
     if (session_id is None) is not everywhere:

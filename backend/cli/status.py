@@ -35,11 +35,12 @@ def show_status(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Say whether all is well, what is missing, and what one more failure would cost.
+    """Show the health of clusters, missing brokers, and the effect of one more failure.
 
-    A group under a controller counts by its replicas, so that a dead one is named until it is back
-    or forgotten. The exit code tells scripts: 0 healthy; 10 degraded, as a replica is down; 11
-    critical, as a group has no writer; 12 unknown, also where the control plane does not answer.
+    The command names a dead replica of a group under a controller until the replica returns or is
+    forgotten. The exit code 0 means healthy. The exit code 10 means degraded: a replica is down.
+    The exit code 11 means critical: a broker group has no writer. The exit code 12 means unknown,
+    for example if the control plane does not answer.
 
     Examples:
         regent status
@@ -47,9 +48,9 @@ def show_status(
         regent status --cluster DefaultCluster -o json
 
     Args:
-        watch: Show it again and again, until interrupted.
-        interval: How many seconds between, with --watch.
-        cluster: Only the groups of this cluster.
+        watch: Refresh the output until you press Ctrl-C.
+        interval: Seconds between two refreshes with --watch.
+        cluster: Only broker groups of this cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -26,7 +26,9 @@ from backend.cli.store_options import (
 from backend.cli.store_rebuild import rebuild
 from backend.cli.store_settings import StoreSettings
 
-store = App(name="store", help="Look into a broker's message store, from its files.")
+store = App(
+    name="store", help="Inspect, verify and rebuild a broker's message store from its files."
+)
 
 
 @store.command
@@ -37,13 +39,13 @@ def verify(
     told: DerivedOptions = NO_DERIVED_OPTIONS,
     output: Output = "table",
 ) -> None:
-    """Check every record of a store, and everything else in it against them.
+    """Check every commit log record of a store, and compare the other files with the records.
 
-    Checked are consume queues, key index, epochs, checkpoint, the marks of a crash or of an
-    interrupted truncation, and files that do not belong there. Nothing is changed. Each finding
-    says what is wrong, where, what that means and what to do. Exit code 0: all is well, or there
-    are only notes; 1: something is wrong. A store in use can be checked as well, up to where its
-    log ends at that moment.
+    The command checks consume queues, key index, epochs, checkpoint, the marks of a crash or of an
+    interrupted truncation, and unknown files. The command changes nothing. Each finding shows the
+    error, its place, its effect and the next step. The exit code 0 means that the command found no
+    error; notes are possible. The exit code 1 means that it found an error. You can also check a
+    store in use, up to the current end of its commit log.
 
     Examples:
         regent store verify .regent/brokers/broker-a/store
@@ -51,9 +53,9 @@ def verify(
         regent store verify /data/store --commit-log /fast/commitlog -o json
 
     Args:
-        directory: The store: storePathRootDir of the broker.
+        directory: Directory of the store: the broker's storePathRootDir.
         told: What is told of the settings of the broker.
-        output: How to print.
+        output: Output format.
     """
     settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)
@@ -95,19 +97,19 @@ def stats(
     told: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
-    """Count the messages of a store by topic and queue, and say how far index and epochs are.
+    """Count a store's messages by topic and queue, and show the state of key index and epochs.
 
-    Only the log is checked; whether the rest of the store fits the log, `regent store verify`
-    says. What the log held where it is damaged or has missing files cannot be counted: the rest
-    is, and the exit code is 6.
+    The command checks only the commit log; `regent store verify` also checks the other files. If
+    parts of the commit log are damaged or missing, the command omits their messages. The exit code
+    is then 6.
 
     Example:
         regent store stats .regent/brokers/broker-a/store
 
     Args:
-        directory: The store: storePathRootDir of the broker.
+        directory: Directory of the store: the broker's storePathRootDir.
         told: What is told of the settings of the broker.
-        output: How to print.
+        output: Output format.
     """
     settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)

@@ -36,10 +36,10 @@ def dump(
     told: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
-    """Print the records of a store, or the entries of its key index, the oldest first.
+    """Print the commit log records of a store, or its key index entries, the oldest first.
 
-    Where the log is damaged or has missing files, this is said on standard error with the log
-    positions, and the exit code is 6.
+    If the commit log is damaged or lacks files, the command prints the log positions on standard
+    error. The exit code is then 6.
 
     Examples:
         regent store dump .regent/brokers/broker-a/store --limit 20
@@ -48,14 +48,16 @@ def dump(
         regent store dump /data/store --index --position 1073741824
 
     Args:
-        directory: The store: storePathRootDir of the broker.
-        position: Log position to begin at; a record must begin there, unless with --index.
+        directory: Directory of the store: the broker's storePathRootDir.
+        position: Commit log position to start at. Without --index, a record must start at this
+            position.
         topic: Only records of this topic.
         queue_id: Only records of queues with this id.
-        index: Print index entries instead; they know hashes of keys, not topics.
-        limit: How many at most.
+        index: Print entries of the key index instead. The entries hold hashes of keys, but no
+            topics.
+        limit: Maximum number of records or index entries.
         told: What is told of the settings of the broker.
-        output: How to print.
+        output: Output format.
     """
     settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)

@@ -45,19 +45,22 @@ class LogOptions:
         Path | None,
         Parameter(
             name="--config",
-            help="The broker.conf that the broker is started with: what the options below leave"
-            " open is as it says.",
+            help="The broker.conf of the broker. It gives the value of each option that you"
+            " leave out.",
         ),
     ] = None
     commit_log: Annotated[
         Path | None,
-        Parameter(name="--commit-log", help="Where its log is, when storePathCommitLog moves it."),
+        Parameter(
+            name="--commit-log",
+            help="Directory of the commit log, if the broker sets storePathCommitLog.",
+        ),
     ] = None
     index_slots: Annotated[
         int | None,
         Parameter(
             name="--index-slots",
-            help="The broker's maxHashSlotNum, when it is not 5000000.",
+            help="The broker's maxHashSlotNum, if it is not 5000000.",
             validator=_WHOLE,
         ),
     ] = None
@@ -65,7 +68,7 @@ class LogOptions:
         int | None,
         Parameter(
             name="--index-entries",
-            help="The broker's maxIndexNum, when it is not 20000000.",
+            help="The broker's maxIndexNum, if it is not 20000000.",
             validator=_ENTRIES,
         ),
     ] = None
@@ -88,17 +91,17 @@ class DerivedOptions(LogOptions):
         str | None,
         Parameter(
             name="--delay-levels",
-            help="The broker's messageDelayLevel, when it is not stock's: queues of delayed"
-            " messages hold their delivery times.",
+            help="The broker's messageDelayLevel, if it is not RocketMQ's default. Queues of"
+            " delayed messages hold their delivery times.",
         ),
     ] = None
     crc: Annotated[
         bool,
         Parameter(
             name="--crc",
-            help="The broker has enabledAppendPropCRC=true: a record whose own checksum does not"
-            " fit is damaged, and nothing is made from its log. To any other broker it is a message"
-            " like others, and is only noted.",
+            help="The broker has enabledAppendPropCRC=true. A record with a wrong checksum"
+            " property is then damaged, and its commit log cannot be used for a rebuild."
+            " Without --crc, such a record is valid, and the command only prints a note.",
             negative="",
         ),
     ] = False
@@ -113,8 +116,8 @@ class RebuildOptions(DerivedOptions):
         int | None,
         Parameter(
             name="--queue-file-size",
-            help="The broker's mappedFileSizeConsumeQueue, in bytes; else that of the queue files"
-            " that are there, or 6000000.",
+            help="The broker's mappedFileSizeConsumeQueue in bytes. Default: the size of the"
+            " existing queue files, or 6000000.",
             validator=_QUEUE_FILE,
         ),
     ] = None
@@ -122,7 +125,8 @@ class RebuildOptions(DerivedOptions):
         int | None,
         Parameter(
             name="--batch-queue-file-size",
-            help="Its mapperFileSizeBatchConsumeQueue; else likewise, or 13800000.",
+            help="The broker's mapperFileSizeBatchConsumeQueue in bytes. Default: the size of"
+            " the existing batch queue files, or 13800000.",
             validator=_BATCH_QUEUE_FILE,
         ),
     ] = None

@@ -39,13 +39,13 @@ def rebuild(
     told: RebuildOptions = NO_REBUILD_OPTIONS,
     output: Output = "table",
 ) -> None:
-    """Make the consume queues and the key index of a store anew from its log.
+    """Rebuild the consume queues and the key index of a store from its commit log.
 
-    The broker must be stopped. New files are made beside the old ones and exchanged with them at
-    the end, so that a rebuild that fails or is interrupted leaves the store as it was. After a
-    clean stop the checkpoint is written anew as well. Log and epochs cannot be rebuilt: nothing
-    else knows what they should hold. Queues of deleted topics come back while the log has
-    their messages.
+    Stop the broker first. The command writes new files beside the old files, and replaces the old
+    files at the end. A rebuild that fails or is interrupted leaves the store unchanged. After a
+    clean stop of the broker, the command also writes a new checkpoint. The commit log and the
+    epochs cannot be rebuilt, because no other file holds their data. Queues of deleted topics
+    return while the commit log holds their messages.
 
     Examples:
         regent store rebuild /data/store --dry-run
@@ -56,12 +56,12 @@ def rebuild(
         regent store rebuild /data/store --queue-file-size 2000000
 
     Args:
-        directory: The store: storePathRootDir of the broker.
-        only: Make only this part.
-        dry_run: Say what would be done, and do nothing; the log is not read for that.
-        keep_old: Leave the old files beside the new ones.
+        directory: Directory of the store: the broker's storePathRootDir.
+        only: Rebuild only this part.
+        dry_run: Show the planned work and change nothing. The command does not read the commit log.
+        keep_old: Keep the old files beside the new files.
         told: What is told of the settings of the broker.
-        output: How to print.
+        output: Output format.
     """
     settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)

@@ -35,13 +35,13 @@ class Options:
     server: str | None = None
     """Address of the control plane: https://regent.example.org:8080. [env var: REGENT_URL]"""
     context: str | None = None
-    """Context that names the server (`regent context list`). [env var: REGENT_CONTEXT]"""
+    """Context that names the server; see `regent context list`. [env var: REGENT_CONTEXT]"""
     token: str | None = None
-    """API token (`regent token create`); the context's when left out. [env var: REGENT_TOKEN]"""
+    """API token. Default: the token of the context. [env var: REGENT_TOKEN]"""
     data: Path | None = None
-    """Directory of a local cluster (`regent up --data DIR`); .regent when nothing else is set."""
+    """Directory of a local cluster. Default: .regent, if nothing else names a server."""
     form: Annotated[Form | None, Parameter(name=["--output", "-o"], env_var="REGENT_OUTPUT")] = None
-    """Form of what is printed; that of the context when left out, else a table."""
+    """Output format. Default: the format of the context, else table."""
 
     @property
     def output(self) -> Literal["table", "json"]:

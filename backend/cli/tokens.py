@@ -12,7 +12,7 @@ from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 from backend.cli.users import Patterns, RoleName
 
-token = App(name=["token", "tokens"], help="Make, list and revoke API tokens for programs.")
+token = App(name=["token", "tokens"], help="Create, list and revoke API tokens for programs.")
 
 Days = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=366))]
 
@@ -28,20 +28,21 @@ def create_token(
     read_only: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),
 ) -> None:
-    """Make a token that speaks for you, and print it this once.
+    """Create an API token with your rights, and print the token only once.
 
-    Programs send it as `Authorization: Bearer TOKEN`; regent takes it from REGENT_TOKEN.
+    Programs send the token as `Authorization: Bearer TOKEN`; regent reads the token from
+    REGENT_TOKEN.
 
     Examples:
         regent token create dashboard --days 90
         regent token create deploy --days 30 --role operator --cluster "staging-*"
 
     Args:
-        name: What you will know it by.
-        days: For how many days it works.
-        role: What it may do at most; never more than you may.
-        cluster: Only for clusters of this name, `*` standing for any letters; may be repeated.
-        read_only: Let it change nothing, whatever its role.
+        name: Name of the token.
+        days: Number of days until the token expires.
+        role: Role of the token. The token never has more rights than you have.
+        cluster: Only for clusters of this name; `*` matches any characters. Repeatable.
+        read_only: Do not allow changes, regardless of the role.
         options: Which server, and how to print.
     """
     wanted = {
@@ -70,15 +71,15 @@ def list_tokens(
     limit: Limit = 100,
     options: Options = Options(),
 ) -> None:
-    """List your tokens, the newest first; as an administrator everybody's.
+    """List API tokens, the newest first: your tokens or, for administrators, all tokens.
 
     Examples:
         regent token list
         regent token list --user anna
 
     Args:
-        user: Only those of this user.
-        limit: How many at most.
+        user: Only tokens of this user.
+        limit: Maximum number of tokens.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -94,7 +95,7 @@ def list_tokens(
 
 @token.command(name="revoke")
 def revoke_token(token_id: str, /, *, options: Options = Options()) -> None:
-    """Make a token worthless from now on: yours, or as an administrator anybody's.
+    """Revoke an API token: your token or, for administrators, any token.
 
     Example:
         regent token revoke 0f8e4c1a-3b52-4a7e-8d11-6f0a2c9b7e54

@@ -27,16 +27,16 @@ def show_offsets(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show where a topic's queues begin and end, and when they were last written.
+    """Show the first offset, the last offset and the last write time of a topic's queues.
 
-    The masters that hold the topic are asked.
+    The command asks the masters that hold the topic.
 
     Example:
         regent topic offsets orders
 
     Args:
         name: Name of the topic.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -66,7 +66,7 @@ def show_offsets(
 
 
 def show_clusters(name: str, /, *, options: Options = Options()) -> None:
-    """Show which clusters hold a topic of a name.
+    """Show the clusters that hold a topic with this name.
 
     Example:
         regent topic clusters orders
@@ -94,19 +94,20 @@ def show_stats(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """Show what topics take in, and how far the groups that read them are.
+    """Show the incoming rates of topics, and the lag of their consumer groups.
 
-    No broker is asked: rates are of the last samples, lags of when they were last measured.
+    The command asks no broker. It shows the rates of the last samples, and the lag of the last
+    measurement.
 
     Examples:
         regent topic stats
         regent topic stats --kind normal --search orders
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        search: Only topics whose name holds this text.
+        cluster: Name of the cluster. Default: the only cluster.
+        search: Only topics whose name contains this text.
         kind: Only topics of this kind.
-        limit: How many topics at most.
+        limit: Maximum number of topics.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -137,17 +138,17 @@ def show_allocations(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show which client would read which queue, by each rule that clients may have.
+    """Show which client would read each queue, for each allocation rule of clients.
 
-    Nothing is changed: clients decide it for themselves.
+    The command changes nothing, because clients allocate the queues themselves.
 
     Example:
         regent topic allocate orders --client 10.0.0.7@412 --client 10.0.0.8@97
 
     Args:
         name: Name of the topic.
-        client: Id of a client, once for each.
-        cluster: Name of the cluster; not needed when there is only one.
+        client: Id of a client. Repeatable.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as server:

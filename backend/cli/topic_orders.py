@@ -11,11 +11,11 @@ NAME: Final = {"topic_name": "name"}
 WRITTEN: Final = field_of(ChangeTopic, "write_queue_count")
 READ: Final = field_of(ChangeTopic, "read_queue_count")
 QUEUES_TEXT: Final = (
-    "How many queues producers write in each broker group; consumers read as many without"
-    " --read-queues."
+    "Number of queues that producers write in each broker group. Without"
+    " --read-queues, consumers read the same number."
 )
 READ_QUEUES: Final[Option] = option_of(
-    READ, text="How many queues consumers read, where that is another number."
+    READ, text="Number of queues that consumers read, if it differs from --queues."
 )
 
 
@@ -29,9 +29,10 @@ READ_QUEUES: Final[Option] = option_of(
     },
 )
 def create_topic(given: Given) -> Mapping[str, Any]:
-    """Create a topic on all broker groups, or on those named.
+    """Create a topic on all broker groups, or on the named broker groups.
 
-    Refused where it is there already. Taken back by deleting it, for as long as it is empty.
+    Regent refuses the creation if one of the broker groups already has the topic. An undo deletes
+    the topic, if the topic is empty.
 
     Examples:
         regent topic create orders --dry-run
@@ -50,10 +51,10 @@ def create_topic(given: Given) -> Mapping[str, Any]:
     },
 )
 def change_topic(given: Given) -> Mapping[str, Any]:
-    """Change a topic on all broker groups that hold it, or on those named.
+    """Change a topic on all broker groups that hold it, or on the named broker groups.
 
-    What is left out stays as it is. Warns of messages in queues that nobody would read any more.
-    Taken back by the former values of each broker.
+    Settings that you leave out stay unchanged. The plan warns about messages in queues that
+    consumers would no longer read. An undo sets the former values of each broker.
 
     Examples:
         regent topic set orders --queues 16
@@ -64,10 +65,11 @@ def change_topic(given: Given) -> Mapping[str, Any]:
 
 @orders(DeleteTopic, TARGET, places=NAME)
 def delete_topic(given: Given) -> Mapping[str, Any]:
-    """Delete a topic with all that is in it, on all broker groups or on those named.
+    """Delete a topic with all its messages, on all broker groups or on the named broker groups.
 
-    Shows how many messages are in it and who has not read them. Nothing brings them back. It begins
-    ten seconds after it was confirmed, and can be cancelled until then.
+    The plan shows the number of messages, and the consumer groups that have not read them. Deleted
+    messages cannot be restored. The operation starts ten seconds after you confirm it; you can
+    cancel it until then.
 
     Examples:
         regent topic delete orders --dry-run

@@ -31,10 +31,10 @@ def list_topics(
         regent topic list --kind normal --search orders
 
     Args:
-        cluster: Name of the cluster; not needed when there is only one.
-        search: Only topics whose name holds this text.
+        cluster: Name of the cluster. Default: the only cluster.
+        search: Only topics whose name contains this text.
         kind: Only topics of this kind.
-        limit: How many at most.
+        limit: Maximum number of topics.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -58,14 +58,14 @@ def get_topic(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show a topic: where it is placed, its queues and the route that clients are told.
+    """Show a topic: its broker groups, its queues, and the route that clients receive.
 
     Example:
         regent topic get orders
 
     Args:
         name: Name of the topic.
-        cluster: Name of the cluster; not needed when there is only one.
+        cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:

@@ -15,7 +15,7 @@ from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-user = App(name=["user", "users"], help="Say who may sign in, and change your password.")
+user = App(name=["user", "users"], help="Manage users, and change your own password.")
 
 RoleName = Literal["viewer", "operator", "admin"]
 Patterns = Annotated[list[str] | None, Parameter(name=["--cluster"], negative="")]
@@ -23,13 +23,13 @@ Patterns = Annotated[list[str] | None, Parameter(name=["--cluster"], negative=""
 
 @user.command(name="list")
 def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:
-    """List users by name; for administrators.
+    """List users by name; only administrators can do this.
 
     Example:
         regent user list
 
     Args:
-        limit: How many at most.
+        limit: Maximum number of users.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -42,7 +42,7 @@ def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:
 
 @user.command(name=["get", "show"])
 def get_user(name: str, /, *, options: Options = Options()) -> None:
-    """Show one user; for administrators.
+    """Show one user; only administrators can do this.
 
     Example:
         regent user get anna
@@ -68,7 +68,7 @@ def add_user(
     cluster: Patterns = None,
     options: Options = Options(),
 ) -> None:
-    """Add a user, and print the one-time password that they sign in with first.
+    """Add a user, and print the one-time password for the user's first sign-in.
 
     Examples:
         regent user add anna
@@ -76,8 +76,9 @@ def add_user(
 
     Args:
         name: Name of the user.
-        role: What they may do: look, also change clusters, or also decide who may.
-        cluster: Only in clusters of this name, `*` standing for any letters; may be repeated.
+        role: Role of the user: viewer can look, operator can also change clusters, admin can also
+            manage users.
+        cluster: Only in clusters of this name; `*` matches any characters. Repeatable.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -97,7 +98,9 @@ def change_role(
     confirm: Confirm = None,
     options: Options = Options(),
 ) -> None:
-    """Give a user another role, or the clusters it holds in; the last administrator keeps theirs.
+    """Change a user's role, or the clusters of the role.
+
+    The last administrator keeps the role admin.
 
     Examples:
         regent user role anna operator
@@ -106,11 +109,11 @@ def change_role(
 
     Args:
         name: Name of the user.
-        role: The role they have from their next request on.
-        cluster: Only in clusters of this name, `*` standing for any letters; may be repeated. They
-            stay as they are when left out.
-        reason: Why; it stands in the audit.
-        confirm: The user's name, in place of typing it.
+        role: New role, from the user's next request on.
+        cluster: Only in clusters of this name; `*` matches any characters. Repeatable. Default: the
+            user's clusters stay unchanged.
+        reason: Reason for the change, for the audit.
+        confirm: The user's name, so that the command does not ask for it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -130,15 +133,17 @@ def disable_user(
     confirm: Confirm = None,
     options: Options = Options(),
 ) -> None:
-    """Keep a user out: their sessions end, their tokens rest; not the last administrator.
+    """Disable a user: the user's sessions end, and the user's tokens stop working.
+
+    You cannot disable the last administrator.
 
     Example:
         regent user disable anna --reason "left the company"
 
     Args:
         name: Name of the user.
-        reason: Why; it stands in the audit.
-        confirm: The user's name, in place of typing it.
+        reason: Reason for the change, for the audit.
+        confirm: The user's name, so that the command does not ask for it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -155,14 +160,14 @@ def enable_user(
     reason: str | None = None,
     options: Options = Options(),
 ) -> None:
-    """Let a user in again who was kept out; their tokens work again too.
+    """Enable a disabled user; the user's tokens work again too.
 
     Example:
         regent user enable anna
 
     Args:
         name: Name of the user.
-        reason: Why; it stands in the audit.
+        reason: Reason for the change, for the audit.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -178,14 +183,14 @@ def reset_password(
     confirm: Confirm = None,
     options: Options = Options(),
 ) -> None:
-    """Give a user a one-time password in place of theirs; their sessions end.
+    """Replace a user's password with a one-time password, and end the user's sessions.
 
     Example:
         regent user reset-password anna
 
     Args:
         name: Name of the user.
-        confirm: The user's name, in place of typing it.
+        confirm: The user's name, so that the command does not ask for it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
@@ -200,7 +205,7 @@ def change_password(
     stdin: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),
 ) -> None:
-    """Change your own password; your other sessions end.
+    """Change your own password, and end your other sessions.
 
     Example:
         regent user password

@@ -39,11 +39,11 @@ NOT_YET: Final = "not built yet"
 def mqadmin(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True, show=False)],
 ) -> None:
-    """Run a command of stock's mqadmin as the command of regent that does the same.
+    """Run a command of RocketMQ's mqadmin as the regent command that does the same.
 
-    Shows that command, then runs it; behind `--` stand options of regent's own. What changes
-    something is planned and asks, as always; REGENT_MQADMIN_TRUST=1 in the environment stands for
-    --yes and a reason. Without a command it lists all of them.
+    The command prints the regent command, and then runs it. Options after `--` are options of the
+    regent command. A change shows its plan and asks for confirmation. REGENT_MQADMIN_TRUST=1 in the
+    environment replaces --yes and --reason. Without arguments, it lists all mqadmin commands.
 
     Examples:
         regent mqadmin

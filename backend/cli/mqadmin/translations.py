@@ -52,24 +52,23 @@ _NO_ROCKSDB: Final = Declined("our agents keep queues and metadata in files, not
 _NO_COLD: Final = Declined("our agents do not throttle cold reads")
 _NO_CONTAINER: Final = Declined("our agents are processes of their own, not brokers in a container")
 _NO_ACL: Final = Declined(
-    "not built yet: remoting has no users and rules; `regent user` is access to the control plane"
+    "not built yet: remoting has no users and no access rules;"
+    " `regent user` manages users of the control plane"
 )
 _NO_STATIC: Final = Declined("not built yet: logical queues")
 _NO_NAMESERVER: Final = Declined(
-    "key-values and settings are those of one name server: stock's mqadmin reads and writes them"
+    "key-values and settings belong to one name server; use RocketMQ's mqadmin for them"
 )
 _NO_PRODUCER: Final = Declined(
-    "a control plane is no producer: what it sent would stand in operations and in the audit for"
-    " good, and how long sends take is measured where they are sent"
+    "the control plane sends no messages; measure the send time at the producers"
 )
 _NO_FILE: Final = Declined(
-    "a plan is of one thing, so that each is refused or taken back by itself; a shell loops over"
-    " a file"
+    "each plan changes one topic or one group; run one command for each entry of the file"
 )
 
 COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "updateTopic": Translated(
-        "topic create, or topic set where there is one",
+        "topic create, or topic set if the topic exists",
         builders.topic,
         "b c t r w p o a",
         "what is left out stays as it is, where stock sets its defaults",
@@ -83,7 +82,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         is_change=True,
     ),
     "updateSubGroup": Translated(
-        "group create, or group set where there is one",
+        "group create, or group set if the group exists",
         builders.group,
         "b c g s m d o q r a",
         "what is left out stays as it is, where stock sets its defaults",
@@ -114,7 +113,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "addBroker": _NO_CONTAINER,
     "removeBroker": _NO_CONTAINER,
     "resetMasterFlushOffset": Declined(
-        "confirmed positions are the SyncStateSet's (D7); no request may set one"
+        "the SyncStateSet decides the confirmed positions (D7); no request can set them"
     ),
     "brokerStatus": Translated(
         "broker status", builders.broker_status, "b", "one broker at a time"
@@ -178,10 +177,12 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         "offset reset --to latest", builders.offset_skip, "g t f c", is_change=True
     ),
     "updateOrderConf": _NO_NAMESERVER,
-    "cleanExpiredCQ": Declined("agents remove what the log no longer holds by themselves"),
-    "deleteExpiredCommitLog": Declined("agents remove files past their time by themselves"),
+    "cleanExpiredCQ": Declined(
+        "agents automatically remove queue entries that the commit log no longer holds"
+    ),
+    "deleteExpiredCommitLog": Declined("agents automatically remove expired files"),
     "cleanUnusedTopic": Declined(
-        "deletes queues that no topic claims, unseen; stock's tool does it to agents as well"
+        "it deletes queues without a plan; RocketMQ's mqadmin can run it against agents"
     ),
     "startMonitoring": Named("finding list", "what is wrong is looked for all the time"),
     "statsAll": Translated(
@@ -211,7 +212,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "remappingStaticTopic": _NO_STATIC,
     "exportMetadata": Declined("not built yet: export of a cluster"),
     "exportConfigs": Declined("not built yet: export of a cluster"),
-    "exportMetrics": Declined("/metrics and the Parquet history hold them"),
+    "exportMetrics": Declined("/metrics and the Parquet history hold the metrics"),
     "exportMetadataInRocksDB": _NO_ROCKSDB,
     "exportPopRecord": _NO_POP,
     "haStatus": Translated(
@@ -230,7 +231,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "getControllerConfig": Translated(
         "controller config get", lambda *_: ["controller", "config", "get"], ""
     ),
-    "updateControllerConfig": Declined("no request changes what decides elections (D26)"),
+    "updateControllerConfig": Declined("no request can change the settings of elections (D26)"),
     "electMaster": Translated("controller elect", builders.election, "b bn c", is_change=True),
     "cleanBrokerMetadata": Translated(
         "controller forget", builders.forgetting, "b bn c l", is_change=True
@@ -239,7 +240,9 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "getColdDataFlowCtrInfo": _NO_COLD,
     "updateColdDataFlowCtrGroupConfig": _NO_COLD,
     "removeColdDataFlowCtrGroupConfig": _NO_COLD,
-    "setCommitLogReadAheadMode": Declined("an agent's maps are advised by what it reads (D24)"),
+    "setCommitLogReadAheadMode": Declined(
+        "agents choose the read-ahead of their file maps themselves (D24)"
+    ),
     **dict.fromkeys(
         (
             *("createUser", "updateUser", "deleteUser", "getUser", "listUser", "copyUser"),

@@ -19,7 +19,7 @@ class BrokerOrder:
     broker_id: Annotated[
         int,
         Parameter(
-            "Id of the broker as `regent broker list` shows it; 0 is the master.",
+            "Id of the broker, as `regent broker list` shows it. The master has id 0.",
             option="broker",
             low=0,
             high=LONG_MAX,
@@ -27,7 +27,7 @@ class BrokerOrder:
     ] = 0
     address: Annotated[
         str | None,
-        Parameter("Address of the broker, for one that is no longer known by that id."),
+        Parameter("Address of the broker, if the broker no longer has this id."),
     ] = None
 
     @property
@@ -53,7 +53,7 @@ class DrainBroker(BrokerOrder):
     waived_groups: Annotated[
         tuple[str, ...],
         Parameter(
-            "Consumer group that is not waited for.",
+            "Name of a consumer group that the drain does not wait for.",
             option="waive",
             length_min=1,
             length_max=300,
@@ -73,7 +73,8 @@ class PropertyChange:
 
     name: Annotated[str, Parameter("Name of the property.", length_max=100)]
     value: Annotated[
-        str, Parameter("Its new value; an empty one is the default.", length_max=2_000)
+        str,
+        Parameter("New value of the property. An empty value sets the default.", length_max=2_000),
     ]
 
 

@@ -17,27 +17,32 @@ ConsumerGroupName = Annotated[
     str,
     Parameter("Name of the consumer group.", name_length_max=CREATED_NAME_LENGTH_MAX),
 ]
-CONSUME: Final = Parameter("Let its consumers read.", option="consume")
-BROADCAST: Final = Parameter("Let its consumers read all of them everything.", option="broadcast")
-FROM_MIN: Final = Parameter(
-    "Let a new queue be read from its oldest message.", option="consume_from_min"
+CONSUME: Final = Parameter("Allow consumers of the group to read.", option="consume")
+BROADCAST: Final = Parameter(
+    "Allow broadcasting: each consumer of the group reads all messages.", option="broadcast"
 )
-ORDERED: Final = Parameter("Mark it as one that consumes in order.", option="ordered")
+FROM_MIN: Final = Parameter("Read a new queue from its oldest message.", option="consume_from_min")
+ORDERED: Final = Parameter("Mark the group as a group that consumes in order.", option="ordered")
 RETRIES: Final = Parameter(
-    "How often a message is tried again; -1 is the broker's default.",
+    "Maximum number of retries of a message. The value -1 is the broker's default.",
     option="retries",
     low=-1,
     high=10_000,
 )
 RETRY_QUEUES: Final = Parameter(
-    "How many queues its retries have.", option="retry_queues", low=0, high=1_000
+    "Number of queues of the group's retry topic.", option="retry_queues", low=0, high=1_000
 )
 TIMEOUT: Final = Parameter(
-    "After how long a message counts as failed.", option="timeout_minutes", low=1, high=1_440
+    "Minutes after which the consumption of a message has failed.",
+    option="timeout_minutes",
+    low=1,
+    high=1_440,
 )
-NOTIFIES: Final = Parameter("Tell members when others come or go.", option="notify_members")
+NOTIFIES: Final = Parameter(
+    "Notify members when other members join or leave.", option="notify_members"
+)
 SETTINGS: Final = Parameter(
-    "The whole settings by broker group, instead of all others.",
+    "Whole settings by broker group, instead of all other parameters.",
     for_undo=True,
     count_max=BROKER_GROUPS_MAX,
 )
@@ -48,7 +53,9 @@ class PlacedSettings:
     """Hold how one broker group shall serve a consumer group, whole."""
 
     group_name: GroupName
-    settings: Annotated[GroupSettings, Parameter("How it shall serve the group.")]
+    settings: Annotated[
+        GroupSettings, Parameter("Settings of the consumer group on this broker group.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,7 @@ class DeleteConsumerGroup:
     cleans_up: Annotated[
         bool,
         Parameter(
-            "Delete its offsets too, and the topics of its retries and dead letters.",
+            "Also delete the group's offsets, its retry topic and its dead-letter topic.",
             option="clean",
         ),
     ] = False

@@ -23,7 +23,7 @@ class ReleaseLocks:
     topic: Annotated[str | None, _name("Only locks of queues of this topic.", "topic")] = None
     queue_id: Annotated[
         int | None,
-        Parameter("Only the queue of this number.", option="queue", low=0, high=INT_MAX),
+        Parameter("Only locks of the queue with this number.", option="queue", low=0, high=INT_MAX),
     ] = None
     group_name: Annotated[str | None, _name("Only locks on this broker group.", "broker_group")] = (
         None

@@ -24,7 +24,7 @@ class QueueOffset:
 
     group_name: GroupName
     queue_id: Annotated[int, Parameter("Number of the queue.", low=0, high=QUEUE_ID_MAX)]
-    offset: Annotated[int, Parameter("The offset to go on from.", low=0, high=LONG_MAX)]
+    offset: Annotated[int, Parameter("New offset of the queue.", low=0, high=LONG_MAX)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,18 @@ class ResetOffsets:
     cluster_name: ClusterName
     consumer_group: ConsumerGroupName
     topic_name: TopicName
-    position: Annotated[Position, Parameter("Where the group shall go on.")]
+    position: Annotated[Position, Parameter("New position of the consumer group.")]
     timestamp_ms: Annotated[
         int | None,
-        Parameter("The time to go on from, with the position `time`.", low=0, high=LONG_MAX),
+        Parameter("Time of the new position, with the position `time`.", low=0, high=LONG_MAX),
     ] = None
     offset: Annotated[
         int | None,
-        Parameter("The offset to go on from, with the position `offset`.", low=0, high=LONG_MAX),
+        Parameter("New offset, with the position `offset`.", low=0, high=LONG_MAX),
     ] = None
     offsets: Annotated[
         tuple[QueueOffset, ...],
-        Parameter("The offset of each queue, with the position `given`.", count_max=100_000),
+        Parameter("New offset of each queue, with the position `given`.", count_max=100_000),
     ] = ()
     broker_groups: BrokerGroups = ()
     queue_ids: Annotated[
@@ -59,13 +59,14 @@ class ResetOffsets:
     mode: Annotated[
         ResetMode,
         Parameter(
-            "Tell consumers, or write the offsets of a group without any; auto looks who is there."
+            "online notifies connected consumers; offline sets the offsets of a group"
+            " without consumers; auto chooses between them."
         ),
     ] = ResetMode.AUTO
     source_group: Annotated[
         str | None,
         Parameter(
-            "The consumer group whose offsets are taken, with the position `group`.",
+            "Consumer group to copy offsets from, with the position `group`.",
             name_length_max=CREATED_NAME_LENGTH_MAX,
         ),
     ] = None

@@ -12,11 +12,13 @@ class ChangeProtection:
     """Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`."""
 
     cluster_name: ClusterName
-    resource_kind: Annotated[ResourceKind, Parameter("What is protected.")]
+    resource_kind: Annotated[ResourceKind, Parameter("Kind of the protected resource.")]
     resource_name: Annotated[
         str, Parameter("Name of the topic or consumer group; of a broker, `GROUP/ADDRESS`.")
     ]
-    is_protected: Annotated[bool, Parameter("Protect it, or lift its protection.")] = True
+    is_protected: Annotated[bool, Parameter("Protect the resource, or remove its protection.")] = (
+        True
+    )
 
     @property
     def target(self) -> str:

@@ -39,12 +39,12 @@ class ElectMaster:
 
     cluster_name: ClusterName
     group_name: GroupName
-    broker_id: Annotated[int | None, _broker_id("Id of the broker that shall be master.")] = None
-    mode: Annotated[Mode, Parameter("Whether the present master is asked to hand over first.")] = (
+    broker_id: Annotated[int | None, _broker_id("Id of the broker that becomes master.")] = None
+    mode: Annotated[Mode, Parameter("Whether the current master is asked to hand over first.")] = (
         Mode.GRACEFUL
     )
     accepts_loss: Annotated[
-        bool, Parameter("Elect a replica that lacks confirmed messages too.")
+        bool, Parameter("Allow the election of a replica that lacks confirmed messages.")
     ] = False
 
     @property
@@ -83,11 +83,13 @@ class ForgetReplicas:
     cluster_name: ClusterName
     group_name: GroupName
     broker_ids: Annotated[
-        tuple[int, ...], _broker_ids("Id of a replica to forget; without, the whole group.")
+        tuple[int, ...], _broker_ids("Id of a replica to forget. Default: the whole group.")
     ] = ()
     includes_living: Annotated[
         bool,
-        Parameter("Forget the whole group although replicas of it are alive.", option="living"),
+        Parameter(
+            "Forget the whole group even if some of its replicas are alive.", option="living"
+        ),
     ] = False
 
     @property
@@ -107,14 +109,14 @@ class AdoptReplicas:
     group_name: GroupName
     broker_ids: Annotated[tuple[int, ...], _broker_ids("Id of a broker to adopt.")]
     master_id: Annotated[
-        int | None, _broker_id("Id of the one that shall be master.", option="master")
+        int | None, _broker_id("Id of the broker that becomes master.", option="master")
     ] = None
     least_epoch: Annotated[
         int | None,
-        Parameter("Newest epoch in the logs of brokers that report none.", low=0, high=INT_MAX),
+        Parameter("Newest epoch in the logs of brokers that report no epoch.", low=0, high=INT_MAX),
     ] = None
     accepts_loss: Annotated[
-        bool, Parameter("Adopt them although acknowledged messages may be lost.")
+        bool, Parameter("Adopt the brokers even if acknowledged messages may be lost.")
     ] = False
 
     @property

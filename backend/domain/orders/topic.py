@@ -18,21 +18,21 @@ TopicName = Annotated[
     Parameter("Name of the topic.", name_length_max=CREATED_NAME_LENGTH_MAX),
 ]
 READ_QUEUES: Final = Parameter(
-    "How many queues consumers read in each broker group.",
+    "Number of queues that consumers read in each broker group.",
     option="read_queues",
     low=0,
     high=QUEUE_COUNT_MAX,
 )
 WRITE_QUEUES: Final = Parameter(
-    "How many queues producers write in each broker group.",
+    "Number of queues that producers write in each broker group.",
     option="queues",
     low=0,
     high=QUEUE_COUNT_MAX,
 )
-READABLE: Final = Parameter("Let consumers read it.", option="readable")
-WRITABLE: Final = Parameter("Let producers write it.", option="writable")
-ORDERED: Final = Parameter("Mark it as ordered.", option="ordered")
-MESSAGE_TYPE: Final = Parameter("What it may carry, for brokers that check that.")
+READABLE: Final = Parameter("Allow consumers to read the topic.", option="readable")
+WRITABLE: Final = Parameter("Allow producers to write to the topic.", option="writable")
+ORDERED: Final = Parameter("Mark the topic as ordered.", option="ordered")
+MESSAGE_TYPE: Final = Parameter("Allowed type of messages, for brokers that check the type.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class PlacedLayout:
     """Hold how one broker group shall hold a topic, whole."""
 
     group_name: GroupName
-    layout: Annotated[TopicLayout, Parameter("How it shall hold the topic.")]
+    layout: Annotated[TopicLayout, Parameter("Layout of the topic on this broker group.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class ChangeTopic:
     layouts: Annotated[
         tuple[PlacedLayout, ...],
         Parameter(
-            "The whole layout by broker group, instead of all others.",
+            "Whole layout by broker group, instead of all other parameters.",
             for_undo=True,
             count_max=BROKER_GROUPS_MAX,
         ),
@@ -111,9 +111,7 @@ class DeleteTopic:
     cluster_name: ClusterName
     topic_name: TopicName
     broker_groups: BrokerGroups = ()
-    only_empty: Annotated[
-        bool, Parameter("Delete it only while no message is in it, which loses nothing.")
-    ] = False
+    only_empty: Annotated[bool, Parameter("Delete the topic only if it holds no message.")] = False
 
     @property
     def target(self) -> str:

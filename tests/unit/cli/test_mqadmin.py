@@ -168,7 +168,7 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
         ("updateBrokerConfig -k a -v b", 2, "-b must be given"),
         ("getBrokerConfig -b 10.0.0.9:1", 4, "no broker is registered at 10.0.0.9:1"),
         ("resetOffsetByTime -g g -t orders -s yesterday", 2, "-s yesterday is no time"),
-        ("updateControllerConfig -a x:1 -k a -v b", 3, "no request changes what decides"),
+        ("updateControllerConfig -a x:1 -k a -v b", 3, "no request can change the settings"),
         ("queryCq", 2, "regent store dump --help"),
     ],
 )
