@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from pydantic.alias_generators import to_camel
 from sqlalchemy import update
 
 from backend.clients.brokers import Brokers
@@ -12,7 +13,6 @@ from backend.clients.remoting_client import RemotingClient
 from backend.db.operation_tables import audit_entries
 from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
 from tests.integration.api.ordering import OPS, REASON, V1
-from tests.unit.api.test_doors import camel
 
 JSON = {"Content-Type": "application/json"}
 PLAN = """
@@ -132,7 +132,7 @@ async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers
 ):
     given = {"cluster_name": "main", **parameters}
     in_rest = (await client.post(OPS, json={"kind": kind, "parameters": given})).json()
-    order = {camel(kind): {camel(name): value for name, value in given.items()}}
+    order = {to_camel(kind): {to_camel(name): value for name, value in given.items()}}
     in_graph = (await ask(PLAN, plan=order))["planOperation"]
     refused = await client.post(f"{OPS}/{in_rest['id']}/confirm", json={})
 
@@ -160,7 +160,7 @@ OTHERS = [
 async def test_both_doors_refuse_what_cannot_be_kept(client, kind, parameters, place):
     """The client would write it in UTF-8 itself, which has no such text."""
     given = {"cluster_name": "main", **parameters}
-    order = {camel(kind): {camel(name): value for name, value in given.items()}}
+    order = {to_camel(kind): {to_camel(name): value for name, value in given.items()}}
     asked = json.dumps({"query": PLAN, "variables": {"plan": order}})
 
     in_rest = await client.post(

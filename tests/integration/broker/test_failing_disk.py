@@ -4,6 +4,7 @@ A library between the agent and libc lets calls fail while a file says so; see `
 """
 
 import asyncio
+import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -214,6 +215,13 @@ async def test_a_file_that_cannot_be_made_is_made_once_the_disk_is_well(
     assert await count_held(client, queue_id=queue_id) == taken + MORE_COUNT
 
 
+def holds_offset(path):
+    # Between two renames there is only its backup.
+    with contextlib.suppress(FileNotFoundError):
+        return '"T@g"' in path.read_text()
+    return False
+
+
 async def test_files_that_cannot_be_written_hold_up_no_message_and_are_written_later(
     agent, faults, eventually
 ):
@@ -231,7 +239,7 @@ async def test_files_that_cannot_be_written_hold_up_no_message_and_are_written_l
     assert (await client.send("T", BODY)).code == 0
     faults.end()
     path = agent.root / "store" / "config" / "consumerOffset.json"
-    await eventually(lambda: path.exists() and '"T@g"' in path.read_text())
+    await eventually(lambda: holds_offset(path))
 
     assert (await client.send("T", BODY)).code == 0
     assert all(ERROR in line for line in agent.events("state_not_saved"))
