@@ -32,5 +32,5 @@ class ChangeProtection:
 
     @property
     def what(self) -> str:
-        """Say what is meant, for people."""
+        """Name the kind and the name of the resource, for people."""
         return f"{self.resource_kind.replace('_', ' ')} {self.resource_name}"

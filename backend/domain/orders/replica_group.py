@@ -64,7 +64,7 @@ class ElectMaster:
 
 @dataclass(frozen=True, slots=True)
 class PreferMaster:
-    """Prefer the broker named as master at the next election, or without one nobody any more."""
+    """Prefer a replica as master at the next election; without an id, remove the preference."""
 
     cluster_name: ClusterName
     group_name: GroupName

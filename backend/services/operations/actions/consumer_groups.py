@@ -9,7 +9,7 @@ from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Step
 from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import PlannedStep
-from backend.services.operations.actions.placed import PlacedAction
+from backend.services.operations.actions.placed import PlacedAction, put_step
 from backend.services.operations.kind import OperationContext, OperationRequest
 
 
@@ -49,10 +49,7 @@ class PutConsumerGroup(_ConsumerGroupAction):
     @property
     def step(self) -> PlannedStep:
         """Say where the consumer group is put."""
-        return PlannedStep(
-            f"{'create' if self.is_new else 'change'}-{self.broker_group_name}",
-            f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}",
-        )
+        return put_step(self.broker_group_name, is_new=self.is_new)
 
     @property
     def intended(self) -> GroupSettings | None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from backend.clients.broker_changes import Told
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain.operation import Step, Value
-from backend.domain.plan import ReadBack
+from backend.domain.plan import PlannedStep, ReadBack
 from backend.services.operations.broker_steps import fence_of
 from backend.services.operations.groups import compare
 from backend.services.operations.kind import Effect, OperationContext, StepRun
@@ -35,6 +35,12 @@ def held_text(held: Held | None) -> str:
 def value_of(held: Any) -> Value:
     """Return what the journal keeps of how a master holds something."""
     return None if held is None else dataclasses.asdict(held)
+
+
+def put_step(broker_group_name: str, *, is_new: bool) -> PlannedStep:
+    """Name the step that creates or changes a resource on the master of a broker group."""
+    verb = "create" if is_new else "change"
+    return PlannedStep(f"{verb}-{broker_group_name}", f"{verb.title()} it on {broker_group_name}")
 
 
 @dataclass(frozen=True, slots=True)

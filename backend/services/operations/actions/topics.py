@@ -11,7 +11,7 @@ from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
-from backend.services.operations.actions.placed import PlacedAction
+from backend.services.operations.actions.placed import PlacedAction, put_step
 from backend.services.operations.groups import compare
 from backend.services.operations.kind import (
     Consequence,
@@ -54,10 +54,7 @@ class PutTopic(_TopicAction):
     @property
     def step(self) -> PlannedStep:
         """Say where the topic is put."""
-        return PlannedStep(
-            f"{'create' if self.is_new else 'change'}-{self.broker_group_name}",
-            f"{'Create' if self.is_new else 'Change'} it on {self.broker_group_name}",
-        )
+        return put_step(self.broker_group_name, is_new=self.is_new)
 
     @property
     def intended(self) -> TopicLayout | None:
