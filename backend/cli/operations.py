@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import uuid4
 
 from cyclopts import App, Parameter
@@ -23,32 +23,21 @@ from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import outlive_reader, print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.operation import OperationState
 
 operation = App(
     name=["operation", "operations", "op"],
     help="Show and control operations, which change clusters.",
 )
 
-State = Literal[
-    "planned",
-    "awaiting_approval",
-    "queued",
-    "running",
-    "paused",
-    "done",
-    "partly",
-    "failed",
-    "unknown",
-    "cancelled",
-    "lapsed",
-    "undone",
-]
+State = Annotated[OperationState | None, WORDS]
 
 
 @operation.command(name="list")
 def list_operations(
     *,
-    state: State | None = None,
+    state: State = None,
     kind: str | None = None,
     target: str | None = None,
     cluster: ClusterName = None,

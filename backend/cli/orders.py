@@ -17,18 +17,18 @@ from backend.cli.event_stream import follow, newest_number
 from backend.cli.output import print_json, print_line, print_table
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient
+from backend.domain.operation import OperationState
 
 WAIT_S_MAX: Final = 600.0
-AWAITING_APPROVAL: Final = "awaiting_approval"
 NEEDS_NAME: Final = frozenset({"R2", "R3"})
 EXIT_CODES: Final[Mapping[str, ExitCode]] = {
-    "done": ExitCode.DONE,
-    "undone": ExitCode.DONE,
-    "failed": ExitCode.FAILED,
-    "lapsed": ExitCode.REFUSED,
-    "cancelled": ExitCode.REFUSED,
-    "partly": ExitCode.PARTLY_DONE,
-    "unknown": ExitCode.OUTCOME_UNKNOWN,
+    OperationState.DONE: ExitCode.DONE,
+    OperationState.UNDONE: ExitCode.DONE,
+    OperationState.FAILED: ExitCode.FAILED,
+    OperationState.LAPSED: ExitCode.REFUSED,
+    OperationState.CANCELLED: ExitCode.REFUSED,
+    OperationState.PARTLY: ExitCode.PARTLY_DONE,
+    OperationState.UNKNOWN: ExitCode.OUTCOME_UNKNOWN,
 }
 """How a command ends, by the state that its operation ended in; other states go on."""
 
@@ -93,7 +93,7 @@ def confirm_plan(
     _refuse_blocked(planned)
     given = _ask(planned, ordering)
     operation = client.post(f"/operations/{planned['id']}/confirm", given, key=key)
-    if operation["state"] == AWAITING_APPROVAL:
+    if operation["state"] == OperationState.AWAITING_APPROVAL:
         _end_awaiting(operation, is_json=is_json)
         return
     if not ordering.wait:

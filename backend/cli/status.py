@@ -17,14 +17,15 @@ from backend.cli.output import (
 )
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
+from backend.domain.health import HealthVerdict
 
 Seconds = Annotated[float, Parameter(validator=validators.Number(gt=0))]
 
 _CODES: Final[Mapping[str, ExitCode]] = {
-    "healthy": ExitCode.DONE,
-    "degraded": ExitCode.DEGRADED,
-    "critical": ExitCode.CRITICAL,
-    "unknown": ExitCode.HEALTH_UNKNOWN,
+    HealthVerdict.HEALTHY: ExitCode.DONE,
+    HealthVerdict.DEGRADED: ExitCode.DEGRADED,
+    HealthVerdict.CRITICAL: ExitCode.CRITICAL,
+    HealthVerdict.UNKNOWN: ExitCode.HEALTH_UNKNOWN,
 }
 
 
@@ -79,7 +80,7 @@ def _read(client: RestClient, cluster: str | None) -> Mapping[str, Any]:
     else:
         return found
     return {
-        "verdict": "unknown",
+        "verdict": HealthVerdict.UNKNOWN,
         "sentence": sentence,
         "next_failure": None,
         "replica_count": None,

@@ -11,6 +11,7 @@ from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 from backend.cli.users import Patterns, RoleName
+from backend.domain.user import Role
 
 token = App(name=["token", "tokens"], help="Create, list and revoke API tokens for programs.")
 
@@ -23,7 +24,7 @@ def create_token(
     /,
     *,
     days: Days,
-    role: RoleName = "viewer",
+    role: RoleName = Role.VIEWER,
     cluster: Patterns = None,
     read_only: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),

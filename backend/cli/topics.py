@@ -1,6 +1,6 @@
 """The commands `regent topic …`."""
 
-from typing import Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import App
 
@@ -9,10 +9,12 @@ from backend.cli.output import UNKNOWN, number_text, print_json, print_line, pri
 from backend.cli.protections import protection_text, yes_or_no
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.topic import TopicKind
 
 topic = App(name=["topic", "topics"], help="Show and change topics.")
 
-Kind = Literal["normal", "retry", "dead_letter", "system"]
+Kind = Annotated[TopicKind | None, WORDS]
 
 
 @topic.command(name="list")
@@ -20,7 +22,7 @@ def list_topics(
     *,
     cluster: ClusterName = None,
     search: str | None = None,
-    kind: Kind | None = None,
+    kind: Kind = None,
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:

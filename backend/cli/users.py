@@ -3,7 +3,7 @@
 import getpass
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -14,10 +14,12 @@ from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
+from backend.cli.words import WORDS
+from backend.domain.user import Role
 
 user = App(name=["user", "users"], help="Manage users, and change your own password.")
 
-RoleName = Literal["viewer", "operator", "admin"]
+RoleName = Annotated[Role, WORDS]
 Patterns = Annotated[list[str] | None, Parameter(name=["--cluster"], negative="")]
 
 
@@ -64,7 +66,7 @@ def add_user(
     name: str,
     /,
     *,
-    role: RoleName = "viewer",
+    role: RoleName = Role.VIEWER,
     cluster: Patterns = None,
     options: Options = Options(),
 ) -> None:
