@@ -10,6 +10,7 @@ from backend.cli.app import app
 from backend.cli.mqadmin.command import stands
 from backend.cli.mqadmin.stock import stock_commands
 from backend.cli.mqadmin.translations import COUNTERPARTS, Declined, Named, Translated
+from tests.marked_regions import rewritten_region
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "mqadmin.md"
 BEGIN, END = "<!-- written by make parity: begin -->\n", "<!-- end -->\n"
@@ -42,10 +43,7 @@ def render() -> str:
 
 def rewritten(page: str) -> str:
     """Give the page with the table as it is now."""
-    before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    assert mark, "the page has both marks"
-    return f"{before}{BEGIN}\n{render()}\n{END}{after}"
+    return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 
 from backend.domain.orders.parameter import Field, fields_of
 from backend.services.operations.kinds import KINDS
+from tests.marked_regions import rewritten_region
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "operations.md"
@@ -22,9 +23,7 @@ BEGIN, END = "<!-- written by make orders: begin -->\n", "<!-- end -->\n"
 
 def rewritten(page: str) -> str:
     """Put the table into the page."""
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}{table()}{END}{after}"
+    return rewritten_region(page, table(), begin=BEGIN, end=END)
 
 
 def table() -> str:

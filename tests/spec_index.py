@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from tests.marked_regions import rewritten_region
+
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = ROOT / "docs" / "spec"
 PAGE = SPEC / "README.md"
@@ -181,10 +183,7 @@ def render() -> str:
 
 def rewritten(page: str) -> str:
     """Give the page with the index as it is now."""
-    before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    assert mark, "the page has both marks"
-    return f"{before}{BEGIN}\n{render()}\n{END}{after}"
+    return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":
