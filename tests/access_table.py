@@ -21,6 +21,7 @@ from backend.domain.access import RULES, Credential, Permission, Principal, Reac
 from backend.domain.access_errors import PasswordChangeRequired
 from backend.domain.errors import Forbidden
 from backend.domain.user import Role
+from tests.marked_regions import rewritten_region
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "access.md"
 BEGIN, END = "<!-- written by make access: begin -->\n", "<!-- end -->\n"
@@ -119,10 +120,7 @@ def render() -> str:
 
 def rewritten(page: str) -> str:
     """Give the page with the table as it is now."""
-    before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    assert mark, "the page has both marks"
-    return f"{before}{BEGIN}\n{render()}\n{END}{after}"
+    return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 
 def _routes(router, prefix="") -> Iterator[tuple[str, str, APIRoute]]:

@@ -28,6 +28,7 @@ SUPPLIES: Final[Mapping[str, Callable[[Caller], Any]]] = {
     "clock": lambda caller: caller.api.clock,
     "controller": lambda caller: caller.api.name_server.controller,
     "database": lambda caller: caller.api.database,
+    "find_route": lambda caller: caller.api.name_server.find_route,
     "listener": lambda caller: listener_of(caller.api),
     "name_server": lambda caller: caller.api.name_server.describe(),
     "operations": lambda caller: caller.api.operations,

@@ -1,16 +1,18 @@
-"""Ask a broker for its own figures, and how far consumer groups are on it."""
+"""Ask a broker for its own figures and settings, and how far consumer groups are on it."""
 
 from typing import Annotated
 
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.questions.question import After, BrokerId, page_size, question
+from backend.services.broker_configs import PropertySource, describe_config
 from backend.services.broker_statuses import (
     PAGE_SIZE_MAX,
     StatusSource,
     describe_status,
     list_consume_stats,
 )
+from backend.views.broker_configs import BrokerConfigOut
 from backend.views.broker_statuses import BrokerStatusOut, ConsumeStatsOut
 
 BROKER = "/clusters/{cluster_name}/broker-groups/{group_name}/brokers/{broker_id}"
@@ -58,3 +60,19 @@ async def show_consume_stats(
         clock=clock,
     )
     return ConsumeStatsOut.of(found)
+
+
+@question(BROKER + "/config", field="brokerConfig", tag="brokers", refusals=(404, 502))
+async def show_broker_config(
+    cluster_name: str,
+    group_name: str,
+    broker_id: BrokerId,
+    *,
+    database: Database,
+    brokers: PropertySource,
+) -> BrokerConfigOut:
+    """Describe every property of a broker; the broker itself is asked."""
+    found = await describe_config(
+        cluster_name, group_name, broker_id, database=database, brokers=brokers
+    )
+    return BrokerConfigOut.of(found)

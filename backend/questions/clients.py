@@ -5,9 +5,11 @@ from typing import Annotated
 from backend.clients.clock import Clock
 from backend.domain.client import ClientFilter, ClientRole
 from backend.questions.question import After, Given, Limit, Search, question
-from backend.services.clients import ClientSource, list_clients
+from backend.services.clients import ClientSource, describe_client, list_clients
 from backend.services.cluster_census import Censuses
-from backend.views.clients import ClientsOut
+from backend.views.clients import ClientDetailOut, ClientOut, ClientsOut
+from backend.views.copying import copied
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 GroupName = Annotated[
     str | None, Given("Only clients of this group, of either kind.", length_max=300)
@@ -38,3 +40,25 @@ async def show_clients(
         clock=clock,
     )
     return ClientsOut.of(found)
+
+
+@question(
+    "/clusters/{cluster_name}/clients/{client_id}",
+    field="Query.client",
+    tag="clients",
+    refusals=(404, 502),
+)
+async def show_client(
+    cluster_name: str,
+    client_id: str,
+    *,
+    censuses: Censuses,
+    brokers: ClientSource,
+    clock: Clock,
+) -> ClientDetailOut:
+    """Describe one client and its connections."""
+    client, silent = await describe_client(
+        cluster_name, client_id, censuses=censuses, brokers=brokers, clock=clock
+    )
+    unknown = [UnknownBrokerOut.of(one) for one in silent]
+    return copied(ClientDetailOut, ClientOut.of(client), unknown=unknown)

@@ -1,4 +1,4 @@
-"""Ask for the controllers."""
+"""Ask for name servers and controllers."""
 
 from backend.domain.access import Reach
 from backend.domain.name_server import NameServerStatus
@@ -6,7 +6,7 @@ from backend.domain.operation_approval import SecondPerson
 from backend.questions.question import question
 from backend.services.controllers import describe_controller
 from backend.services.group_changes import Controller
-from backend.views.controllers import ControllerOut
+from backend.views.controllers import ControllerOut, NameServerOut
 
 
 @question("/controllers", field="controllers", tag="replica groups", reach=Reach.CONTROL_PLANE)
@@ -16,3 +16,15 @@ async def show_controllers(
     """List the controllers that this process knows by address: itself."""
     found = await describe_controller(name_server.address, controller, second_person=second_person)
     return [ControllerOut.of(found)]
+
+
+@question(
+    None,
+    field="nameServers",
+    tag="clusters",
+    reach=Reach.CONTROL_PLANE,
+    why_not="metrics have the same figures",
+)
+async def show_name_servers(*, name_server: NameServerStatus) -> list[NameServerOut]:
+    """List the name servers that this process knows: its own."""
+    return [NameServerOut.of(name_server)]

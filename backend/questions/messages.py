@@ -1,6 +1,8 @@
-"""Ask for the body of a message; the audit says who read it."""
+"""Ask for messages: by id, by key, by time and offset, and for the body of one."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final
 
 from backend.clients.clock import Clock
 from backend.db.engine import Database
@@ -8,13 +10,143 @@ from backend.domain.access import Permission
 from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.domain.operation import Author
-from backend.questions.question import Given, question
+from backend.questions.given_instants import milliseconds_of
+from backend.questions.question import After, Given, Name, QueueId, question
 from backend.services.message_bodies import ReadBody, read_message_body
-from backend.services.messages import MessageSource
-from backend.views.messages import BodyOut
+from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
+from backend.services.message_deliveries import DeliverySource, describe_deliveries
+from backend.services.messages import (
+    EVER_MS,
+    FOUND_COUNT_MAX,
+    KeySearch,
+    MessageSource,
+    find_messages,
+    get_message,
+)
+from backend.views.copying import copied
+from backend.views.graph_forms import Int64, in_graph
+from backend.views.messages import (
+    BodyOut,
+    DeliveriesOut,
+    FoundMessagesOut,
+    MessageDetailOut,
+    MessageOut,
+    MessagesOut,
+)
+
+MESSAGES: Final = "/clusters/{cluster_name}/topics/{topic_name}/messages"
+Begin = Annotated[datetime | None, Given("Only messages stored then or later.")]
+End = Annotated[datetime | None, Given("Only messages stored before.")]
+Offset = Annotated[Int64 | None, Given(low=0, high=2**63 - 1)]
+Size = Annotated[int, Given(low=1, high=PAGE_SIZE_MAX, graph_name="first")]
+FoundCount = Annotated[int, Given(low=1, high=FOUND_COUNT_MAX, graph_name="first")]
+Key = Annotated[str, Given(length_min=1, length_max=1_000)]
 
 TopicOfId = Annotated[str | None, Given("Needed for an id that its sender made.", length_max=300)]
 MaxBytes = Annotated[int, Given(low=1, high=SHOWN_BYTES_MAX)]
+
+
+@in_graph("MessageRange")
+@dataclass(frozen=True, slots=True)
+class MessageRange:
+    """Say which messages of a topic are meant; an offset is of one queue of one group."""
+
+    begin: Begin = None
+    end: End = None
+    group_name: Name = None
+    queue_id: QueueId = None
+    offset: Offset = None
+    from_latest: bool = False
+
+
+Meant = Annotated[MessageRange, Given(graph_name="within", is_optional_in_graph=True)]
+
+
+@question(MESSAGES, field="messages", tag="messages", refusals=(404,))
+async def show_messages(
+    cluster_name: str,
+    topic_name: str,
+    meant: Meant = MessageRange(),
+    limit: Size = 32,
+    after: After[Positions] = None,
+    *,
+    database: Database,
+    brokers: MessageSource,
+    clock: Clock,
+) -> MessagesOut:
+    """List a topic's messages by when they were stored; the cursor of the last page follows it."""
+    if (meant.offset or 0) < 0 or (meant.queue_id or 0) < 0:
+        raise InvalidMessageSearch("no offset and no queue is below 0")
+    wanted = Browsing(
+        cluster_name,
+        topic_name,
+        meant.group_name,
+        meant.queue_id,
+        milliseconds_of(meant.begin),
+        milliseconds_of(meant.end),
+        meant.offset,
+        meant.from_latest,
+    )
+    found = await browse_messages(
+        wanted, size=limit, after=after, database=database, brokers=brokers, clock=clock
+    )
+    return MessagesOut.of(found)
+
+
+@question(MESSAGES + "/found", field="foundMessages", tag="messages", refusals=(404,))
+async def show_found_messages(
+    cluster_name: str,
+    topic_name: str,
+    key: Key,
+    is_unique: bool = False,  # noqa: FBT001, FBT002 - callers name it
+    begin: Begin = None,
+    end: End = None,
+    limit: FoundCount = FOUND_COUNT_MAX,
+    *,
+    database: Database,
+    brokers: MessageSource,
+) -> FoundMessagesOut:
+    """Find messages by a key, or with `is_unique` by the id that their sender gave them."""
+    end_ms = milliseconds_of(end)
+    search = KeySearch(
+        cluster_name,
+        topic_name,
+        key,
+        is_unique,
+        milliseconds_of(begin) or 0,
+        EVER_MS if end_ms is None else end_ms,
+        limit,
+    )
+    return FoundMessagesOut.of(await find_messages(search, database=database, brokers=brokers))
+
+
+@question(
+    "/clusters/{cluster_name}/messages/{message_id}",
+    field="Query.message",
+    tag="messages",
+    refusals=(404, 502),
+)
+async def show_message(
+    cluster_name: str,
+    message_id: str,
+    topic_name: TopicOfId = None,
+    *,
+    database: Database,
+    brokers: DeliverySource,
+) -> MessageDetailOut:
+    """Describe one message, and how far each consumer group is with it."""
+    message = await get_message(
+        cluster_name, message_id, topic=topic_name, database=database, brokers=brokers
+    )
+    found = await describe_deliveries(cluster_name, message, database=database, brokers=brokers)
+    deliveries = DeliveriesOut.of(found)
+    return copied(
+        MessageDetailOut,
+        MessageOut.of(message),
+        deliveries=deliveries.deliveries,
+        consumer_group_count=deliveries.consumer_group_count,
+        unknown=deliveries.unknown,
+    )
 
 
 @question(

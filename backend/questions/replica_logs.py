@@ -8,7 +8,8 @@ from backend.services.replica_lags import PositionSource, measure_group
 from backend.views.log_histories import GroupHistoriesOut
 from backend.views.replica_lags import GroupLagsOut
 
-GROUP = "/clusters/{cluster_name}/replica-groups/{group_name}"
+GROUPS = "/clusters/{cluster_name}/replica-groups"
+GROUP = GROUPS + "/{group_name}"
 
 
 def named(cluster_name: str, group_name: str) -> GroupName:
@@ -16,7 +17,7 @@ def named(cluster_name: str, group_name: str) -> GroupName:
     return GroupName(check_group_name(group_name), check_cluster_name(cluster_name))
 
 
-@question(GROUP + "/lag", field=None, tag="replica groups", refusals=(404,))
+@question(GROUP + "/lag", field="ReplicaGroup.lag", tag="replica groups", refusals=(404,))
 async def show_lag(
     cluster_name: str, group_name: str, *, controller: Controller, brokers: PositionSource
 ) -> GroupLagsOut:
@@ -25,7 +26,7 @@ async def show_lag(
     return GroupLagsOut.of(found)
 
 
-@question(GROUP + "/epochs", field=None, tag="replica groups", refusals=(404,))
+@question(GROUP + "/epochs", field="ReplicaGroup.epochs", tag="replica groups", refusals=(404,))
 async def show_epochs(
     cluster_name: str, group_name: str, *, controller: Controller, brokers: HistorySource
 ) -> GroupHistoriesOut:

@@ -1,4 +1,4 @@
-"""Show open sessions and API tokens."""
+"""Show users, open sessions and API tokens."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +8,30 @@ from uuid import UUID
 from backend.domain.access import Principal
 from backend.domain.api_token import ApiToken
 from backend.domain.session import Session
-from backend.domain.user import Role
+from backend.domain.user import Role, User
 from backend.views.copying import copied
+from backend.views.graph_forms import Version
+
+
+@dataclass(frozen=True, slots=True)
+class UserOut:
+    """A user, whose role holds in clusters of these patterns.
+
+    A one-time password stands until `password_expires_at`, a chosen one for good.
+    """
+
+    name: str
+    role: Role
+    cluster_patterns: list[str]
+    created_at: datetime
+    disabled_at: datetime | None
+    password_expires_at: datetime | None
+    version: Version
+
+    @classmethod
+    def of(cls, user: User) -> Self:
+        """Show a user."""
+        return copied(cls, user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +78,30 @@ class ApiTokenOut:
             role=token.scope.role,
             cluster_patterns=list(token.scope.cluster_patterns),
             is_read_only=token.scope.is_read_only,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerOut:
+    """Who asks, in which role and with what, and until when.
+
+    A cluster is within reach when its name fits a pattern of each of `cluster_limits`: the user's
+    own, and those of their token. Without any, all are.
+    """
+
+    name: str
+    role: str
+    cluster_limits: list[list[str]]
+    expires_at: datetime
+    credential: str
+    must_change_password: bool
+
+    @classmethod
+    def of(cls, principal: Principal) -> Self:
+        """Show who asks."""
+        return copied(
+            cls,
+            principal,
+            name=principal.user_name,
+            cluster_limits=[list(limit) for limit in principal.clusters.limits],
         )

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
+from backend.services.broker_configs import BrokerConfig
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.graph_forms import Int64, Version, in_graph
 
 
 @in_graph("BrokerProperty")
@@ -27,3 +28,18 @@ class PropertyOut:
     def of(cls, one: BrokerProperty) -> Self:
         """Show a property."""
         return copied(cls, one)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfigOut:
+    """What a broker is set to, by name."""
+
+    address: str
+    version: Version
+    properties: list[PropertyOut]
+
+    @classmethod
+    def of(cls, found: BrokerConfig) -> Self:
+        """Show what a broker is set to."""
+        properties = [PropertyOut.of(one) for one in found.properties]
+        return cls(found.broker.address, found.version, properties)

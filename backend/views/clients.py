@@ -53,3 +53,10 @@ class ClientOut:
 @dataclass(frozen=True, slots=True)
 class ClientsOut(ObservedPage[ClientOut, UnknownBrokerOut]):
     """One page of clients, and the brokers that did not tell all of theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientDetailOut(ClientOut):
+    """A client, and the brokers that did not tell theirs."""
+
+    unknown: list[UnknownBrokerOut]

@@ -7,10 +7,15 @@ from typing import Self
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import GroupState, LagTotal, QueueKind, QueueLag
-from backend.services.consumer_group_details import SeenMember
+from backend.domain.protection import Protection
+from backend.services.consumer_group_details import GroupDetail, SeenMember
+from backend.services.consumer_groups import ListedGroup, Observation
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.graph_forms import Int64, NotShown, Version, in_graph
 from backend.views.instants import told_instant
+from backend.views.observed_pages import ObservedPage
+from backend.views.protections import ProtectionOut
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 in_graph("ConsumerGroupState")(GroupState)
 in_graph("LagQueueKind")(QueueKind)
@@ -136,3 +141,118 @@ class QueueLagOut:
     def of(cls, queue: QueueLag) -> Self:
         """Show a queue."""
         return copied(cls, queue, consumed_at=told_instant(queue.consumed_at_ms))
+
+
+@in_graph("ConsumerGroup")
+@dataclass(frozen=True, slots=True)
+class NamedGroupOut:
+    """A consumer group, and the broker groups that serve it."""
+
+    cluster_name: NotShown[str]
+    name: str
+    is_system: bool
+    group_names: list[str]
+
+    @classmethod
+    def of(cls, group: ListedGroup, cluster_name: str) -> Self:
+        """Show a group of a cluster."""
+        return copied(cls, group, cluster_name=cluster_name)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroupOut(NamedGroupOut):
+    """A consumer group, who is there now, and how far it is.
+
+    `state` is what the brokers know that told, `broker_count_told` of `broker_count_asked`.
+    """
+
+    state: GroupState
+    broker_count_told: int
+    broker_count_asked: int
+    member_count: int
+    lag: LagOut
+    retry_lag: LagOut
+    protection: ProtectionOut | None
+
+    @classmethod
+    def observed(
+        cls, group: NamedGroupOut, observed: Observation, protection: Protection | None
+    ) -> Self:
+        """Show a group as the brokers tell it."""
+        return copied(
+            cls,
+            group,
+            state=observed.state,
+            broker_count_told=observed.coverage.told_count,
+            broker_count_asked=observed.coverage.asked_count,
+            member_count=len(observed.client_ids),
+            lag=LagOut.of(observed.lag),
+            retry_lag=LagOut.of(observed.retry_lag),
+            protection=ProtectionOut.of(protection),
+        )
+
+
+@in_graph("ConsumerGroups")
+@dataclass(frozen=True, slots=True)
+class NamedGroupsOut(ObservedPage[NamedGroupOut, UnknownBrokerOut]):
+    """One page of consumer groups, and the brokers that did not tell theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
+    """One page of consumer groups, and the brokers that did not tell all."""
+
+
+@in_graph("ConsumerGroupDetail")
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupOut:
+    """A consumer group with its members, settings and queues.
+
+    `state` and `dead_letter_count` are of the brokers that told, `broker_count_told` of
+    `broker_count_asked`; null is that none did.
+    """
+
+    name: str
+    is_system: bool
+    state: GroupState
+    broker_count_told: int
+    broker_count_asked: int
+    models: list[str]
+    lag: LagOut
+    retry_lag: LagOut
+    dead_letter_count: Int64 | None
+    is_dead_letter_count_complete: bool
+    settings: list[GroupSettingsOut]
+    members: list[MemberOut]
+    subscriptions: list[SubscriptionOut]
+    queues: list[QueueLagOut]
+    unknown: list[UnknownBrokerOut]
+    version: Version
+    observed_at: datetime
+    protection: ProtectionOut | None
+
+    @classmethod
+    def of(cls, found: GroupDetail, protection: Protection | None) -> Self:
+        """Show a group."""
+        told = found.observation
+        return copied(
+            cls,
+            found,
+            name=told.name,
+            is_system=told.is_system,
+            state=told.state,
+            broker_count_told=told.coverage.told_count,
+            broker_count_asked=told.coverage.asked_count,
+            lag=LagOut.of(told.lag),
+            retry_lag=LagOut.of(told.retry_lag),
+            settings=[GroupSettingsOut.of(*one) for one in sorted(found.settings.items())],
+            members=[MemberOut.of(one) for one in found.members],
+            subscriptions=[
+                SubscriptionOut(topic, list(expressions))
+                for topic, expressions in found.subscriptions.items()
+            ],
+            queues=[QueueLagOut.of(one) for one in found.queues],
+            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
+            observed_at=told.observed_at,
+            protection=ProtectionOut.of(protection),
+        )

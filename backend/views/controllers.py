@@ -1,13 +1,15 @@
-"""Show the controllers, and what decides elections and operations there."""
+"""Show name servers and controllers, and what decides elections and operations there."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 from uuid import UUID
 
+from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
 from backend.services.controllers import ControllerPeer, ControllerSetting, ControllerView
 from backend.views.copying import copied
+from backend.views.graph_forms import Int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +66,20 @@ class ControllerOut:
             peers=[ControllerPeerOut.of(one) for one in found.peers],
             settings=[ControllerSettingOut.of(one) for one in found.settings],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class NameServerOut:
+    """Where a name server listens, and how much it holds."""
+
+    address: str
+    started_at: datetime
+    route_version: Int64
+    topic_count: int
+    broker_count: int
+    connection_count: int
+
+    @classmethod
+    def of(cls, status: NameServerStatus) -> Self:
+        """Show a name server."""
+        return copied(cls, status)

@@ -1,17 +1,51 @@
-"""Say how the graph spells a view where its form in Python does not say so already.
+"""Say how the doors spell a view where its form in Python does not say so already.
 
 A view is called as REST calls it. The graph leaves `Out` away, and spells in camel case.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
 
+FieldT = TypeVar("FieldT")
 ViewT = TypeVar("ViewT", bound=type)
 
 IS_INT64: Final = "int64"
 Int64 = Annotated[int, IS_INT64]
 """A number beyond 32 bits: the graph writes it as a text, since browsers are exact to 53 bits."""
+
+IS_ID: Final = "id"
+IN_GRAPH_ONLY: Final = "in graph only"
+IN_REST_ONLY: Final = "in REST only"
+IS_VERSION: Final = "version"
+IS_TEXT_IN_REST: Final = "text in REST"
+
+Id = Annotated[FieldT, IS_ID]
+"""A number or a text that the graph shows as an `ID`."""
+GraphId = Annotated[int, IS_ID, IN_GRAPH_ONLY]
+"""The key of a row, which REST does not show."""
+GraphOnly = Annotated[FieldT, IN_GRAPH_ONLY]
+"""What REST leaves out, since its path says it."""
+Version = Annotated[str, IN_GRAPH_ONLY, IS_VERSION]
+"""The version of what can be edited: REST puts it into the header `ETag`."""
+RestOnly = Annotated[FieldT, IN_REST_ONLY]
+"""What REST answers at once. The graph leaves it out, or loads it as a relation of this name."""
+RestText = Annotated[FieldT, IS_TEXT_IN_REST]
+"""An enumeration that the OpenAPI document describes as any text."""
+NotShown = Annotated[FieldT, IN_GRAPH_ONLY, IN_REST_ONLY]
+"""What relations are loaded by. Neither door shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInGraph:
+    """Give a field another name in the graph."""
+
+    name: str
+
+
+def marks_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the marks of an annotated type."""
+    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
 
 
 @dataclass(frozen=True, slots=True)

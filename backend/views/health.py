@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Self
 
 from backend.domain.health import GroupHealth, HealthVerdict, MissingBroker, WriterFault
+from backend.services.health import ObservedHealth
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64
+from backend.views.graph_forms import GraphOnly, Int64, RestOnly
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,31 @@ class GroupHealthOut:
     def of(cls, judged: GroupHealth) -> Self:
         """Show a judgement."""
         return copied(cls, judged, missing=[MissingBrokerOut.of(one) for one in judged.missing])
+
+
+@dataclass(frozen=True, slots=True)
+class HealthOut:
+    """How well all broker groups can do their work, the worst group first."""
+
+    verdict: HealthVerdict
+    sentence: str
+    next_failure: str | None
+    group_count: GraphOnly[int]
+    replica_count: int
+    alive_count: int
+    observed_at: datetime
+    groups: RestOnly[list[GroupHealthOut]]
+    troubled: GraphOnly[list[GroupHealthOut]]
+
+    @classmethod
+    def of(cls, observed: ObservedHealth) -> Self:
+        """Show a judgement; `troubled` are the groups that are not healthy."""
+        groups = [GroupHealthOut.of(group) for group in observed.health.groups]
+        return copied(
+            cls,
+            observed.health,
+            group_count=len(groups),
+            observed_at=observed.observed_at,
+            groups=groups,
+            troubled=[one for one in groups if one.verdict is not HealthVerdict.HEALTHY],
+        )

@@ -10,6 +10,7 @@ from backend.domain.queue_pause import Cause, Explanation
 from backend.domain.replica_group import LeasePolicy
 from backend.services.operations.leases import OperationLease
 from backend.services.queue_locks import UnknownLocks
+from backend.services.queue_pauses import Explanations
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64, in_graph
 from backend.views.observed_pages import ObservedPage
@@ -135,3 +136,16 @@ class QueueExplanationOut:
         return copied(
             cls, found, group_name=facts.group_name, queue_id=facts.queue_id, lag=facts.lag
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationsOut:
+    """The queues of a topic as one group reads them, those that stand still first."""
+
+    queues: list[QueueExplanationOut]
+    observed_at: datetime
+
+    @classmethod
+    def of(cls, found: Explanations) -> Self:
+        """Show all explanations."""
+        return cls([QueueExplanationOut.of(one) for one in found.queues], found.observed_at)

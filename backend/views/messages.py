@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from backend.domain.message import Delivery, DeliveryState, StoredMessage
 from backend.domain.message_body import BodyForm, ShownBody
+from backend.services.message_browsing import MessagePage
+from backend.services.message_deliveries import Deliveries
+from backend.services.messages import FoundMessages
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, Pairs, in_graph
+from backend.views.graph_forms import Int64, NamedInGraph, Pairs, in_graph
 from backend.views.instants import told_instant
+from backend.views.observed_pages import EndlessPage, ObservedPage
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,60 @@ class DeliveryOut:
     def of(cls, delivery: Delivery) -> Self:
         """Show a delivery."""
         return copied(cls, delivery)
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesOut(ObservedPage[MessageOut, UnknownBrokerOut]):
+    """One page; `next` goes on, also to what is stored later, `has_more` tells of what is there."""
+
+    is_endless: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, found: MessagePage) -> Self:
+        """Show a page."""
+        items = tuple(MessageOut.of(one) for one in found.messages)
+        unknown = [UnknownBrokerOut.of(one) for one in found.unknown]
+        return cls(EndlessPage(items, found.next_key, found.has_more), unknown, found.observed_at)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessagesOut:
+    """What was found, oldest first; `is_complete` is false when there may be more."""
+
+    items: Annotated[list[MessageOut], NamedInGraph("nodes")]
+    is_complete: bool
+    unknown: list[UnknownBrokerOut]
+
+    @classmethod
+    def of(cls, found: FoundMessages) -> Self:
+        """Show what was found."""
+        items = [MessageOut.of(one) for one in found.messages]
+        return cls(items, found.is_complete, [UnknownBrokerOut.of(one) for one in found.unknown])
+
+
+@in_graph("MessageDeliveries")
+@dataclass(frozen=True, slots=True)
+class DeliveriesOut:
+    """How far consumer groups are with a message; more of them may consume its topic."""
+
+    deliveries: Annotated[list[DeliveryOut], NamedInGraph("nodes")]
+    consumer_group_count: int
+    unknown: list[UnknownBrokerOut]
+
+    @classmethod
+    def of(cls, found: Deliveries) -> Self:
+        """Show how far groups are."""
+        unknown = [UnknownBrokerOut.of(one) for one in found.unknown]
+        return cls([DeliveryOut.of(one) for one in found.deliveries], found.group_count, unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDetailOut(MessageOut):
+    """A message, and how far consumer groups are with it; more groups may consume its topic."""
+
+    deliveries: list[DeliveryOut]
+    consumer_group_count: int
+    unknown: list[UnknownBrokerOut]
 
 
 @in_graph("MessageBody")

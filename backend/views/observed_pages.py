@@ -2,12 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from backend.domain.page import Page
 
 ItemT = TypeVar("ItemT")
 UnknownT = TypeVar("UnknownT")
+
+
+@dataclass(frozen=True, slots=True)
+class EndlessPage(Generic[ItemT]):
+    """Hold one page of what grows at its end: the key leads on even when nothing more is there."""
+
+    items: tuple[ItemT, ...]
+    next_key: Any
+    has_more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +26,9 @@ class ObservedPage(Generic[ItemT, UnknownT]):
     A subclass names the answer, and names the views that it holds.
     """
 
-    page: Page[ItemT, Any]
+    is_endless: ClassVar[bool] = False
+
+    page: Page[ItemT, Any] | EndlessPage[ItemT]
     unknown: list[UnknownT]
     observed_at: datetime
 

@@ -1,15 +1,33 @@
-"""Show where topics are held, and what clients are answered for them."""
+"""Show topics, where they are held, and what clients are answered for them."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Self
 
-from backend.domain.route import RouteEntry
-from backend.domain.topic import TopicPlacement
+from backend.domain.protection import Protection
+from backend.domain.route import RouteEntry, TopicRoute
+from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.observations import QueueView
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, Pairs, in_graph
+from backend.views.graph_forms import GraphId, GraphOnly, Int64, Pairs, RestOnly, Version, in_graph
 from backend.views.instants import instant
+from backend.views.protections import ProtectionOut
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOut:
+    """A topic; `protection` is null where nobody protects it from deletion."""
+
+    id: GraphId
+    cluster_name: GraphOnly[str]
+    name: str
+    kind: TopicKind
+    protection: RestOnly[ProtectionOut | None]
+
+    @classmethod
+    def of(cls, topic: Topic, protection: Protection | None = None) -> Self:
+        """Show a topic."""
+        return copied(cls, topic, protection=ProtectionOut.of(protection))
 
 
 @in_graph("TopicPlacement")
@@ -75,3 +93,24 @@ class RouteEntryOut:
         return copied(
             cls, entry.settings, group_name=members.group_name, brokers=dict(members.addresses)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDetailOut(TopicOut):
+    """A topic with its places, queues and route; rates are null while unknown."""
+
+    version: Version
+    placements: list[PlacementOut]
+    queues: list[QueueOut]
+    route: list[RouteEntryOut]
+    messages_in_per_second: float | None
+    bytes_in_per_second: float | None
+
+
+def show_route(route: TopicRoute | None, cluster_name: str) -> list[RouteEntryOut]:
+    """Show the part of a route that one cluster serves."""
+    return [
+        RouteEntryOut.of(entry)
+        for entry in (() if route is None else route.entries)
+        if entry.members.cluster_name == cluster_name
+    ]

@@ -1,78 +1,48 @@
-"""Every use case has its doors, and changes of a cluster go through the engine (G1, G9, D19)."""
+"""Every route and every field is a question, or is named as written by hand; gaps have reasons."""
 
-import pytest
-
+from backend.api.graphql.schema import build_schema
+from backend.questions import list_questions
 from tests.access_table import SIGN_IN, graph_doors, rest_doors
-from tests.door_matrix import (
-    EXCUSES,
-    PAGE,
-    SAFE,
-    graph_functions,
-    mutations,
-    references,
-    rest_routes,
-    rewritten,
-    rows,
-    use_cases,
-)
-
-ENGINE = tuple(
-    f"backend.services.operations.{name}" for name in ("orders", "approvals", "following", "leases")
-)
-OF_NO_CLUSTER = {
-    "backend.services.users": "who may sign in",
-    "backend.services.sessions": "who is signed in",
-    "backend.services.api_tokens": "what programs sign in with",
-    "backend.services.capacity": "a report is read from history",
-}
-"""Modules whose use cases change something that is not of a cluster, and what."""
-READERS = {"find_principal", "describe_operation", "find_moved_fact", "find_following"}
-CHANGING = [
-    *((f"{method} {path}", found) for (method, path), found in rest_routes().items()
-      if method not in SAFE),
-    *((f"mutation {name}", references(resolver)) for name, resolver in mutations().items()),
-]  # fmt: skip
+from tests.door_matrix import PAGE, REASONS, V1, rewritten, rows
 
 
-@pytest.mark.parametrize(("door", "functions"), CHANGING, ids=[door for door, _ in CHANGING])
-def test_what_changes_a_cluster_goes_through_the_engine(door, functions):
-    called = {one for one in use_cases(functions) if one.__name__ not in READERS}
-    outside = {one.__module__ for one in called if one.__module__ not in ENGINE}
+def test_every_route_is_a_question_or_is_named_as_written_by_hand():
+    routes = {f"{door.method} {door.name.removeprefix(V1)}" for door in rest_doors()}
+    routes.add(f"{SIGN_IN[0]} {SIGN_IN[1].removeprefix(V1)}")
 
-    assert called, f"{door} calls no use case that can be seen: name it, not through a variable"
-    assert outside <= set(OF_NO_CLUSTER), (
-        f"{door} goes past the engine: order an operation (services/operations/orders.py),"
-        " or say in OF_NO_CLUSTER what it changes"
-    )
+    named = [row.route for row in rows() if row.route is not None]
+
+    assert set(named) == routes
+    assert len(named) == len(set(named)) > 70
 
 
-@pytest.mark.parametrize(("door", "functions"), CHANGING, ids=[door for door, _ in CHANGING])
-def test_no_door_that_changes_something_writes_by_itself(door, functions):
-    below = {
-        f"{one.__module__}.{one.__name__}"
-        for one in functions
-        if one.__module__.startswith(("backend.db", "backend.clients"))
-    }
+def test_every_field_of_the_graph_is_a_question_or_is_named_as_written_by_hand():
+    fields = {door.name for door in graph_doors()}
 
-    assert below == set(), f"{door} skips the services"
+    named = [row.field for row in rows() if row.field is not None and "." not in row.field]
+
+    assert set(named) == fields
+    assert len(named) == len(set(named)) > 50
 
 
-def test_every_door_is_looked_at():
-    seen = {(method, path) for method, path in rest_routes()}
-    changing = {door.name for door in graph_doors() if door.method == "mutation"}
+def test_every_relation_that_answers_a_question_is_in_the_graph():
+    types = build_schema()._schema.type_map
+    relations = [one.field.split(".") for one in list_questions() if one.field and "." in one.field]
 
-    assert {(door.method, door.name) for door in rest_doors()} | {SIGN_IN} == seen
-    assert len(mutations()) == len(changing) > 10
-    assert len(use_cases(graph_functions())) > 40
+    assert [name for kind, name in relations if name not in types[kind].fields] == []
+    assert len(relations) > 10
 
 
-def test_every_use_case_is_reached_through_rest_the_graph_and_the_command_line():
-    holes = {name for name, paths, *doors in rows() if not (paths and all(doors))}
+def test_what_lacks_a_route_or_a_field_has_a_reason_and_nothing_else_has_one():
+    lacking = [row for row in rows() if row.route is None or row.field is None]
 
-    assert holes - set(EXCUSES) == set(), (
-        "add the missing door, or say in tests/door_matrix.py why there is none"
-    )
-    assert set(EXCUSES) - holes == set(), "these have all doors now: take the excuse out"
+    assert [row for row in lacking if row.why_not is None] == []
+    assert [row for row in rows() if row not in lacking and row.why_not is not None] == []
+    assert REASONS.keys() <= {name for row in lacking for name in (row.route, row.field)}
+
+
+def test_every_route_has_a_command():
+    assert [row.route for row in rows() if row.route and not row.is_in_cli] == []
 
 
 def test_the_page_says_what_the_doors_reach():

@@ -1,57 +1,30 @@
-"""List and change access in the graph: users, own sessions and tokens. `guard` says who may."""
+"""Change access in the graph: users, own sessions and tokens. `guard` says who may."""
 
 from typing import Annotated
 
 import strawberry
 
-from backend.api.cursors import decode_cursor
 from backend.api.graphql.access_types import (
     ApiTokenInput,
     CreatedApiToken,
     InvitedUser,
-    User,
 )
 from backend.api.graphql.context import Info
-from backend.api.graphql.operations import read_id
-from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.scalars import Id, Version
+from backend.api.graphql.scalars import Id, Version, read_id
+from backend.api.graphql.views import answers
 from backend.api.password_changes import change_own_password
 from backend.domain import user as user_domain
-from backend.domain.access_errors import UserNotFound
 from backend.domain.api_token import TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
 from backend.domain.operation import REASON_LENGTH_MAX
 from backend.services import api_tokens, sessions, users
+from backend.views.access import UserOut
 
 Patterns = Annotated[
     list[str] | None,
     strawberry.argument(description="Names of clusters, with `*` for any letters."),
 ]
-
-
-@strawberry.type
-class AccessQuery:
-    """Ask who may sign in."""
-
-    @strawberry.field
-    async def users(
-        self, info: Info, first: int = 100, after: str | None = None
-    ) -> Connection[User]:
-        """List users by name; for administrators."""
-        page = await users.list_users(
-            size=first, after=decode_cursor(after, str), database=info.context.api.database
-        )
-        return connect(page, User.of)
-
-    @strawberry.field
-    async def user(self, info: Info, name: str) -> User | None:
-        """Find the user of a name; for administrators."""
-        try:
-            found = await users.describe_user(name, database=info.context.api.database)
-        except UserNotFound:
-            return None
-        return User.of(found)
 
 
 @strawberry.type
@@ -148,7 +121,7 @@ class AccessMutation:
         )
         return InvitedUser.of(invited)
 
-    @strawberry.mutation
+    @answers(UserOut)
     async def change_user_role(
         self,
         info: Info,
@@ -157,7 +130,7 @@ class AccessMutation:
         reason: str | None = None,
         cluster_patterns: Patterns = None,
         version: Version = None,
-    ) -> User:
+    ) -> UserOut:
         """Give a user another role, or other clusters; the last administrator keeps theirs."""
         api = info.context.api
         user = await users.change_role(
@@ -170,10 +143,10 @@ class AccessMutation:
             database=api.database,
             clock=api.clock,
         )
-        return User.of(user)
+        return UserOut.of(user)
 
-    @strawberry.mutation
-    async def disable_user(self, info: Info, name: str, reason: str | None = None) -> User:
+    @answers(UserOut)
+    async def disable_user(self, info: Info, name: str, reason: str | None = None) -> UserOut:
         """Keep a user out, unless it is the last administrator."""
         api = info.context.api
         user = await users.disable_user(
@@ -183,10 +156,10 @@ class AccessMutation:
             database=api.database,
             clock=api.clock,
         )
-        return User.of(user)
+        return UserOut.of(user)
 
-    @strawberry.mutation
-    async def enable_user(self, info: Info, name: str, reason: str | None = None) -> User:
+    @answers(UserOut)
+    async def enable_user(self, info: Info, name: str, reason: str | None = None) -> UserOut:
         """Let a user in again."""
         api = info.context.api
         user = await users.enable_user(
@@ -196,7 +169,7 @@ class AccessMutation:
             database=api.database,
             clock=api.clock,
         )
-        return User.of(user)
+        return UserOut.of(user)
 
     @strawberry.mutation
     async def reset_password(self, info: Info, name: str) -> InvitedUser:

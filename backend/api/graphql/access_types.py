@@ -1,6 +1,5 @@
-"""Present users and new API tokens in the graph."""
+"""Present invited users and new API tokens in the graph."""
 
-from datetime import datetime
 from typing import Self
 
 import strawberry
@@ -10,51 +9,20 @@ from backend.domain import user as user_domain
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.services.api_tokens import CreatedApiToken as CreatedToken
 from backend.services.users import InvitedUser as Invited
-from backend.views.access import ApiTokenOut
-
-Role = strawberry.enum(user_domain.Role, description=None)
-
-
-@strawberry.type
-class User:
-    """Present a user, whose role holds in clusters of these patterns.
-
-    A one-time password stands until `passwordExpiresAt`.
-    """
-
-    name: str
-    role: user_domain.Role
-    cluster_patterns: list[str]
-    created_at: datetime
-    disabled_at: datetime | None
-    password_expires_at: datetime | None
-    version: str
-
-    @classmethod
-    def of(cls, user: user_domain.User) -> Self:
-        """Present a user."""
-        return cls(
-            name=user.name,
-            role=user.role,
-            cluster_patterns=list(user.cluster_patterns),
-            created_at=user.created_at,
-            disabled_at=user.disabled_at,
-            password_expires_at=user.password_expires_at,
-            version=user.version,
-        )
+from backend.views.access import ApiTokenOut, UserOut
 
 
 @strawberry.type
 class InvitedUser:
     """Present a user with a one-time password, which is shown this once."""
 
-    user: User
+    user: UserOut = shown(UserOut)
     password: str
 
     @classmethod
     def of(cls, invited: Invited) -> Self:
         """Present a user who is to sign in for the first time."""
-        return cls(user=User.of(invited.user), password=invited.password)
+        return cls(user=UserOut.of(invited.user), password=invited.password)
 
 
 @strawberry.type

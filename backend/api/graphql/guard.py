@@ -22,10 +22,7 @@ from backend.questions import list_questions
 from backend.services.credentials import find_principal
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
-    **{one.field: one.permission for one in list_questions() if one.field},
-    "viewer": Permission.IDENTIFY,
-    "user": Permission.READ_ACCESS,
-    "users": Permission.READ_ACCESS,
+    **{one.root_field: one.permission for one in list_questions() if one.root_field},
     "changePassword": Permission.SIGN,
     "endSession": Permission.MANAGE_OWN,
     "endSessions": Permission.MANAGE_OWN,
@@ -39,12 +36,11 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 }
 
 REACHES: Final[Mapping[str, Reach]] = {
-    **{one.field: one.reach for one in list_questions() if one.field},
+    **{one.root_field: one.reach for one in list_questions() if one.root_field},
     **dict.fromkeys(
         (
-            *("auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "health", "locks"),
-            *("operation", "operations", "overview", "samples", "topologyChanged"),
+            "events",
+            *("samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),
             *("pauseOperation", "resumeOperation", "cancelOperation"),
@@ -52,7 +48,6 @@ REACHES: Final[Mapping[str, Reach]] = {
         ),
         Reach.KEPT,
     ),
-    **dict.fromkeys(("auditVerification", "nameServers", "operationKinds"), Reach.CONTROL_PLANE),
 }
 CLUSTER_ARGUMENTS: Final = frozenset({"clusterName", "cluster"})
 """What arguments and fields of inputs are called that name a cluster."""

@@ -1,100 +1,37 @@
-"""Find messages in the graph: by id, by key, by time and offset."""
-
-from datetime import datetime
+"""Find one message in the graph, and load how far groups are with it."""
 
 import strawberry
 
-from backend.api.cursors import decode_cursor, encode_cursor
 from backend.api.graphql.context import Info
-from backend.api.graphql.message_types import (
-    FoundMessages,
-    MessageDetail,
-    MessageRange,
-    Messages,
-)
-from backend.api.graphql.pages import PageInfo
-from backend.api.instants import milliseconds_of
-from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
-from backend.services import message_browsing
-from backend.services import messages as service
-from backend.views.messages import MessageOut
-from backend.views.unknown_brokers import UnknownBrokerOut
+from backend.api.graphql.views import shown, shows
+from backend.domain import message as domain
+from backend.domain.message_errors import MessageNotFound
+from backend.services.message_deliveries import describe_deliveries
+from backend.services.messages import get_message
+from backend.views.messages import DeliveriesOut, MessageOut
+
+
+@strawberry.type
+class MessageDetail:
+    """Present one message, and how far each consumer group is with it."""
+
+    message: MessageOut = shown(MessageOut)
+    model: strawberry.Private[domain.StoredMessage]
+    cluster_name: strawberry.Private[str]
+
+    @shows(DeliveriesOut)
+    async def deliveries(self, info: Info) -> DeliveriesOut:
+        """Judge how far each consumer group of the topic is with it."""
+        api = info.context.api
+        found = await describe_deliveries(
+            self.cluster_name, self.model, database=api.database, brokers=api.brokers
+        )
+        return DeliveriesOut.of(found)
 
 
 @strawberry.type
 class MessageQuery:
-    """Ask for messages."""
-
-    @strawberry.field
-    async def messages(
-        self,
-        info: Info,
-        cluster_name: str,
-        topic_name: str,
-        first: int = 32,
-        after: str | None = None,
-        within: MessageRange | None = None,
-    ) -> Messages:
-        """List a topic's messages by when they were stored."""
-        api, meant = info.context.api, within or MessageRange()
-        if (meant.offset or 0) < 0 or (meant.queue_id or 0) < 0:
-            raise InvalidMessageSearch("no offset and no queue is below 0")
-        found = await message_browsing.browse_messages(
-            message_browsing.Browsing(
-                cluster_name,
-                topic_name,
-                meant.group_name,
-                meant.queue_id,
-                milliseconds_of(meant.begin),
-                milliseconds_of(meant.end),
-                meant.offset,
-                meant.from_latest,
-            ),
-            size=first,
-            after=decode_cursor(after, message_browsing.Positions),
-            database=api.database,
-            brokers=api.brokers,
-            clock=api.clock,
-        )
-        return Messages(
-            nodes=[MessageOut.of(one) for one in found.messages],
-            page_info=PageInfo(
-                has_next_page=found.has_more, end_cursor=encode_cursor(found.next_key)
-            ),
-            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
-            observed_at=found.observed_at,
-        )
-
-    @strawberry.field
-    async def found_messages(
-        self,
-        info: Info,
-        cluster_name: str,
-        topic_name: str,
-        key: str,
-        *,
-        is_unique: bool = False,
-        begin: datetime | None = None,
-        end: datetime | None = None,
-        first: int = service.FOUND_COUNT_MAX,
-    ) -> FoundMessages:
-        """Find messages by a key, or with `isUnique` by the id that their sender gave them."""
-        api, end_ms = info.context.api, milliseconds_of(end)
-        search = service.KeySearch(
-            cluster_name,
-            topic_name,
-            key,
-            is_unique,
-            milliseconds_of(begin) or 0,
-            service.EVER_MS if end_ms is None else end_ms,
-            first,
-        )
-        found = await service.find_messages(search, database=api.database, brokers=api.brokers)
-        return FoundMessages(
-            nodes=[MessageOut.of(one) for one in found.messages],
-            is_complete=found.is_complete,
-            unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
-        )
+    """Ask for one message."""
 
     @strawberry.field
     async def message(
@@ -103,7 +40,7 @@ class MessageQuery:
         """Find the message of an id; one that its sender made needs the topic."""
         api = info.context.api
         try:
-            found = await service.get_message(
+            found = await get_message(
                 cluster_name,
                 message_id,
                 topic=topic_name,

@@ -4,18 +4,21 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import strawberry
+from strawberry.tools import create_type
 
 from backend.api.context import author_of
 from backend.api.graphql.context import Info
-from backend.api.graphql.operations import Operation, read_id
 from backend.api.graphql.order_inputs import PlanInput
-from backend.api.graphql.scalars import Id, Version
+from backend.api.graphql.scalars import Id, Version, read_id
+from backend.api.graphql.views import answers
+from backend.api.operation_verbs import VERBS, Verb
 from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
+from backend.questions.operations import show
 from backend.services.operations import approvals, orders
-from backend.services.operations.following import replan_operation, undo_operation
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.leases import break_lease
+from backend.views.operations import OperationOut
 
 Key = Annotated[
     str | None,
@@ -36,14 +39,14 @@ class ConfirmationInput:
 class OperationMutation:
     """Order changes."""
 
-    @strawberry.mutation
+    @answers(OperationOut)
     async def plan_operation(
         self,
         info: Info,
         plan: PlanInput,  # type: ignore[valid-type]  # made from the kinds
         key: Key = None,
         version: Version = None,
-    ) -> Operation:
+    ) -> OperationOut:
         """Plan a change and show what it would do; nothing changes before it is confirmed."""
         author = _author(info)
         [(kind, chosen)] = [
@@ -52,16 +55,16 @@ class OperationMutation:
         request = OperationRequest(kind, asdict(chosen), version=version)
         operations = info.context.api.operations
         planned = await orders.plan_operation(request, author, operations, key=_checked(key))
-        return Operation.of(planned, info)
+        return show(planned, info.context.api.operations)
 
-    @strawberry.mutation
+    @answers(OperationOut)
     async def confirm_operation(
         self,
         info: Info,
         operation_id: Id,
         given: ConfirmationInput,
         key: Key = None,
-    ) -> Operation:
+    ) -> OperationOut:
         """Have a plan carried out, if all is still as it was when it was made; else it lapses."""
         confirmed = await orders.confirm_operation(
             read_id(operation_id),
@@ -70,12 +73,12 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(confirmed, info)
+        return show(confirmed, info.context.api.operations)
 
-    @strawberry.mutation
+    @answers(OperationOut)
     async def approve_operation(
         self, info: Info, operation_id: Id, reason: str | None = None, key: Key = None
-    ) -> Operation:
+    ) -> OperationOut:
         """Have carried out what another user has confirmed; it lapses if a fact has moved."""
         approved = await approvals.approve_operation(
             read_id(operation_id),
@@ -84,12 +87,12 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(approved, info)
+        return show(approved, info.context.api.operations)
 
-    @strawberry.mutation
+    @answers(OperationOut)
     async def decline_operation(
         self, info: Info, operation_id: Id, reason: str, key: Key = None
-    ) -> Operation:
+    ) -> OperationOut:
         """End what another user has confirmed, and say why."""
         declined = await approvals.decline_operation(
             read_id(operation_id),
@@ -98,50 +101,29 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(declined, info)
+        return show(declined, info.context.api.operations)
 
-    @strawberry.mutation
-    async def pause_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """Hold an operation after the step at work."""
-        return await _order(orders.pause_operation, info, operation_id, key)
-
-    @strawberry.mutation
-    async def resume_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """Let a paused operation go on."""
-        return await _order(orders.resume_operation, info, operation_id, key)
-
-    @strawberry.mutation
-    async def cancel_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """End an operation after the step at work."""
-        return await _order(orders.cancel_operation, info, operation_id, key)
-
-    @strawberry.mutation
-    async def retry_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """Carry out what is left of an operation that did not end well, or read back again."""
-        return await _order(orders.retry_operation, info, operation_id, key)
-
-    @strawberry.mutation
-    async def break_operation_lease(self, info: Info, operation_id: Id) -> Operation:
+    @answers(OperationOut)
+    async def break_operation_lease(self, info: Info, operation_id: Id) -> OperationOut:
         """Take an operation from its worker; the next one goes on where the journal ends."""
         operations = info.context.api.operations
         broken = await break_lease(read_id(operation_id), _author(info), operations)
-        return Operation.of(broken, info)
-
-    @strawberry.mutation
-    async def undo_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """Plan the operation that takes this one back; it is confirmed like any."""
-        return await _order(undo_operation, info, operation_id, key)
-
-    @strawberry.mutation
-    async def replan_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
-        """Plan the same once more, from the facts as they are now."""
-        return await _order(replan_operation, info, operation_id, key)
+        return show(broken, info.context.api.operations)
 
 
-async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Operation:
-    operations = info.context.api.operations
-    changed = await act(read_id(operation_id), _author(info), operations, key=_checked(key))
-    return Operation.of(changed, info)
+def _mutation(verb: Verb) -> Any:
+    async def act(info: Info, operation_id: Id, key: Key = None) -> Any:
+        operations = info.context.api.operations
+        changed = await verb.act(
+            read_id(operation_id), _author(info), operations, key=_checked(key)
+        )
+        return show(changed, operations)
+
+    act.__name__ = verb.mutation
+    return answers(OperationOut)(act)
+
+
+OperationVerbs: Any = create_type("OperationVerbs", [_mutation(verb) for verb in VERBS])
 
 
 def _author(info: Info) -> domain.Author:

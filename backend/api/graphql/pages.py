@@ -1,14 +1,14 @@
 """Present one page of a list with the cursor of its end."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import strawberry
 
 from backend.api.cursors import encode_cursor
 from backend.domain.page import Page
+from backend.views.observed_pages import EndlessPage
 
-ItemT = TypeVar("ItemT")
 NodeT = TypeVar("NodeT")
 
 
@@ -29,12 +29,11 @@ class Connection(Generic[NodeT]):
     total_count: int
 
 
-def connect(page: Page[ItemT, Any], convert: Callable[[ItemT], NodeT]) -> Connection[NodeT]:
-    """Present a page."""
-    return Connection(
-        nodes=[convert(item) for item in page.items],
-        page_info=PageInfo(
-            has_next_page=page.next_key is not None, end_cursor=encode_cursor(page.next_key)
-        ),
-        total_count=page.total_count,
-    )
+def page_fields(page: Page[Any, Any] | EndlessPage[Any]) -> Mapping[str, Any]:
+    """Return what a connection holds."""
+    cursor = encode_cursor(page.next_key)
+    if isinstance(page, EndlessPage):
+        info = PageInfo(has_next_page=page.has_more, end_cursor=cursor)
+        return {"nodes": list(page.items), "page_info": info}
+    info = PageInfo(has_next_page=page.next_key is not None, end_cursor=cursor)
+    return {"nodes": list(page.items), "page_info": info, "total_count": page.total_count}

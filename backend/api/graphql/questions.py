@@ -1,95 +1,145 @@
-"""Make the fields of all questions."""
+"""Make the fields of all questions, and those of relations."""
 
-from enum import Enum
-from inspect import Parameter, Signature
-from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import is_dataclass
+from enum import EnumType
+from functools import partial
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
+from uuid import UUID
 
 import strawberry
 from strawberry.tools import create_type
 from strawberry.types.field import StrawberryField
 
+from backend.api.answer_forms import formed
 from backend.api.cursors import decode_key
 from backend.api.graphql.context import Info
-from backend.api.graphql.pages import connect
-from backend.api.graphql.views import graph_type, translate
+from backend.api.graphql.pages import page_fields
+from backend.api.graphql.scalars import read_id
+from backend.api.graphql.views import add_relation, input_type, translate
 from backend.api.supplies import ask
-from backend.domain.page import Page
 from backend.questions import list_questions
-from backend.questions.question import Cursor, Given, Question
-from backend.views.observed_pages import ObservedPage
+from backend.questions.question import (
+    FLAT,
+    Question,
+    choice_of,
+    gather,
+    given_of,
+    is_cursor,
+    parts_of,
+    plain_type,
+)
+from backend.views.graph_forms import marks_of
+
+Ask = Callable[[Any, Info, Mapping[str, Any]], Awaitable[Any]]
+"""Answer a field of an object, with what the caller gives."""
+Relation = Callable[..., Awaitable[Any]]
 
 
 def build_question_type() -> type:
     """Make the type whose fields are all questions."""
-    return create_type("QuestionQuery", [_field(one) for one in list_questions() if one.field])
+    found = (_question_field(one) for one in list_questions() if one.root_field)
+    return create_type("QuestionQuery", list(found))
 
 
-def _field(question: Question) -> StrawberryField:
-    given = {_name(one): one for one in question.given}
+def relation(view: type) -> Callable[[Relation], Relation]:
+    """Make a field of a view's type from a function of the view, the context and what is given.
 
-    async def resolve(info: Info, **arguments: Any) -> Any:
-        wanted = {given[name].name: _read(given[name], arguments[name]) for name in arguments}
+    The function answers with views; it is declared before the type is put into the graph.
+    """
+
+    def declare(load: Relation) -> Relation:
+        add_relation(view, load.__name__, partial(_relation_field, load))
+        return load
+
+    return declare
+
+
+def _relation_field(load: Relation) -> StrawberryField:
+    hints = get_type_hints(load, include_extras=True)
+    _root, _info, *given = (
+        one.replace(annotation=hints[one.name]) for one in signature(load).parameters.values()
+    )
+
+    async def answer(root: Any, info: Info, wanted: Mapping[str, Any]) -> Any:
+        return await load(root, info, **wanted)
+
+    return _field(load.__name__, given, translate(hints["return"]), answer)
+
+
+def _question_field(question: Question) -> StrawberryField:
+    async def answer(_root: Any, info: Info, wanted: Mapping[str, Any]) -> Any:
         try:
-            return present(await ask(question, wanted, info.context.caller))
+            found = await ask(question, wanted, info.context.caller)
         except question.absences:
             return None
+        return found if question.graph_part is None else getattr(found, question.graph_part)
 
-    info = Parameter("info", Parameter.KEYWORD_ONLY, annotation=Info)
-    resolve.__name__ = question.name
-    resolve.__wrapped__ = question.ask  # type: ignore[attr-defined]
-    answer = translate(question.answer)
+    kind = question.graph_view or question.answer
+    if question.graph_part is not None:
+        kind = get_type_hints(kind, include_extras=True)[question.graph_part]
+    answered = translate(kind) | None if question.absences else translate(kind)
+    return _field(question.name, question.given, answered, answer, field=question.field)
+
+
+def _field(
+    name: str, given: list[Parameter], kind: Any, answer: Ask, *, field: str | None = None
+) -> StrawberryField:
+    parameters = {given_of(one).graph_name or one.name: one for one in _taken(given)}
+
+    async def resolve(root: Any, info: Info, **arguments: Any) -> Any:
+        values = {
+            parameters[key].name: _read(parameters[key].annotation, value)
+            for key, value in arguments.items()
+            if value is not None or not given_of(parameters[key]).is_optional_in_graph
+        }
+        return formed(await answer(root, info, gather(given, values)), page_fields)
+
+    resolve.__name__ = name
     resolve.__signature__ = Signature(  # type: ignore[attr-defined]
-        [info, *(_parameter(name, one) for name, one in given.items())],
-        return_annotation=answer | None if question.absences else answer,
+        [
+            Parameter("root", Parameter.POSITIONAL_OR_KEYWORD, annotation=Any),
+            Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, annotation=Info),
+            *(_parameter(key, one) for key, one in parameters.items()),
+        ],
+        return_annotation=kind,
     )
-    made: StrawberryField = strawberry.field(resolver=resolve, name=question.field)
+    made: StrawberryField = strawberry.field(resolver=resolve, name=field)
     return made
 
 
-def _marks(parameter: Parameter) -> tuple[Any, ...]:
-    is_marked = get_origin(parameter.annotation) is Annotated
-    return get_args(parameter.annotation)[1:] if is_marked else ()
-
-
-def _name(parameter: Parameter) -> str:
-    names = [one.graph_name for one in _marks(parameter) if isinstance(one, Given)]
-    return next((one for one in names if one is not None), parameter.name)
-
-
-def _is_cursor(parameter: Parameter) -> bool:
-    return any(isinstance(one, Cursor) for one in _marks(parameter))
+def _taken(given: list[Parameter]) -> Iterator[Parameter]:
+    for one in given:
+        is_flat = FLAT in marks_of(one.annotation)
+        yield from parts_of(choice_of(one.annotation)) if is_flat else [one]
 
 
 def _parameter(name: str, parameter: Parameter) -> Parameter:
-    kind = str | None if _is_cursor(parameter) else translate(parameter.annotation)
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=parameter.default)
+    given, default = given_of(parameter), parameter.default
+    kind: Any = str | None
+    if (choice := choice_of(parameter.annotation)) is not None:
+        kind = input_type(choice)
+    elif not is_cursor(parameter.annotation):
+        kind = translate(parameter.annotation)
+    if given.is_optional_in_graph:
+        kind, default = kind | None, None
+    elif given.graph_default is not None:
+        default = given.graph_default
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 
 
-def _read(parameter: Parameter, value: Any) -> Any:
-    """Read an argument as the question takes it; the library hands enumerations over as texts."""
-    if _is_cursor(parameter):
-        return decode_key(value, parameter.annotation)
-    kinds = _kinds(parameter.annotation)
-    if value is None or not kinds:
-        return value
-    return kinds[0](value) if issubclass(kinds[0], Enum) else value
-
-
-def _kinds(annotation: Any) -> list[type]:
-    found = [annotation]
-    while found and get_origin(found[0]) is not None:
-        found = [one for one in get_args(found[0]) if one is not NoneType]
-    return [one for one in found if isinstance(one, type)]
-
-
-def present(found: Any) -> Any:
-    """Put what a question has found into the type of its answer."""
-    if isinstance(found, Page):
-        return connect(found, lambda item: item)
-    if isinstance(found, ObservedPage):
-        page = connect(found.page, lambda item: item)
-        others = {"unknown": found.unknown, "observed_at": found.observed_at}
-        answer: Any = type(found)
-        return graph_type(answer)(**vars(page), **others)
-    return found
+def _read(annotation: Any, value: Any) -> Any:
+    """Read an argument as it is taken; the library hands enumerations and ids over as texts."""
+    if is_cursor(annotation):
+        return decode_key(value, annotation)
+    kind = plain_type(annotation)
+    if value is None:
+        return None
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        given = {name: _read(hint, getattr(value, name)) for name, hint in hints.items()}
+        return kind(**given)
+    if kind is UUID:
+        return read_id(value)
+    return kind(value) if isinstance(kind, EnumType) else value

@@ -2,10 +2,13 @@
 
 import re
 from typing import Annotated, Any, Final, NewType
+from uuid import UUID
 
 import strawberry
 from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
+
+from backend.domain.errors import InvalidName
 
 Int64 = NewType("Int64", int)
 
@@ -41,3 +44,15 @@ INT64: Final[ScalarDefinition] = strawberry.scalar(
 def int64(value: int | None) -> Int64 | None:
     """Carry a number that may be unknown."""
     return None if value is None else Int64(value)
+
+
+def read_id(text: str) -> UUID:
+    """Read an id.
+
+    Raises:
+        InvalidName: it is none.
+    """
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise InvalidName(kind="id", name=text, reason="is no UUID") from error

@@ -2,10 +2,8 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
-from uuid import UUID
 
 import strawberry
 from graphql import GraphQLError
@@ -13,39 +11,35 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from backend.api.context import require_change
-from backend.api.cursors import decode_cursor
 from backend.api.feeds import Feed
-from backend.api.graphql.access import AccessMutation, AccessQuery
-from backend.api.graphql.audit import AuditQuery
-from backend.api.graphql.broker_configs import BrokerConfigQuery
-from backend.api.graphql.capacity import CapacityReport
+from backend.api.graphql import (  # noqa: F401 - they declare relations of views
+    brokers,
+    capacity,
+    clusters,
+    consumer_groups,
+    operations,
+    replica_groups,
+    topics,
+)
+from backend.api.graphql.access import AccessMutation
 from backend.api.graphql.clients import ClientQuery
-from backend.api.graphql.clusters import Cluster
-from backend.api.graphql.consumer_groups import ConsumerGroupQuery
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.guard import guard_fields
-from backend.api.graphql.health import HealthQuery
 from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
-from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.messages import MessageQuery
-from backend.api.graphql.operation_orders import OperationMutation
-from backend.api.graphql.operations import OperationQuery
-from backend.api.graphql.overview import NameServer, Overview, Viewer
-from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.operation_orders import OperationMutation, OperationVerbs
 from backend.api.graphql.questions import build_question_type
-from backend.api.graphql.samples import BrokerSample
-from backend.api.graphql.scalars import INT64, Id, Int64
+from backend.api.graphql.scalars import INT64, Int64
+from backend.api.graphql.views import answers, follows
 from backend.api.standing import Standing
 from backend.domain.errors import (
-    CapacityReportNotFound,
-    ClusterNotFound,
-    InvalidName,
     Unauthenticated,
 )
-from backend.services.capacity import describe_report, list_reports, request_report
-from backend.services.clusters import describe_cluster, list_clusters, take_census
+from backend.services.capacity import request_report
+from backend.views.capacity import CapacityReportOut
+from backend.views.samples import SampleOut
 
 ItemT = TypeVar("ItemT")
 
@@ -64,93 +58,19 @@ QuestionQuery: Any = build_question_type()
 @strawberry.type
 class Query(
     QuestionQuery,  # type: ignore[misc]  # made at run time
-    OperationQuery,
-    AuditQuery,
-    AccessQuery,
-    BrokerConfigQuery,
-    LockQuery,
     EventQuery,
-    HealthQuery,
-    ConsumerGroupQuery,
     ClientQuery,
     MessageQuery,
 ):
     """Ask what is."""
 
-    @strawberry.field
-    def viewer(self, info: Info) -> Viewer:
-        """Say who is signed in."""
-        return Viewer.of(info.context.principal)
-
-    @strawberry.field
-    async def overview(self, info: Info) -> Overview:
-        """Count what all clusters within reach hold."""
-        context = info.context
-        census = await take_census(within=context.within, database=context.api.database)
-        return Overview.of(census)
-
-    @strawberry.field
-    def name_servers(self, info: Info) -> list[NameServer]:
-        """List the name servers that this process knows: its own."""
-        return [NameServer.of(info.context.api.name_server.describe())]
-
-    @strawberry.field
-    async def clusters(
-        self, info: Info, first: int = 50, after: str | None = None
-    ) -> Connection[Cluster]:
-        """List clusters by name."""
-        page = await list_clusters(
-            size=first,
-            after=decode_cursor(after, str),
-            within=info.context.within,
-            database=info.context.api.database,
-        )
-        return connect(page, Cluster.of)
-
-    @strawberry.field
-    async def cluster(self, info: Info, name: str) -> Cluster | None:
-        """Find the cluster of a name."""
-        try:
-            return Cluster.of(await describe_cluster(name, database=info.context.api.database))
-        except ClusterNotFound:
-            return None
-
-    @strawberry.field
-    async def capacity_reports(
-        self, info: Info, first: int = 20, after: str | None = None
-    ) -> Connection[CapacityReport]:
-        """List capacity reports, newest first."""
-        page = await list_reports(
-            database=info.context.api.database,
-            size=first,
-            after=decode_cursor(after, tuple[datetime, UUID]),
-            within=info.context.within,
-        )
-        return connect(page, CapacityReport.of)
-
-    @strawberry.field
-    async def capacity_report(self, info: Info, report_id: Id) -> CapacityReport | None:
-        """Find the capacity report of an id."""
-        try:
-            known_id = UUID(report_id)
-        except ValueError as error:
-            raise InvalidName(kind="capacity report", name=report_id, reason="is no id") from error
-        try:
-            context = info.context
-            report = await describe_report(
-                known_id, within=context.within, database=context.api.database
-            )
-        except CapacityReportNotFound:
-            return None
-        return CapacityReport.of(report)
-
 
 @strawberry.type
-class Mutation(OperationMutation, AccessMutation):
+class Mutation(OperationMutation, OperationVerbs, AccessMutation):  # type: ignore[misc]  # made at run time
     """Ask for a change."""
 
-    @strawberry.mutation
-    async def request_capacity_report(self, info: Info) -> CapacityReport:
+    @answers(CapacityReportOut)
+    async def request_capacity_report(self, info: Info) -> CapacityReportOut:
         """Have a capacity report made."""
         principal = require_change(info.context.principal)
         api = info.context.api
@@ -160,23 +80,23 @@ class Mutation(OperationMutation, AccessMutation):
             task_queue=api.task_queue,
             requested_by=principal.user_name,
         )
-        return CapacityReport.of(report)
+        return CapacityReportOut.of(report)
 
 
 @strawberry.type
 class Subscription(EventSubscription):
     """Follow what happens."""
 
-    @strawberry.subscription
+    @follows(SampleOut)
     async def samples(
         self, info: Info, cluster_name: str | None = None
-    ) -> AsyncGenerator[BrokerSample, None]:
+    ) -> AsyncGenerator[SampleOut, None]:
         """Follow brokers' samples, of one cluster or of all."""
         async with aclosing(_while_signed_in(info, info.context.api.samples)) as samples:
             async for sample in samples:
                 is_meant = cluster_name in (None, sample.cluster_name)
                 if is_meant and info.context.within.includes(sample.cluster_name):
-                    yield BrokerSample.of(sample)
+                    yield SampleOut.of(sample)
 
     @strawberry.subscription
     async def topology_changed(self, info: Info) -> AsyncGenerator[TopologyChange, None]:

@@ -4,13 +4,14 @@ The graph's own types: a 64-bit number is an `Int64`, a UUID an `ID`, and any ma
 Resolvers return the views themselves, since the graph reads fields by their names.
 """
 
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import strawberry
@@ -20,32 +21,52 @@ from strawberry.types.field import StrawberryField
 from backend.api.graphql.pages import Connection, PageInfo
 from backend.api.graphql.scalars import Int64
 from backend.domain.page import Page
-from backend.views.graph_forms import IS_INT64, Pairs, graph_description, graph_name
-from backend.views.observed_pages import is_observed_page, views_of
+from backend.views.graph_forms import (
+    IN_REST_ONLY,
+    IS_ID,
+    IS_INT64,
+    NamedInGraph,
+    Pairs,
+    graph_description,
+    graph_name,
+    marks_of,
+)
+from backend.views.observed_pages import ObservedPage, is_observed_page, views_of
+
+_translated: Final[set[type]] = set()
+_relations: Final[dict[type, dict[str, Callable[[], StrawberryField]]]] = defaultdict(dict)
+
+
+def add_relation(view: type, name: str, make_field: Callable[[], StrawberryField]) -> None:
+    """Give the type of a view a field that is loaded when it is asked for."""
+    assert view not in _translated, f"{view.__name__} is in the graph before its relation {name}"
+    _relations[view][name] = make_field
 
 
 @cache
 def graph_type(view: type) -> Any:
-    """Return the type that presents a view."""
+    """Return the type that presents a view, with its relations."""
+    _translated.add(view)
     if is_observed_page(view):
         return _observed_page_type(view)
     hints = get_type_hints(view, include_extras=True)
+    own = {one.name: hints[one.name] for one in fields(view)}
+    own = {name: hint for name, hint in own.items() if IN_REST_ONLY not in marks_of(hint)}
     resolved = {
-        one.name: _pairs_field(one.name, hints[one.name])
-        for one in fields(view)
-        if _find_pairs(hints[one.name]) is not None
+        name: field for name, hint in own.items() if (field := _own_field(name, hint)) is not None
     }
-    annotations = {one.name: translate(hints[one.name]) for one in fields(view)}
-    return _make(graph_name(view), annotations, resolved, graph_description(view))
+    annotations = {name: translate(hint) for name, hint in own.items()}
+    relations = {name: make() for name, make in _relations.get(view, {}).items()}
+    return _make(graph_name(view), annotations, resolved | relations, graph_description(view))
 
 
-def _observed_page_type(view: type) -> Any:
+def _observed_page_type(view: type[ObservedPage[Any, Any]]) -> Any:
     """Make the type of an observed page: a connection, and what is beside it."""
     item, unknown = views_of(view)
     annotations = {
         "nodes": list[graph_type(item)],  # type: ignore[misc]
         "page_info": PageInfo,
-        "total_count": int,
+        **({} if view.is_endless else {"total_count": int}),
         "unknown": list[graph_type(unknown)],  # type: ignore[misc]
         "observed_at": datetime,
     }
@@ -62,15 +83,19 @@ def _make(
     return strawberry.type(made, name=name, description=description)
 
 
-def _find_pairs(annotation: Any) -> Pairs | None:
-    marks = get_args(annotation) if get_origin(annotation) is Annotated else ()
-    return next((one for one in marks if isinstance(one, Pairs)), None)
+def _own_field(name: str, annotation: Any) -> StrawberryField | None:
+    """Make the field of a view that the graph does not read by its name, or None."""
+    for mark in marks_of(annotation):
+        if isinstance(mark, Pairs):
+            return _pairs_field(name, annotation, mark)
+        if isinstance(mark, NamedInGraph):
+            named: StrawberryField = strawberry.field(name=mark.name)
+            return named
+    return None
 
 
-def _pairs_field(name: str, annotation: Any) -> StrawberryField:
+def _pairs_field(name: str, annotation: Any, pairs: Pairs) -> StrawberryField:
     """Make the field that lists the pairs of a mapping."""
-    pairs = _find_pairs(annotation)
-    assert pairs is not None, "the field is marked"
     pair_type = _pair_type(pairs, get_args(annotation)[0])
 
     def resolve(root: Any) -> Any:
@@ -97,6 +122,15 @@ def shows(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def make(resolver: Callable[..., Any]) -> Any:
         return strawberry.field(resolver=resolver, graphql_type=translate(annotation))
+
+    return make
+
+
+def answers(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a mutation of a resolver that answers with a view."""
+
+    def make(resolver: Callable[..., Any]) -> Any:
+        return strawberry.mutation(resolver=resolver, graphql_type=translate(annotation))
 
     return make
 
@@ -140,7 +174,19 @@ def _translate_marked(kind: Any, *marks: Any) -> Any:
             return list[_pair_type(mark, kind)]  # type: ignore[misc]
         if mark == IS_INT64:
             return Int64
+        if mark == IS_ID:
+            return strawberry.ID
     return translate(kind)
+
+
+@cache
+def input_type(choice: type) -> Any:
+    """Return the input that a choice is, of which every field may be left out."""
+    hints = get_type_hints(choice, include_extras=True)
+    defaults = {one.name: one.default for one in fields(choice)}
+    annotations = {one.name: translate(hints[one.name]) for one in fields(choice)}
+    made = type(graph_name(choice), (), {"__annotations__": annotations, **defaults})
+    return strawberry.input(made, name=graph_name(choice), description=graph_description(choice))
 
 
 @cache

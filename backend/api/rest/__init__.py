@@ -8,21 +8,10 @@ from backend.api.permissions import check_permission
 from backend.api.rest import (
     api_tokens,
     audit,
-    broker_configs,
-    broker_groups,
-    brokers,
     capacity,
-    clients,
-    clusters,
-    consumer_groups,
     events,
-    health,
-    locks,
-    messages,
     operations,
-    replica_groups,
     sessions,
-    topics,
     users,
 )
 from backend.api.rest.questions import build_questions_router
@@ -33,11 +22,9 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
     resources = (
-        *(sessions, api_tokens, users, clusters, broker_groups, replica_groups),
-        *(brokers, broker_configs),
-        *(topics, locks, capacity, operations),
-        *(consumer_groups, clients, messages, audit, events),
-        health,
+        *(sessions, api_tokens, users),
+        *(capacity, operations),
+        *(audit, events),
     )
     for resource in resources:
         guarded.include_router(resource.router)

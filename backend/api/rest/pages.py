@@ -1,25 +1,21 @@
 """Describe one page of a list, and how to ask for the next."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel
 
 from backend.api.cursors import CURSOR_LENGTH_MAX, encode_cursor
-from backend.domain.page import PAGE_SIZE_MAX, SEARCH_LENGTH_MAX, Page
+from backend.domain.page import PAGE_SIZE_MAX, Page
+from backend.views.observed_pages import EndlessPage
 
-ItemT = TypeVar("ItemT")
 OutT = TypeVar("OutT")
 
 Limit = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX, description="How many items at most.")]
 After = Annotated[
     str | None,
     Query(max_length=CURSOR_LENGTH_MAX, description="The `next` of the page before."),
-]
-Search = Annotated[
-    str | None,
-    Query(max_length=SEARCH_LENGTH_MAX, description="A part of the names that are listed."),
 ]
 
 
@@ -31,10 +27,17 @@ class PageOut(BaseModel, Generic[OutT]):
     total_count: int
 
 
-def page_out(page: Page[ItemT, Any], convert: Callable[[ItemT], OutT]) -> PageOut[OutT]:
-    """Make the answer of a page."""
-    return PageOut(
-        items=[convert(item) for item in page.items],
-        next=encode_cursor(page.next_key),
-        total_count=page.total_count,
-    )
+class EndlessPageOut(BaseModel, Generic[OutT]):
+    """One page of what grows at its end."""
+
+    items: list[OutT]
+    next: str
+    has_more: bool
+
+
+def page_fields(page: Page[Any, Any] | EndlessPage[Any]) -> Mapping[str, Any]:
+    """Return what the answer of a page holds."""
+    cursor = encode_cursor(page.next_key)
+    if isinstance(page, EndlessPage):
+        return {"items": list(page.items), "next": cursor or "", "has_more": page.has_more}
+    return {"items": list(page.items), "next": cursor, "total_count": page.total_count}

@@ -1,27 +1,30 @@
 """Make the routes of all questions."""
 
-from collections.abc import Callable
-from datetime import datetime
-from functools import cache
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
-from fastapi import APIRouter, Depends, Path, Query
-from pydantic import create_model
+from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import Field
 from starlette.requests import HTTPConnection
 
+from backend.api.answer_forms import formed
 from backend.api.context import Context, SignedIn
 from backend.api.cursors import decode_key
 from backend.api.permissions import needs, reaches
-from backend.api.rest.errors import COMMON, refused_with
-from backend.api.rest.pages import After, PageOut, page_out
+from backend.api.rest.errors import COMMON, Responses, refused_with
+from backend.api.rest.models import answer_model, has_version
+from backend.api.rest.pages import After, page_fields
+from backend.api.rest.versions import TAGGED, put_tag
 from backend.api.supplies import Caller, ask
-from backend.domain.page import Page
 from backend.questions import list_questions
-from backend.questions.question import Cursor, Given, Question
-from backend.views.observed_pages import ObservedPage, is_observed_page, views_of
+from backend.questions.question import Given, Question, choice_of, gather, is_cursor, parts_of
+
+ChoiceT = TypeVar("ChoiceT")
 
 _CALLER: Final = "_caller"
+_RESPONSE: Final = "_response"
 
 
 async def get_caller(connection: HTTPConnection, context: Context, principal: SignedIn) -> Caller:
@@ -30,60 +33,89 @@ async def get_caller(connection: HTTPConnection, context: Context, principal: Si
 
 
 def build_questions_router() -> APIRouter:
-    """Make one route for each question."""
+    """Make one route for each question that has a path."""
     router = APIRouter()
     for question in list_questions():
-        router.add_api_route(
-            question.path,
-            _endpoint(question),
-            methods=["GET"],
-            tags=[question.tag],
-            responses=COMMON | refused_with(*question.refusals),
-        )
+        if question.path is not None:
+            router.add_api_route(
+                question.path,
+                _endpoint(question),
+                methods=["GET"],
+                tags=[question.tag],
+                responses=_responses(question),
+            )
     return router
 
 
-def _endpoint(question: Question) -> Any:
-    keys = {one.name: one.annotation for one in question.given if _is_cursor(one)}
+def _responses(question: Question) -> Responses:
+    tagged: Responses = {200: TAGGED} if has_version(question.answer) else {}
+    return COMMON | refused_with(*question.refusals) | tagged
 
+
+def _endpoint(question: Question) -> Any:
     async def endpoint(**given: Any) -> Any:
-        caller = given.pop(_CALLER)
-        given |= {name: decode_key(given[name], kind) for name, kind in keys.items()}
-        return shown(await ask(question, given, caller))
+        caller, response = given.pop(_CALLER), given.pop(_RESPONSE, None)
+        found = await ask(question, _read(question, given), caller)
+        if response is not None:
+            put_tag(response, found.version)
+        return formed(found, page_fields)
 
     endpoint.__name__ = endpoint.__qualname__ = question.name
     endpoint.__doc__ = question.ask.__doc__
-    endpoint.__wrapped__ = question.ask  # type: ignore[attr-defined]
     endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
-        [*(_parameter(one, question) for one in question.given), _caller_parameter()],
+        [*_parameters(question), *_of_the_request(question)],
         return_annotation=answer_model(question.answer),
     )
     return needs(question.permission)(reaches(question.reach)(endpoint))
 
 
-def _is_cursor(parameter: Parameter) -> bool:
-    return any(isinstance(one, Cursor) for one in get_args(parameter.annotation))
+def read_choice(choice: type[ChoiceT]) -> Callable[..., Awaitable[ChoiceT]]:
+    """Make a dependency that reads a choice, for a route that is written by hand."""
+
+    async def read(**given: Any) -> ChoiceT:
+        return choice(**given)
+
+    read.__signature__ = Signature([_parameter(one, "") for one in parts_of(choice)])  # type: ignore[attr-defined]
+    return read
 
 
-def _caller_parameter() -> Parameter:
-    annotation = Annotated[Caller, Depends(get_caller)]
-    return Parameter(_CALLER, Parameter.KEYWORD_ONLY, annotation=annotation)
+def _read(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what a request gives into the parameters of a question."""
+    cursors = {one.name: one.annotation for one in question.given if is_cursor(one.annotation)}
+    keys = {name: decode_key(given[name], kind) for name, kind in cursors.items()}
+    return gather(question.given, {**given, **keys})
 
 
-def _parameter(parameter: Parameter, question: Question) -> Parameter:
-    annotation = After if _is_cursor(parameter) else _annotation(parameter, question)
+def _of_the_request(question: Question) -> Iterator[Parameter]:
+    caller = Annotated[Caller, Depends(get_caller)]
+    yield Parameter(_CALLER, Parameter.KEYWORD_ONLY, annotation=caller)
+    if has_version(question.answer):
+        yield Parameter(_RESPONSE, Parameter.KEYWORD_ONLY, annotation=Response)
+
+
+def _parameters(question: Question) -> Iterator[Parameter]:
+    """List what a route takes; of a choice each field is a parameter."""
+    for one in question.given:
+        choice = choice_of(one.annotation)
+        for part in [one] if choice is None else parts_of(choice):
+            yield _parameter(part, question.path or "")
+
+
+def _parameter(parameter: Parameter, path: str) -> Parameter:
+    place = Path if f"{{{parameter.name}}}" in path else Query
+    annotation = (
+        After if is_cursor(parameter.annotation) else _described(parameter.annotation, place)
+    )
     return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation)
 
 
-def _annotation(parameter: Parameter, question: Question) -> Any:
-    is_in_path = f"{{{parameter.name}}}" in question.path
-    return _described(parameter.annotation, Path if is_in_path else Query)
-
-
 def _described(annotation: Any, describe: Callable[..., Any]) -> Any:
-    """Say of a type, and of the items of a list, within which bounds it is and what it is."""
+    """Say of a type, and of what it consists of, within which bounds it is and what it is."""
     if get_origin(annotation) is list:
-        return list[_described(get_args(annotation)[0], describe)]  # type: ignore[misc]
+        return list[_described(get_args(annotation)[0], Field)]  # type: ignore[misc]
+    if get_origin(annotation) in {Union, UnionType}:
+        kinds = tuple(_described(one, Field) for one in get_args(annotation))
+        return Union[kinds]  # noqa: UP007 - of a tuple
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *marks = get_args(annotation)
@@ -96,39 +128,6 @@ def _described(annotation: Any, describe: Callable[..., Any]) -> Any:
         min_length=given.length_min,
         max_length=given.length_max,
         pattern=given.pattern,
+        json_schema_extra={"enum": list(given.choices)} if given.choices else None,
     )
     return Annotated[_described(kind, describe), description]
-
-
-def answer_model(answer: Any) -> Any:
-    """Return the model of an answer in the OpenAPI document."""
-    page: Any = PageOut
-    if is_observed_page(answer):
-        return _observed_page_model(answer)
-    return page[get_args(answer)[0]] if get_origin(answer) is Page else answer
-
-
-@cache
-def _observed_page_model(answer: type) -> Any:
-    """Make the model of an observed page: a page, and what is beside it."""
-    item, unknown = views_of(answer)
-    page: Any = PageOut
-    return create_model(
-        answer.__name__,
-        __base__=page[item],
-        __doc__=answer.__doc__,
-        unknown=(list[unknown], ...),  # type: ignore[valid-type]
-        observed_at=(datetime, ...),
-    )
-
-
-def shown(found: Any) -> Any:
-    """Put what a question has found into the model of its answer."""
-    if isinstance(found, Page):
-        return page_out(found, lambda item: item)
-    if isinstance(found, ObservedPage):
-        page = page_out(found.page, lambda item: item)
-        others = {"unknown": found.unknown, "observed_at": found.observed_at}
-        answer: Any = type(found)
-        return _observed_page_model(answer)(**dict(page), **others)
-    return found

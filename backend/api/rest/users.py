@@ -1,6 +1,6 @@
-"""List and change users over REST, and one's own password."""
+"""Change users over REST, and one's own password."""
 
-from datetime import datetime
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
@@ -8,19 +8,20 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from backend.api.context import Context, SignedIn
-from backend.api.cursors import decode_cursor
 from backend.api.password_changes import change_own_password
 from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, Problem, Responses, refused_with
-from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.models import view_model
 from backend.api.rest.sessions import DeedAuthor, EndedOut
 from backend.api.rest.versions import TAGGED, IfMatch, expected_version, put_tag
 from backend.domain.access import Permission
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.operation import REASON_LENGTH_MAX
-from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role, User
+from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services import users
+from backend.views.access import UserOut
+from backend.views.copying import copied
 
 router = APIRouter(tags=["users"])
 
@@ -30,22 +31,7 @@ Password = Annotated[SecretStr, Field(max_length=PASSWORD_LENGTH_MAX)]
 Reason = Annotated[str | None, Field(max_length=REASON_LENGTH_MAX)]
 
 
-class UserOut(BaseModel):
-    """A user, whose role holds in clusters of these patterns.
-
-    A one-time password stands until `password_expires_at`, a chosen one for good.
-    """
-
-    model_config = ConfigDict(from_attributes=True)
-
-    name: str
-    role: Role
-    cluster_patterns: list[str]
-    created_at: datetime
-    disabled_at: datetime | None
-    password_expires_at: datetime | None
-
-
+@dataclass(frozen=True, slots=True)
 class InvitedUserOut(UserOut):
     """A user with a one-time password, which is shown this once."""
 
@@ -106,26 +92,12 @@ async def change_password(
     return EndedOut(ended_count=count)
 
 
-@router.get("/users", responses=COMMON)
-@needs(Permission.READ_ACCESS)
-async def show_users(context: Context, limit: Limit = 100, after: After = None) -> PageOut[UserOut]:
-    """List users by name."""
-    page = await users.list_users(
-        size=limit, after=decode_cursor(after, str), database=context.database
-    )
-    return page_out(page, _out)
-
-
-@router.get("/users/{user_name}", responses={**NOT_FOUND, 200: TAGGED})
-@needs(Permission.READ_ACCESS)
-async def show_user(user_name: UserName, context: Context, response: Response) -> UserOut:
-    """Describe one user."""
-    user = await users.describe_user(user_name, database=context.database)
-    put_tag(response, user.version)
-    return _out(user)
-
-
-@router.post("/users", status_code=HTTPStatus.CREATED, responses={**COMMON, **refused_with(409)})
+@router.post(
+    "/users",
+    status_code=HTTPStatus.CREATED,
+    responses={**COMMON, **refused_with(409)},
+    response_model=view_model(InvitedUserOut),
+)
 @needs(Permission.MANAGE_ACCESS)
 async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> InvitedUserOut:
     """Add a user with a one-time password."""
@@ -141,7 +113,11 @@ async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> Invi
     return _invited(invited)
 
 
-@router.put("/users/{user_name}/role", responses={**CHANGED, **refused_with(412), 200: TAGGED})
+@router.put(
+    "/users/{user_name}/role",
+    responses={**CHANGED, **refused_with(412), 200: TAGGED},
+    response_model=view_model(UserOut),
+)
 @needs(Permission.MANAGE_ACCESS)
 async def change_role(
     user_name: UserName,
@@ -163,10 +139,10 @@ async def change_role(
         clock=context.clock,
     )
     put_tag(response, user.version)
-    return _out(user)
+    return UserOut.of(user)
 
 
-@router.post("/users/{user_name}/disable", responses=CHANGED)
+@router.post("/users/{user_name}/disable", responses=CHANGED, response_model=view_model(UserOut))
 @needs(Permission.MANAGE_ACCESS)
 async def disable_user(
     user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
@@ -175,10 +151,10 @@ async def disable_user(
     user = await users.disable_user(
         user_name, author, reason=given.reason, database=context.database, clock=context.clock
     )
-    return _out(user)
+    return UserOut.of(user)
 
 
-@router.post("/users/{user_name}/enable", responses=CHANGED)
+@router.post("/users/{user_name}/enable", responses=CHANGED, response_model=view_model(UserOut))
 @needs(Permission.MANAGE_ACCESS)
 async def enable_user(
     user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
@@ -187,10 +163,14 @@ async def enable_user(
     user = await users.enable_user(
         user_name, author, reason=given.reason, database=context.database, clock=context.clock
     )
-    return _out(user)
+    return UserOut.of(user)
 
 
-@router.post("/users/{user_name}/reset-password", responses=CHANGED)
+@router.post(
+    "/users/{user_name}/reset-password",
+    responses=CHANGED,
+    response_model=view_model(InvitedUserOut),
+)
 @needs(Permission.MANAGE_ACCESS)
 async def reset_password(
     user_name: UserName, context: Context, author: DeedAuthor
@@ -206,9 +186,5 @@ async def reset_password(
     return _invited(invited)
 
 
-def _out(user: User) -> UserOut:
-    return UserOut.model_validate(user)
-
-
 def _invited(invited: users.InvitedUser) -> InvitedUserOut:
-    return InvitedUserOut(**_out(invited.user).model_dump(), password=invited.password)
+    return copied(InvitedUserOut, UserOut.of(invited.user), password=invited.password)

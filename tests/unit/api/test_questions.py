@@ -1,7 +1,7 @@
 """Both doors are made from what a question declares."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, get_args
 
 import pytest
 import strawberry
@@ -9,13 +9,14 @@ from fastapi import FastAPI
 from strawberry.schema.config import StrawberryConfig
 
 from backend.api.graphql import views
+from backend.api.graphql.questions import _question_field
 from backend.api.graphql.scalars import INT64, Int64
-from backend.api.rest.questions import _endpoint
+from backend.api.rest.questions import _endpoint, _parameters
 from backend.api.supplies import SUPPLIES
 from backend.domain.access import Permission, Reach
 from backend.domain.page import Page
 from backend.questions import list_questions
-from backend.questions.question import After, Given, Limit, question
+from backend.questions.question import FLAT, After, Fifty, Given, Limit, gather, question
 from backend.views.graph_forms import Int64 as Long
 from backend.views.graph_forms import Pairs, in_graph
 
@@ -48,6 +49,68 @@ async def show_shelves(
     raise NotImplementedError
 
 
+@in_graph("BookFilter")
+@dataclass(frozen=True, slots=True)
+class BookChoice:
+    """Say which books are meant."""
+
+    colour: Annotated[str | None, Given(length_max=7)] = None
+    is_thick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BooksOut:
+    """The books of a room."""
+
+    titles: list[str]
+    count: int
+
+
+@question("/books", field="books", tag="books", graph_part="titles")
+async def show_books(
+    limit: Fifty = 100,
+    language: Annotated[str, Given(choices=("en", "de"))] = "en",
+    page: Annotated[int, Given(is_optional_in_graph=True)] = 1,
+    chosen: Annotated[BookChoice, Given(is_optional_in_graph=True)] = BookChoice(),
+    other: Annotated[BookChoice, FLAT] = BookChoice(),
+    *,
+    clock: str,
+) -> BooksOut:
+    """List books."""
+    raise NotImplementedError
+
+
+def test_the_graph_takes_a_choice_as_an_input_or_its_fields_and_shows_a_part():
+    @strawberry.type
+    class Query:
+        books = _question_field(show_books)
+
+    assert str(strawberry.Schema(Query)) == (
+        "input BookFilter {\n  colour: String = null\n  isThick: Boolean! = false\n}\n\n"
+        "type Query {\n"
+        '  books(first: Int! = 50, language: String! = "en", page: Int = null, '
+        "chosen: BookFilter = null, colour: String = null, isThick: Boolean! = false): "
+        "[String!]!\n}"
+    )
+
+
+def test_the_fields_of_a_choice_are_parameters_over_rest_and_choices_are_listed():
+    given = {one.name: one for one in _parameters(replace(show_books, path="/books"))}
+
+    assert list(given) == ["limit", "language", "page", "colour", "is_thick"]
+    kind, described = get_args(given["language"].annotation)
+    assert (kind, described.json_schema_extra) == (str, {"enum": ["en", "de"]})
+
+
+def test_what_a_door_takes_one_by_one_is_put_together():
+    values = {"limit": 3, "colour": "red"}
+
+    wanted = gather(show_books.given, values)
+
+    assert wanted == {"limit": 3, "chosen": BookChoice("red"), "other": BookChoice("red")}
+    assert gather(show_books.given, {"chosen": "x", "other": "y"}) == {"chosen": "x", "other": "y"}
+
+
 def test_whatever_a_question_is_supplied_with_is_known():
     names = {name for one in list_questions() for name in one.supplied}
 
@@ -56,7 +119,7 @@ def test_whatever_a_question_is_supplied_with_is_known():
 
 
 def test_every_question_has_an_address_of_its_own():
-    paths = [one.path for one in list_questions()]
+    paths = [one.path for one in list_questions() if one.path is not None]
     fields = [one.field for one in list_questions() if one.field is not None]
 
     assert len(paths) == len(set(paths)) > 20

@@ -1,0 +1,135 @@
+"""Ask for consumer groups: who is there, and how far they are."""
+
+from typing import Annotated
+
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.domain.operation_errors import ConsumerGroupNotFound
+from backend.domain.page import Page
+from backend.domain.protection import Resource, ResourceKind
+from backend.questions.question import After, Given, Search, page_size, question
+from backend.services.cluster_census import Censuses
+from backend.services.consumer_group_details import GroupDetailSource, describe_consumer_group
+from backend.services.consumer_groups import (
+    OBSERVED_COUNT_MAX,
+    GroupSource,
+    list_consumer_groups,
+    observe_consumer_groups,
+)
+from backend.services.protections import find_protections
+from backend.views.consumer_groups import (
+    ConsumerGroupOut,
+    ConsumerGroupsOut,
+    ListedGroupOut,
+    NamedGroupOut,
+    NamedGroupsOut,
+)
+from backend.views.unknown_brokers import UnknownBrokerOut
+
+GROUPS = "/clusters/{cluster_name}/consumer-groups"
+TAG = "consumer groups"
+Limit = Annotated[int, page_size(OBSERVED_COUNT_MAX)]
+GroupName = Annotated[str, Given(graph_name="name")]
+
+
+@question(
+    None,
+    field="consumerGroups",
+    tag=TAG,
+    why_not="REST has them with what their brokers tell, which the graph loads when it is asked",
+)
+async def list_named_groups(
+    cluster_name: str,
+    search: str | None = None,
+    includes_system: bool = False,  # noqa: FBT001, FBT002 - callers name it
+    limit: Limit = 50,
+    after: After[str] = None,
+    *,
+    censuses: Censuses,
+) -> NamedGroupsOut:
+    """List a cluster's consumer groups by name, as its masters tell them now."""
+    found = await list_consumer_groups(
+        cluster_name,
+        size=limit,
+        after=after,
+        search=search,
+        includes_system=includes_system,
+        censuses=censuses,
+    )
+    page = found.page.map(lambda one: NamedGroupOut.of(one, cluster_name))
+    unknown = [UnknownBrokerOut.of(one) for one in found.unknown]
+    return NamedGroupsOut(page, unknown, found.observed_at)
+
+
+@question(
+    GROUPS,
+    field=None,
+    tag=TAG,
+    refusals=(404,),
+    why_not="the graph has them as `consumerGroups`, and asks brokers for what is selected only",
+)
+async def show_consumer_groups(
+    cluster_name: str,
+    search: Search = None,
+    includes_system: bool = False,  # noqa: FBT001, FBT002 - callers name it
+    limit: Limit = 50,
+    after: After[str] = None,
+    *,
+    censuses: Censuses,
+    database: Database,
+    brokers: GroupSource,
+    clock: Clock,
+) -> ConsumerGroupsOut:
+    """List a cluster's consumer groups by name, as its masters tell them now."""
+    found = await list_consumer_groups(
+        cluster_name,
+        size=limit,
+        after=after,
+        search=search,
+        includes_system=includes_system,
+        censuses=censuses,
+    )
+    names = [one.name for one in found.page.items]
+    told = await observe_consumer_groups(
+        cluster_name, names, censuses=censuses, brokers=brokers, clock=clock
+    )
+    resources = {name: _resource(cluster_name, name) for name in names}
+    protected = await find_protections(list(resources.values()), database=database)
+    unknown = {one.broker: one for group in told.values() for one in group.unknown}
+    unknown |= {one.broker: one for one in found.unknown}
+    page: Page[ListedGroupOut, str] = found.page.map(
+        lambda one: ListedGroupOut.observed(
+            NamedGroupOut.of(one, cluster_name), told[one.name], protected[resources[one.name]]
+        )
+    )
+    shown = [UnknownBrokerOut.of(one) for one in unknown.values()]
+    return ConsumerGroupsOut(page, shown, found.observed_at)
+
+
+@question(
+    GROUPS + "/{consumer_group}",
+    field="consumerGroup",
+    tag=TAG,
+    refusals=(404, 502),
+    absences=(ConsumerGroupNotFound,),
+)
+async def show_consumer_group(
+    cluster_name: str,
+    consumer_group: GroupName,
+    *,
+    censuses: Censuses,
+    database: Database,
+    brokers: GroupDetailSource,
+    clock: Clock,
+) -> ConsumerGroupOut:
+    """Describe one consumer group with its members and each queue that it reads."""
+    found = await describe_consumer_group(
+        cluster_name, consumer_group, censuses=censuses, brokers=brokers, clock=clock
+    )
+    resource = _resource(cluster_name, found.observation.name)
+    protected = await find_protections([resource], database=database)
+    return ConsumerGroupOut.of(found, protected[resource])
+
+
+def _resource(cluster_name: str, consumer_group: str) -> Resource:
+    return Resource(cluster_name, ResourceKind.CONSUMER_GROUP, consumer_group)

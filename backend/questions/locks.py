@@ -1,0 +1,83 @@
+"""Ask who holds queues in order, and why queues stand still."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.domain import queue_lock
+from backend.domain.access import Reach
+from backend.domain.cluster_scope import ClusterScope
+from backend.domain.queue_lock import Holder
+from backend.questions.question import NAME_LENGTH_MAX, After, Given, Limit, Name, QueueId, question
+from backend.services.queue_locks import LockSource, list_locks
+from backend.services.queue_pauses import QueuesAsked, QueueSource, explain_queues
+from backend.views.graph_forms import in_graph
+from backend.views.locks import ExplanationsOut, LocksOut
+
+LockKey = tuple[str, str, str, str, int, str]
+ConsumerGroup = Annotated[str, Given(length_min=1, length_max=NAME_LENGTH_MAX)]
+
+
+@in_graph("LockFilter")
+@dataclass(frozen=True, slots=True)
+class LockChoice:
+    """Say which locks are meant: each fact that is given must be so."""
+
+    cluster_name: Name = None
+    consumer_group: Name = None
+    topic: Name = None
+    group_name: Name = None
+    queue_id: QueueId = None
+    client_id: Name = None
+    holder: Holder | None = None
+
+
+Chosen = Annotated[LockChoice, Given(is_optional_in_graph=True)]
+
+
+@question("/locks", field="locks", tag="locks", reach=Reach.KEPT)
+async def show_locks(
+    limit: Limit = 100,
+    after: After[LockKey] = None,
+    chosen: Chosen = LockChoice(),
+    *,
+    within: ClusterScope,
+    database: Database,
+    brokers: LockSource,
+    clock: Clock,
+) -> LocksOut:
+    """List the locks of ordered queues, as brokers tell them now."""
+    found = await list_locks(
+        queue_lock.LockFilter(**asdict(chosen), within=within),
+        size=limit,
+        after=after,
+        database=database,
+        brokers=brokers,
+        clock=clock,
+    )
+    return LocksOut.of(found)
+
+
+@question(
+    "/clusters/{cluster_name}/topics/{topic_name}/pauses",
+    field="queueExplanations",
+    tag="locks",
+    refusals=(404,),
+    graph_part="queues",
+)
+async def explain_pauses(
+    cluster_name: str,
+    topic_name: str,
+    consumer_group: ConsumerGroup,
+    group_name: Name = None,
+    queue_id: QueueId = None,
+    *,
+    database: Database,
+    brokers: QueueSource,
+    clock: Clock,
+) -> ExplanationsOut:
+    """Say of each queue in a sentence why a consumer group does not read it, or that it does."""
+    asked = QueuesAsked(cluster_name, topic_name, consumer_group, group_name, queue_id)
+    found = await explain_queues(asked, database=database, brokers=brokers, clock=clock)
+    return ExplanationsOut.of(found)

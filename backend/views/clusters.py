@@ -1,0 +1,40 @@
+"""Show clusters, and how much they hold together."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from backend.domain.cluster import Census, Cluster
+from backend.views.copying import copied
+from backend.views.graph_forms import GraphId, Int64
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOut:
+    """A cluster."""
+
+    id: GraphId
+    name: str
+    created_at: datetime
+    route_version: Int64
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Self:
+        """Show a cluster."""
+        return copied(cls, cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewOut:
+    """How much all clusters within reach hold."""
+
+    cluster_count: int
+    broker_group_count: int
+    broker_count: int
+    online_broker_count: int
+    topic_count: int
+
+    @classmethod
+    def of(cls, census: Census) -> Self:
+        """Show a census."""
+        return copied(cls, census)
