@@ -9,12 +9,12 @@ from backend.domain.access import Principal
 from backend.domain.api_token import ApiToken
 from backend.domain.session import Session
 from backend.domain.user import Role, User
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Version
 
 
 @dataclass(frozen=True, slots=True)
-class UserOut:
+class UserOut(Copied[User]):
     """A user, whose role holds in clusters of these patterns.
 
     A one-time password stands until `password_expires_at`, a chosen one for good.
@@ -27,11 +27,6 @@ class UserOut:
     disabled_at: datetime | None
     password_expires_at: datetime | None
     version: Version
-
-    @classmethod
-    def of(cls, user: User) -> Self:
-        """Show a user."""
-        return copied(cls, user)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from typing import Self
 
 from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
 from backend.services.broker_configs import BrokerConfig
-from backend.views.copying import copied
+from backend.views.copying import Copied
 from backend.views.graph_forms import Int64, Version, in_graph
 
 
 @in_graph("BrokerProperty")
 @dataclass(frozen=True, slots=True)
-class PropertyOut:
+class PropertyOut(Copied[BrokerProperty]):
     """A property: `value` is in force, `stored` in the broker's file; null is not told."""
 
     name: str
@@ -23,11 +23,6 @@ class PropertyOut:
     low: Int64 | None
     high: Int64 | None
     choices: list[str]
-
-    @classmethod
-    def of(cls, one: BrokerProperty) -> Self:
-        """Show a property."""
-        return copied(cls, one)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
 
 from backend.domain.cluster import Census, Cluster
-from backend.views.copying import copied
+from backend.views.copying import Copied
 from backend.views.graph_forms import GraphId, Int64
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterOut:
+class ClusterOut(Copied[Cluster]):
     """A cluster."""
 
     id: GraphId
@@ -18,14 +17,9 @@ class ClusterOut:
     created_at: datetime
     route_version: Int64
 
-    @classmethod
-    def of(cls, cluster: Cluster) -> Self:
-        """Show a cluster."""
-        return copied(cls, cluster)
-
 
 @dataclass(frozen=True, slots=True)
-class OverviewOut:
+class OverviewOut(Copied[Census]):
     """How much all clusters within reach hold."""
 
     cluster_count: int
@@ -33,8 +27,3 @@ class OverviewOut:
     broker_count: int
     online_broker_count: int
     topic_count: int
-
-    @classmethod
-    def of(cls, census: Census) -> Self:
-        """Show a census."""
-        return copied(cls, census)

@@ -10,7 +10,7 @@ from backend.domain.consumer_group_lag import GroupState, LagTotal, QueueKind, Q
 from backend.domain.protection import Protection
 from backend.services.consumer_group_details import GroupDetail, SeenMember
 from backend.services.consumer_groups import ListedGroup, Observation
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, NotShown, Version, in_graph
 from backend.views.instants import told_instant
 from backend.views.observed_pages import ObservedPage
@@ -23,7 +23,7 @@ in_graph("LagQueueKind")(QueueKind)
 
 @in_graph("ConsumerLag")
 @dataclass(frozen=True, slots=True)
-class LagOut:
+class LagOut(Copied[LagTotal]):
     """How much is left to read, and the age of the oldest of it; null is unknown.
 
     `is_complete` is false when brokers or offsets of queues are not known, so that it may be more.
@@ -37,11 +37,6 @@ class LagOut:
     is_complete: bool
     expired_count: Int64 | None
     is_applicable: bool
-
-    @classmethod
-    def of(cls, lag: LagTotal) -> Self:
-        """Show a lag."""
-        return copied(cls, lag)
 
 
 @in_graph("ConsumerGroupSettings")

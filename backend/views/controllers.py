@@ -8,12 +8,12 @@ from uuid import UUID
 from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
 from backend.services.controllers import ControllerPeer, ControllerSetting, ControllerView
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerPeerOut:
+class ControllerPeerOut(Copied[ControllerPeer]):
     """A process of the control plane that hears replicas."""
 
     id: UUID
@@ -21,14 +21,9 @@ class ControllerPeerOut:
     heard_replica_count: int
     last_heard_at: datetime
 
-    @classmethod
-    def of(cls, peer: ControllerPeer) -> Self:
-        """Show a peer."""
-        return copied(cls, peer)
-
 
 @dataclass(frozen=True, slots=True)
-class ControllerSettingOut:
+class ControllerSettingOut(Copied[ControllerSetting]):
     """A setting that decides elections or operations: its variable, and stock's name for it."""
 
     name: str
@@ -37,11 +32,6 @@ class ControllerSettingOut:
     default: str
     variable: str
     description: str
-
-    @classmethod
-    def of(cls, setting: ControllerSetting) -> Self:
-        """Show a setting."""
-        return copied(cls, setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +59,7 @@ class ControllerOut:
 
 
 @dataclass(frozen=True, slots=True)
-class NameServerOut:
+class NameServerOut(Copied[NameServerStatus]):
     """Where a name server listens, and how much it holds."""
 
     address: str
@@ -78,8 +68,3 @@ class NameServerOut:
     topic_count: int
     broker_count: int
     connection_count: int
-
-    @classmethod
-    def of(cls, status: NameServerStatus) -> Self:
-        """Show a name server."""
-        return copied(cls, status)

@@ -1,8 +1,9 @@
 """Copy what a view calls as its source does."""
 
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
+SourceT = TypeVar("SourceT")
 ViewT = TypeVar("ViewT")
 
 
@@ -15,3 +16,14 @@ def copied(view: type[ViewT], source: object, **others: Any) -> ViewT:
     values = {name: getattr(source, name) for name in names}
     lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
     return view(**(values | lists | others))
+
+
+class Copied(Generic[SourceT]):
+    """A view that calls everything as its source does."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, source: SourceT) -> Self:
+        """Show a value of the domain or of a use case."""
+        return copied(cls, source)

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from backend.domain.event import Event
 from backend.services.events import EventPage
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64
 
 
 @dataclass(frozen=True, slots=True)
-class EventOut:
+class EventOut(Copied[Event]):
     """What has happened, by the number that everybody knows it by."""
 
     number: Int64
@@ -22,11 +22,6 @@ class EventOut:
     happened_at: datetime
     details: dict[str, Any]
     operation_id: UUID | None
-
-    @classmethod
-    def of(cls, event: Event) -> Self:
-        """Show an event."""
-        return copied(cls, event)
 
 
 @dataclass(frozen=True, slots=True)

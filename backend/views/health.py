@@ -6,23 +6,18 @@ from typing import Self
 
 from backend.domain.health import GroupHealth, HealthVerdict, MissingBroker, WriterFault
 from backend.services.health import ObservedHealth
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import GraphOnly, Int64, RestOnly
 
 
 @dataclass(frozen=True, slots=True)
-class MissingBrokerOut:
+class MissingBrokerOut(Copied[MissingBroker]):
     """A broker that is not there; null is a heartbeat that is not known."""
 
     broker_id: Int64
     name: str
     address: str
     last_heard_at: datetime | None
-
-    @classmethod
-    def of(cls, missing: MissingBroker) -> Self:
-        """Show a broker that is missing."""
-        return copied(cls, missing)
 
 
 @dataclass(frozen=True, slots=True)

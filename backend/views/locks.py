@@ -11,7 +11,7 @@ from backend.domain.replica_group import LeasePolicy
 from backend.services.operations.leases import OperationLease
 from backend.services.queue_locks import UnknownLocks
 from backend.services.queue_pauses import Explanations
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, in_graph
 from backend.views.observed_pages import ObservedPage
 
@@ -76,7 +76,7 @@ class LocksOut(ObservedPage[QueueLockOut, UnknownLocksOut]):
 
 
 @dataclass(frozen=True, slots=True)
-class LeaseOut:
+class LeaseOut(Copied[Lease]):
     """Who leads a group, and until when it may acknowledge alone; null is no lease that runs."""
 
     cluster_name: str
@@ -88,14 +88,9 @@ class LeaseOut:
     is_master_alive: bool
     ends_at: datetime | None
 
-    @classmethod
-    def of(cls, lease: Lease) -> Self:
-        """Show the lease of a group."""
-        return copied(cls, lease)
-
 
 @dataclass(frozen=True, slots=True)
-class OperationLeaseOut:
+class OperationLeaseOut(Copied[OperationLease]):
     """Which operation a worker is at: `fence` is its number, `renewed_at` when it was heard last.
 
     One whose lease has ended is gone; the next takes the operation over.
@@ -110,11 +105,6 @@ class OperationLeaseOut:
     fence: Int64
     renewed_at: datetime
     ends_at: datetime
-
-    @classmethod
-    def of(cls, lease: OperationLease) -> Self:
-        """Show the lease of an operation."""
-        return copied(cls, lease)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from backend.domain.message_body import BodyForm, ShownBody
 from backend.services.message_browsing import MessagePage
 from backend.services.message_deliveries import Deliveries
 from backend.services.messages import FoundMessages
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, NamedInGraph, Pairs, in_graph
 from backend.views.instants import told_instant
 from backend.views.observed_pages import EndlessPage, ObservedPage
@@ -53,18 +53,13 @@ class MessageOut:
 
 @in_graph("MessageDelivery")
 @dataclass(frozen=True, slots=True)
-class DeliveryOut:
+class DeliveryOut(Copied[Delivery]):
     """How far a consumer group is with the message, and what that is concluded from."""
 
     consumer_group: str
     state: DeliveryState
     why: str
     attempt_count: int | None
-
-    @classmethod
-    def of(cls, delivery: Delivery) -> Self:
-        """Show a delivery."""
-        return copied(cls, delivery)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +118,7 @@ class MessageDetailOut(MessageOut):
 
 @in_graph("MessageBody")
 @dataclass(frozen=True, slots=True)
-class BodyOut:
+class BodyOut(Copied[ShownBody]):
     """A body as it is shown; `size_bytes` is null when it can't be inflated here."""
 
     form: BodyForm
@@ -134,8 +129,3 @@ class BodyOut:
     shown_bytes: int
     compression: str | None
     note: str | None
-
-    @classmethod
-    def of(cls, shown: ShownBody) -> Self:
-        """Show a body."""
-        return copied(cls, shown)

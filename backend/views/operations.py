@@ -19,7 +19,7 @@ from backend.domain.plan import (
     Risk,
 )
 from backend.services.operations.following import Following
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import in_graph
 
 in_graph("OperationWish")(Wish)
@@ -27,21 +27,16 @@ in_graph("OperationAction")(Action)
 
 
 @dataclass(frozen=True, slots=True)
-class PreconditionOut:
+class PreconditionOut(Copied[Precondition]):
     """A fact that the plan was made from; another value makes it void."""
 
     name: str
     value: str
 
-    @classmethod
-    def of(cls, fact: Precondition) -> Self:
-        """Show a fact."""
-        return copied(cls, fact)
-
 
 @in_graph("PlanCheck")
 @dataclass(frozen=True, slots=True)
-class CheckOut:
+class CheckOut(Copied[Check]):
     """What could go wrong, and why; `stock_code` is stock RocketMQ's code for it, if any."""
 
     name: str
@@ -49,24 +44,14 @@ class CheckOut:
     why: str
     stock_code: int | None
 
-    @classmethod
-    def of(cls, check: Check) -> Self:
-        """Show a check."""
-        return copied(cls, check)
-
 
 @dataclass(frozen=True, slots=True)
-class DifferenceOut:
+class DifferenceOut(Copied[Difference]):
     """One thing that changes; null is what is not there."""
 
     what: str
     before: str | None
     after: str | None
-
-    @classmethod
-    def of(cls, difference: Difference) -> Self:
-        """Show a difference."""
-        return copied(cls, difference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +102,7 @@ class PlanOut:
 
 @in_graph("OperationStep")
 @dataclass(frozen=True, slots=True)
-class StepOut:
+class StepOut(Copied[Step]):
     """The journal of one step."""
 
     position: int
@@ -131,25 +116,15 @@ class StepOut:
     began_at: datetime | None
     ended_at: datetime | None
 
-    @classmethod
-    def of(cls, step: Step) -> Self:
-        """Show a step."""
-        return copied(cls, step)
-
 
 @dataclass(frozen=True, slots=True)
-class ReadBackOut:
+class ReadBackOut(Copied[ReadBack]):
     """One thing that was read back when the steps were done; null is unknown."""
 
     what: str
     intended: str
     observed: str | None
     agreement: Agreement
-
-    @classmethod
-    def of(cls, one: ReadBack) -> Self:
-        """Show what was read back."""
-        return copied(cls, one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +175,12 @@ class OperationOut:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedFactOut:
+class MovedFactOut(Copied[PreconditionMoved]):
     """The first fact of a plan that is another by now, which makes the plan void."""
 
     name: str
     expected: str
     found: str | None
-
-    @classmethod
-    def of(cls, moved: PreconditionMoved) -> Self:
-        """Show a fact that has moved."""
-        return copied(cls, moved)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
 
 from backend.domain.recorded_lag import RecordedLag
-from backend.views.copying import copied
+from backend.views.copying import Copied
 from backend.views.graph_forms import Int64
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedLagOut:
+class RecordedLagOut(Copied[RecordedLag]):
     """How many messages a group has left in a topic, and since when that is known.
 
     That is of `queue_count` queues; the topic has `topic_queue_count`, null where it is not known.
@@ -23,8 +22,3 @@ class RecordedLagOut:
     lag: Int64
     expired_count: Int64
     measured_at: datetime
-
-    @classmethod
-    def of(cls, one: RecordedLag) -> Self:
-        """Show a lag."""
-        return copied(cls, one)

@@ -10,7 +10,7 @@ from backend.domain.election import Candidate, Verdict
 from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.group_changes import GroupView
 from backend.services.replica_views import ElectionView, ReplicaGroupView, ReplicaView
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Id, Int64, NotShown, Pairs, RestText, in_graph
 from backend.views.health import GroupHealthOut
 
@@ -19,7 +19,7 @@ in_graph("GroupChangeKind")(ChangeKind)
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaOut:
+class ReplicaOut(Copied[ReplicaView]):
     """A replica and what it last told of itself; null is what nobody told."""
 
     broker_id: Int64
@@ -34,25 +34,15 @@ class ReplicaOut:
     is_verified: bool | None
     is_cordoned: bool | None
 
-    @classmethod
-    def of(cls, replica: ReplicaView) -> Self:
-        """Show a replica."""
-        return copied(cls, replica)
-
 
 @in_graph("ElectionCandidate")
 @dataclass(frozen=True, slots=True)
-class CandidateOut:
+class CandidateOut(Copied[Candidate]):
     """What an election would make of one replica, as a code and in words."""
 
     broker_id: Int64
     verdict: Verdict
     reason: str
-
-    @classmethod
-    def of(cls, candidate: Candidate) -> Self:
-        """Show a candidate."""
-        return copied(cls, candidate)
 
 
 @dataclass(frozen=True, slots=True)

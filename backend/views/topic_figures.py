@@ -10,7 +10,7 @@ from backend.domain.recorded_lag import RecordedLag
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.topic_offsets import TopicOffsets
 from backend.services.topic_stats import TopicStats
-from backend.views.copying import copied
+from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, Pairs, in_graph
 from backend.views.instants import told_instant
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -67,17 +67,12 @@ class HoldingClusterOut:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderLagOut:
+class ReaderLagOut(Copied[RecordedLag]):
     """How far a consumer group was in the topic when that was last measured, in messages."""
 
     consumer_group: str
     lag: Int64
     measured_at: datetime
-
-    @classmethod
-    def of(cls, one: RecordedLag) -> Self:
-        """Show a lag."""
-        return copied(cls, one)
 
 
 @dataclass(frozen=True, slots=True)
