@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from strawberry.utils.str_converters import to_camel_case
+
 from backend.api.operation_verbs import VERBS
 from backend.questions import list_questions
 from tests.marked_regions import rewritten_region
@@ -87,12 +89,6 @@ def cli_words() -> frozenset[str]:
     return frozenset(found)
 
 
-def in_camel_case(name: str) -> str:
-    """Return what the graph calls a name of Python."""
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
-
-
 def rows() -> list[Row]:
     """List questions by their paths, then what is written by hand."""
     asked = [
@@ -105,7 +101,7 @@ def rows() -> list[Row]:
     ]
     made = []
     for route, name in BY_HAND:
-        field = None if name is None else in_camel_case(name)
+        field = None if name is None else to_camel_case(name)
         made.append(Row(route, field, REASONS.get(field if route is None else route)))
     return [*sorted(asked, key=lambda row: (row.route or "~", row.field or "")), *made]
 

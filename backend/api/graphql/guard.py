@@ -13,8 +13,10 @@ from inspect import isawaitable
 from typing import Any, Final
 
 from graphql import GraphQLField, GraphQLSchema
+from strawberry.utils.str_converters import to_camel_case
 
 from backend.api.graphql.context import GraphContext
+from backend.api.operation_verbs import VERBS
 from backend.api.permissions import reach_by
 from backend.domain.access import Permission, Principal, Reach, require, require_reach
 from backend.domain.errors import Forbidden, Unauthenticated
@@ -39,12 +41,10 @@ REACHES: Final[Mapping[str, Reach]] = {
     **{one.root_field: one.reach for one in list_questions() if one.root_field},
     **dict.fromkeys(
         (
-            "events",
-            *("samples", "topologyChanged"),
-            *("planOperation", "replanOperation"),
-            *("confirmOperation", "approveOperation", "declineOperation"),
-            *("pauseOperation", "resumeOperation", "cancelOperation"),
-            *("retryOperation", "undoOperation", "breakOperationLease"),
+            *("events", "samples", "topologyChanged"),
+            *("planOperation", "confirmOperation", "approveOperation", "declineOperation"),
+            *(to_camel_case(verb.mutation) for verb in VERBS),
+            "breakOperationLease",
         ),
         Reach.KEPT,
     ),
