@@ -13,7 +13,9 @@ from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
 from backend.domain.plan import Agreement, PlannedStep, ReadBack
 from backend.domain.queue_lock import BrokerKey, HeldLock
+from backend.domain.replica_group import UNKNOWN_LIFE
 from backend.services.broker_configs import ask_properties
+from backend.services.group_changes import GroupName, find_group
 from backend.services.leftovers import find_leftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations.broker_steps import fence_of
@@ -98,7 +100,12 @@ class SetPermission(_BrokerAction):
 
 @dataclass(frozen=True, slots=True)
 class AwaitRoutes(Consequence, _BrokerAction):
-    """Wait until producers are sent to the group for nothing, unless another is its master."""
+    """Wait until routes send no producer to a broker, and the controller elects the broker last.
+
+    Routes to the group count for its master only. The controller learns from a heartbeat that a
+    replica is cordoned; an election before that heartbeat could leave the group without a writer
+    (case A16).
+    """
 
     tag: ClassVar[str] = "await_routes"
 
@@ -117,6 +124,9 @@ class AwaitRoutes(Consequence, _BrokerAction):
         if count:
             reason = f"producers are still sent to {self.broker_group_name} for {count} topics"
             raise Waiting(reason, {"writable_topics": count})
+        if not await self._is_elected_last(context):
+            reason = f"the controller has not heard yet that {self.address} is cordoned"
+            raise Waiting(reason, {"writable_topics": 0})
         return {"writable_topics": 0}
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
@@ -127,6 +137,26 @@ class AwaitRoutes(Consequence, _BrokerAction):
     async def _count(self, context: OperationContext) -> int:
         return await permissions.count_writable(
             self.cluster_name, self.broker_group_name, self.address, context
+        )
+
+    async def _is_elected_last(self, context: OperationContext) -> bool:
+        """Tell whether the newest heartbeat of the broker says that it is cordoned.
+
+        True where no such heartbeat comes: from a silent broker, a broker without a controller, or
+        a stock broker, which does not report it.
+        """
+        name = GroupName(self.broker_group_name, self.cluster_name)
+        view = await find_group(name, context.controller)
+        if view is None:
+            return True
+        heartbeats = [
+            view.liveness.sightings.get(broker_id)
+            for broker_id, replica in view.group.replicas.items()
+            if replica.address == self.address
+        ]
+        return all(
+            one is None or not one.is_alive or one.life == UNKNOWN_LIFE or one.is_cordoned
+            for one in heartbeats
         )
 
 
