@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.figures import GetBrokerSample
+from backend.brokers.requests.topics import GetDelayedCounts
 from backend.domain.broker_property import BrokerProperty
 from backend.domain.plan import Check, CheckVerdict
 from backend.services.operations.kind import OperationContext
@@ -84,8 +86,8 @@ async def _check_message_size(
 async def _check_hours(address: str, hours: str, context: OperationContext) -> Check:
     name = "nothing that is kept now is deleted"
     try:
-        sample = await context.brokers.sample(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        sample = await context.brokers.ask(address, GetBrokerSample())
+    except NoAnswer as error:
         return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
     held = sample.commit_log_max_position - sample.commit_log_min_position
     why = (
@@ -98,8 +100,8 @@ async def _check_hours(address: str, hours: str, context: OperationContext) -> C
 async def _check_bytes(address: str, bytes_max: int, context: OperationContext) -> Check:
     name = "nothing that is kept now is deleted"
     try:
-        sample = await context.brokers.sample(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        sample = await context.brokers.ask(address, GetBrokerSample())
+    except NoAnswer as error:
         return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
     held = sample.commit_log_max_position - sample.commit_log_min_position
     if held <= bytes_max:
@@ -114,6 +116,6 @@ async def _check_bytes(address: str, bytes_max: int, context: OperationContext) 
 async def _waiting(address: str, context: OperationContext) -> dict[int, int] | str:
     """Count the delayed messages that wait by level, or say why that is not known."""
     try:
-        return await context.brokers.delayed_counts(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        return await context.brokers.ask(address, GetDelayedCounts())
+    except NoAnswer as error:
         return f"the broker does not tell how many messages wait: {error}"

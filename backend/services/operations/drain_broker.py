@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
+from backend.domain.leftovers import Leftovers
 from backend.domain.orders.broker import DrainBroker
 from backend.domain.orders.replica_group import ElectMaster
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.group_changes import GroupView, find_group
-from backend.services.leftovers import Leftovers, find_leftovers
+from backend.services.leftovers import FindLeftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import cordon_broker, elect_master, groups, writers
 from backend.services.operations.actions.brokers import (
@@ -167,8 +168,8 @@ def _find_heir(view: GroupView | None, address: str) -> int | None:
 
 async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
     try:
-        return await find_leftovers(address, context.brokers)
-    except (BrokerUnreachable, BrokerRefused):
+        return await context.brokers.ask(address, FindLeftovers())
+    except NoAnswer:
         return None
 
 

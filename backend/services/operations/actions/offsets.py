@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.offsets import (
+    GetCommittedOffsets,
+    ResetConsumerOffset,
+    UpdateConsumerOffset,
+)
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import ChangeRefused, NotUndoable
@@ -48,15 +53,19 @@ class CommitOffsets:
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
         """Set one offset after another; each is an effect of its own, so none is set twice."""
-        brokers, fence = context.brokers, fence_of(run)
-        send = brokers.reset_offset if self.tells_consumers else brokers.commit_offset
+        fence = fence_of(run)
+        request = ResetConsumerOffset if self.tells_consumers else UpdateConsumerOffset
         before: dict[str, int | None] = dict(run.before or {})
         for set_count, (queue_id, offset) in enumerate(self.offsets.items()):
-            own = fence | {"regentStep": f"{run.key}/{queue_id}"}
+            change = request(
+                consumer_group_name=self.consumer_group_name,
+                topic_name=self.topic_name,
+                queue_id=queue_id,
+                offset=offset,
+                fence=fence | {"regentStep": f"{run.key}/{queue_id}"},
+            )
             try:
-                answer = await send(
-                    self.address, self.consumer_group_name, self.topic_name, queue_id, offset, own
-                )
+                answer = await context.brokers.ask(self.address, change)
             except ChangeRefused as error:
                 if not set_count:
                     raise
@@ -71,7 +80,7 @@ class CommitOffsets:
         """Read back where the group is in each queue."""
         try:
             committed: Mapping[int, int | None] | None = await self._committed(context)
-        except (BrokerUnreachable, BrokerRefused):
+        except NoAnswer:
             committed = None
         return [
             ReadBack(what, str(offset), None, Agreement.UNKNOWN)
@@ -105,9 +114,12 @@ class CommitOffsets:
         return OperationRequest("reset_offsets", parameters)
 
     async def _committed(self, context: OperationContext) -> Mapping[int, int | None]:
-        return await context.brokers.committed_offsets(
-            self.address, self.consumer_group_name, self.topic_name, [*self.offsets]
+        request = GetCommittedOffsets(
+            consumer_group_name=self.consumer_group_name,
+            topic_name=self.topic_name,
+            queue_ids=[*self.offsets],
         )
+        return await context.brokers.ask(self.address, request)
 
 
 def _compare(what: str, intended: int, observed: int | None, *, is_online: bool) -> ReadBack:

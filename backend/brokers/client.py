@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from typing import Final, cast
 
+from backend.brokers.errors import BrokerUnreachable
 from backend.remoting.command import Command, answer
 from backend.remoting.connection import PeerConnection
 from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
@@ -22,14 +23,6 @@ IN_FLIGHT_COUNT_MAX: Final = 128
 PORT_MAX: Final = 65_535
 
 Waiter = Future[Command]
-
-
-class BrokerUnreachable(Exception):  # noqa: N818 - an error is called what went wrong
-    """A peer gave no answer: it can't be reached, broke the protocol or took too long."""
-
-    def __init__(self, address: str, reason: str) -> None:
-        super().__init__(f"{address} gave no answer: {reason}")
-        self.address, self.reason = address, reason
 
 
 class RemotingClient:
