@@ -60,13 +60,15 @@ class Inquiry(ABC, Generic[AnswerT_co]):
 class Request(Inquiry[AnswerT_co]):
     """Declare one remoting request: its code, what it sends, and how the answer is read.
 
-    It changes nothing, so it may be asked again; what changes something is a `Change`. With the
-    response code `absence` a broker says that there is nothing: then `nothing` is the answer.
-    Answers with a code of `also_read` are read like those of success.
+    It changes nothing, so it may be asked again; what changes something is a `Change`. A request
+    sends the fields of `header_type` that it has itself, under the same names. With the response
+    code `absence` a broker says that there is nothing: then `nothing` is the answer. Answers with
+    a code of `also_read` are read like those of success.
     """
 
     __slots__ = ()
     code: ClassVar[RequestCode]
+    header_type: ClassVar[type[Header] | None] = None
     absence: ClassVar[int | None] = None
     nothing: ClassVar[Any] = None
     also_read: ClassVar[frozenset[int]] = frozenset()
@@ -74,7 +76,10 @@ class Request(Inquiry[AnswerT_co]):
     @property
     def header(self) -> Header | None:
         """Return the header; None is a request without fields."""
-        return None
+        if self.header_type is None:
+            return None
+        names = [one for one in self.header_type.__struct_fields__ if hasattr(self, one)]
+        return self.header_type(**{name: getattr(self, name) for name in names})
 
     @property
     def ext(self) -> dict[str, str]:

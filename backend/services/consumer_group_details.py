@@ -161,7 +161,7 @@ async def _find_owners(
     asked = [(master, topic) for master in masters for topic in topics if master in observed.online]
     readers = await asyncio.gather(
         *(
-            apart.ask(master, GetQueueReaders(consumer_group_name=observed.name, topic_name=topic))
+            apart.ask(master, GetQueueReaders(consumer_group=observed.name, topic=topic))
             for master, topic in asked
         )
     )
@@ -186,9 +186,7 @@ async def _ask_members(
     asked = sorted(connected.items())[:ASKED_MEMBER_COUNT_MAX]
     told = await asyncio.gather(
         *(
-            apart.ask(
-                master, GetQueuesOfClient(consumer_group_name=observed.name, client_id=client_id)
-            )
+            apart.ask(master, GetQueuesOfClient(consumer_group=observed.name, client_id=client_id))
             for client_id, master in asked
         )
     )

@@ -244,15 +244,11 @@ class Observer:
         started = [one.queue_id for one in progress if one.end and not one.committed]
         committed: Mapping[int, int | None] = {}
         if started:
-            request = GetCommittedOffsets(
-                consumer_group_name=name, topic_name=topic, queue_ids=started
-            )
+            request = GetCommittedOffsets(consumer_group=name, topic=topic, queue_ids=started)
             committed = await ask(master, request) or dict.fromkeys(started)
         ages: Mapping[int, int | None] = {}
         if any(one.lag != 0 for one in progress):
-            waiting = GetWaitingTimes(
-                consumer_group_name=name, topic_name=topic, now_ms=self._clock.now_ms()
-            )
+            waiting = GetWaitingTimes(consumer_group=name, topic=topic, now_ms=self._clock.now_ms())
             ages = await ask(master, waiting) or {}
         kind = QueueKind.RETRY if topic == retry_topic(name) else QueueKind.NORMAL
         return [

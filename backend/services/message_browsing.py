@@ -176,7 +176,7 @@ async def _begin(wanted: Browsing, queues: Queues, questions: Questions) -> dict
         if wanted.begin_ms is None:
             return GetEnds(wanted.topic, is_last=wanted.from_latest)
         ids, at_ms = by_broker[broker], wanted.begin_ms
-        return GetOffsetsAt(topic_name=wanted.topic, queue_ids=ids, timestamp_ms=at_ms)
+        return GetOffsetsAt(topic=wanted.topic, queue_ids=ids, timestamp_ms=at_ms)
 
     told = await questions.ask_all(by_broker, begin)
     return {
@@ -199,7 +199,7 @@ async def _pull(
         broker, (group, queue_id) = queues[name], name
         request = PullMessages(
             broker_group_name=group,
-            topic_name=topic,
+            topic=topic,
             queue_id=queue_id,
             offset=positions[name],
             count=size,

@@ -137,7 +137,7 @@ class _Judge:
 
     async def _committed(self, group: str, broker: BrokerKey, message: StoredMessage) -> int | None:
         request = GetCommittedOffsets(
-            consumer_group_name=group, topic_name=message.topic, queue_ids=[message.queue_id]
+            consumer_group=group, topic=message.topic, queue_ids=[message.queue_id]
         )
         told = await self._questions.ask(broker, request)
         return None if told is None else told[message.queue_id]

@@ -107,7 +107,7 @@ class _Asker:
         refusal = max_offset = None
         first = queues[0].queue_id if queues else 0
         try:
-            request = GetMaxOffset(topic_name=topic, queue_id=first)
+            request = GetMaxOffset(topic=topic, queue_id=first)
             max_offset = await self._brokers.ask(at, request)
         except BrokerRefused as error:
             refusal = error.reason
@@ -147,7 +147,7 @@ class _Asker:
             self._ask("who holds the queues", GetQueueLocks(group)),
             self._ask(
                 "who reads the queues",
-                GetQueueReaders(consumer_group_name=group, topic_name=topic),
+                GetQueueReaders(consumer_group=group, topic=topic),
             ),
         )
         permission, laid_out, group_settings = await layout

@@ -43,7 +43,6 @@ class GetClients(Request[ToldClients | None]):
     absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
     def read(self, response: Command) -> ToldClients:
-        """Read the clients."""
         told = java_json.decode(response.body, bodies.ConnectedClients)
         clients = [
             ToldClient(
@@ -75,7 +74,6 @@ class GetProducers(Request[Sequence[ToldClient]]):
     now_ms: int
 
     def read(self, response: Command) -> list[ToldClient]:
-        """Read the clients."""
         told = java_json.decode(response.body, bodies.ProducerTable)
         return [
             ToldClient(
@@ -95,11 +93,10 @@ class GetProducers(Request[Sequence[ToldClient]]):
 class GetConsumers(Inquiry[list[ToldClient]]):
     """Ask a broker for the clients of consumer groups, group by group."""
 
-    consumer_group_names: Sequence[str]
+    consumer_groups: Sequence[str]
 
     async def put(self, brokers: Brokers, address: str) -> list[ToldClient]:
-        """Ask for each group."""
-        asked = {name: GetOnlineGroup(name) for name in self.consumer_group_names}
+        asked = {name: GetOnlineGroup(name) for name in self.consumer_groups}
         found = await brokers.ask_each(address, asked)
         return [
             ToldClient(

@@ -49,7 +49,6 @@ class GetGroupNames(Request[frozenset[str]]):
     code = RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
 
     def read(self, response: Command) -> frozenset[str]:
-        """Read the names alone."""
         return frozenset(java_json.decode(response.body, _GroupTable).groups)
 
 
@@ -60,15 +59,13 @@ class GetGroupSettings(Request[GroupSettings | None]):
     code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
     absence = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
 
-    consumer_group_name: str
+    consumer_group: str
 
     @property
     def header(self) -> GroupHeader:
-        """Name the group."""
-        return GroupHeader(group=self.consumer_group_name)
+        return GroupHeader(group=self.consumer_group)
 
     def read(self, response: Command) -> GroupSettings:
-        """Read the settings."""
         return settings_of(java_json.decode(response.body, dict[str, Any]))
 
 
@@ -78,17 +75,17 @@ class UpdateAndCreateSubscriptionGroup(Change):
 
     code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
 
-    consumer_group_name: str
+    consumer_group: str
     settings: GroupSettings
 
     @property
     def body(self) -> bytes:
-        """Write the settings; attributes are changes in this request, which carry a sign."""
         content = {
             **self.settings.others,
             **{wire: getattr(self.settings, name) for wire, name in _FIELDS.items()},
-            "groupName": self.consumer_group_name,
+            "groupName": self.consumer_group,
         }
+        # In this request attributes are changes, which carry a sign.
         if (attributes := self.settings.others.get("attributes")) is not None:
             content["attributes"] = {f"+{name}": value for name, value in attributes.items()}
         return java_json.encode(content)
@@ -100,13 +97,12 @@ class DeleteSubscriptionGroup(Change):
 
     code = RequestCode.DELETE_SUBSCRIPTIONGROUP
 
-    consumer_group_name: str
+    consumer_group: str
     cleans_offsets: bool
 
     @property
     def header(self) -> DeleteGroupHeader:
-        """Name the group."""
-        return DeleteGroupHeader(group=self.consumer_group_name, cleans_offsets=self.cleans_offsets)
+        return DeleteGroupHeader(group=self.consumer_group, cleans_offsets=self.cleans_offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +110,12 @@ class GetOnlineGroup(Request[OnlineGroup | None]):
     """Ask a broker which members of a group are connected to it; None is that none is."""
 
     code = RequestCode.GET_CONSUMER_CONNECTION_LIST
+    header_type = ConsumerGroupHeader
     absence = ResponseCode.CONSUMER_NOT_ONLINE
 
-    consumer_group_name: str
-
-    @property
-    def header(self) -> ConsumerGroupHeader:
-        """Name the group."""
-        return ConsumerGroupHeader(consumer_group=self.consumer_group_name)
+    consumer_group: str
 
     def read(self, response: Command) -> OnlineGroup:
-        """Read the members, and what the broker was told last by any of them."""
         told = java_json.decode(response.body, bodies.ConsumerConnection)
         members = {
             GroupMember(one.client_id, one.client_address, one.language, one.version)
@@ -147,17 +138,12 @@ class GetMemberships(Request[list[Membership] | None]):
     """Ask an agent what each member says of its group, or of all; None is a stock broker."""
 
     code = RequestCode.GET_MEMBERSHIPS
+    header_type = MembershipsHeader
     absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
-    consumer_group_name: str | None = None
-
-    @property
-    def header(self) -> MembershipsHeader:
-        """Name the group."""
-        return MembershipsHeader(consumer_group=self.consumer_group_name)
+    consumer_group: str | None = None
 
     def read(self, response: Command) -> list[Membership]:
-        """Read what they say."""
         return [
             Membership(
                 one.group,
@@ -181,19 +167,12 @@ class GetQueuesOfClient(Request[set[QueueKey]]):
     """Have a broker ask a member of a group which queues it reads."""
 
     code = RequestCode.GET_CONSUMER_RUNNING_INFO
+    header_type = ConsumerRunningInfoHeader
 
-    consumer_group_name: str
+    consumer_group: str
     client_id: str
 
-    @property
-    def header(self) -> ConsumerRunningInfoHeader:
-        """Name the member."""
-        return ConsumerRunningInfoHeader(
-            consumer_group=self.consumer_group_name, client_id=self.client_id
-        )
-
     def read(self, response: Command) -> set[QueueKey]:
-        """Read the queues that it pulls and pops from."""
         content = java_json.loads(response.body)
         if not isinstance(content, Mapping):
             raise UnexpectedAnswer("the client tells no tables")

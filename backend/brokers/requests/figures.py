@@ -23,7 +23,6 @@ class GetBrokerSample(Request[BrokerSample]):
     code = RequestCode.GET_BROKER_SAMPLE
 
     def read(self, response: Command) -> BrokerSample:
-        """Read the sample."""
         return msgspec.json.decode(response.body, type=BrokerSample)
 
 
@@ -34,7 +33,6 @@ class GetRuntimeInfo(Request[Mapping[str, str]]):
     code = RequestCode.GET_BROKER_RUNTIME_INFO
 
     def read(self, response: Command) -> Mapping[str, str]:
-        """Read the table."""
         return java_json.decode(response.body, bodies.KeyValueTable).table
 
 
@@ -45,7 +43,6 @@ class GetDelayedCount(Request[int]):
     code = RequestCode.GET_BROKER_RUNTIME_INFO
 
     def read(self, response: Command) -> int:
-        """Add up what is not delivered of each level."""
         table = java_json.decode(response.body, bodies.KeyValueTable).table
         told = [value for key, value in table.items() if key.startswith(DELAY_PROGRESS)]
         try:

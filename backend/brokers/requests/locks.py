@@ -26,16 +26,11 @@ class GetQueueLocks(Request[HeldLocks]):
     """Ask an agent for the living locks of all consumer groups or of one."""
 
     code = RequestCode.GET_QUEUE_LOCKS
+    header_type = QueueLocksHeader
 
-    consumer_group_name: str | None = None
-
-    @property
-    def header(self) -> QueueLocksHeader:
-        """Name the group."""
-        return QueueLocksHeader(consumer_group=self.consumer_group_name)
+    consumer_group: str | None = None
 
     def read(self, response: Command) -> HeldLocks:
-        """Read the locks."""
         told = java_json.decode(response.body, QueueLocksBody)
         locks = tuple(HeldLock(**msgspec.structs.asdict(one)) for one in told.locks)
         return HeldLocks(locks, told.total_count)
@@ -51,7 +46,6 @@ class ReleaseQueueLocks(Change):
 
     @property
     def body(self) -> bytes:
-        """Name the holds."""
         return java_json.encode(ReleasesBody(locks=[_release(one) for one in self.locks]))
 
 
@@ -60,17 +54,12 @@ class GetQueueReaders(Request[QueueReaders]):
     """Ask an agent when a consumer group was last seen at the queues of a topic."""
 
     code = RequestCode.GET_QUEUE_READERS
+    header_type = QueueReadersHeader
 
-    consumer_group_name: str
-    topic_name: str
-
-    @property
-    def header(self) -> QueueReadersHeader:
-        """Name the group and the topic."""
-        return QueueReadersHeader(consumer_group=self.consumer_group_name, topic=self.topic_name)
+    consumer_group: str
+    topic: str
 
     def read(self, response: Command) -> QueueReaders:
-        """Read who was seen."""
         told = java_json.decode(response.body, QueueReadersBody)
         readers = {
             one.queue_id: QueueReader(one.pulled_ms, one.committed_ms, one.advanced_ms, one.address)

@@ -34,6 +34,7 @@ READER_GROUP: Final = "TOOLS_CONSUMER"
 PULLED_COUNT_MAX: Final = 32
 _SUBSCRIPTION_FLAG: Final = 4
 _UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
+"""Says that a key is a sender's id; it is no field of the header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,13 @@ class ViewMessage(Request[StoredMessage | None]):
     """Ask a broker for the message at a position of its log; None is that none is there."""
 
     code = RequestCode.VIEW_MESSAGE_BY_ID
+    header_type = ViewMessageHeader
     absence = ResponseCode.SYSTEM_ERROR
 
     broker_group_name: str
     log_position: int
 
-    @property
-    def header(self) -> ViewMessageHeader:
-        """Name the position."""
-        return ViewMessageHeader(log_position=self.log_position)
-
     def read(self, response: Command) -> StoredMessage | None:
-        """Read the message."""
         found = _messages(self.broker_group_name, response.body)
         return found[0] if found and found[0].log_position == self.log_position else None
 
@@ -85,7 +81,6 @@ class QueryMessages(Request[Sequence[StoredMessage]]):
 
     @property
     def ext(self) -> dict[str, str]:
-        """Write the query; that a key is a sender's id is no field of the header."""
         query = self.query
         header = QueryMessageHeader(
             topic=query.topic,
@@ -97,7 +92,6 @@ class QueryMessages(Request[Sequence[StoredMessage]]):
         return encode_header(header) | ({_UNIQUE_KEY_QUERY: "true"} if query.is_unique else {})
 
     def read(self, response: Command) -> list[StoredMessage]:
-        """Read the messages."""
         found = _messages(self.broker_group_name, response.body)
         return [one for one in found if one.topic == self.query.topic and _has(one, self.query)]
 
@@ -116,17 +110,16 @@ class PullMessages(Request[Pulled]):
     )
 
     broker_group_name: str
-    topic_name: str
+    topic: str
     queue_id: int
     offset: int
     count: int
 
     @property
     def header(self) -> PullMessageHeader:
-        """Write what is read."""
         return PullMessageHeader(
             consumer_group=READER_GROUP,
-            topic=self.topic_name,
+            topic=self.topic,
             queue_id=self.queue_id,
             queue_offset=self.offset,
             message_count_max=min(self.count, PULLED_COUNT_MAX),
@@ -139,7 +132,6 @@ class PullMessages(Request[Pulled]):
         )
 
     def read(self, response: Command) -> Pulled:
-        """Read the messages, and the offsets that are told without any as well."""
         try:
             next_offset, low, high = (
                 int(response.ext[name]) for name in ("nextBeginOffset", "minOffset", "maxOffset")
@@ -149,9 +141,7 @@ class PullMessages(Request[Pulled]):
         body = b"" if response.code in self.also_read else response.body
         found = _messages(self.broker_group_name, body)
         # A record may be a batch's whole frame, which begins before what was asked for.
-        kept = [
-            one for one in found if one.queue_offset >= self.offset and one.topic == self.topic_name
-        ]
+        kept = [one for one in found if one.queue_offset >= self.offset and one.topic == self.topic]
         return Pulled(tuple(kept), next_offset, low, high)
 
 

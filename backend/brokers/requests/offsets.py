@@ -37,7 +37,6 @@ class GetGroupsWithOffsets(Request[list[str]]):
     code = RequestCode.GET_ALL_CONSUMER_OFFSET
 
     def read(self, response: Command) -> list[str]:
-        """Read the names, in order."""
         table = java_json.decode(response.body, _OffsetTable).offsets
         # A key is topic@group, and neither holds the mark.
         return sorted({key.rpartition("@")[2] for key in table})
@@ -47,15 +46,13 @@ class GetGroupsWithOffsets(Request[list[str]]):
 class _GetConsumeStats(Request[list[QueueProgress]]):
     code = RequestCode.GET_CONSUME_STATS
 
-    consumer_group_name: str
-    topic_name: str | None
+    consumer_group: str
+    topic: str | None
 
     @property
     def header(self) -> ConsumeStatsHeader:
         # A list is taken as it is, also of a group whose members subscribe to something else.
-        return ConsumeStatsHeader(
-            consumer_group=self.consumer_group_name, topic_list=self.topic_name
-        )
+        return ConsumeStatsHeader(consumer_group=self.consumer_group, topic_list=self.topic)
 
     def read(self, response: Command) -> list[QueueProgress]:
         return [
@@ -79,14 +76,11 @@ class GetProgress(Inquiry[list[QueueProgress]]):
     refuses that for a topic leaves the lags there unknown: they may be of messages that expired.
     """
 
-    consumer_group_name: str
-    topic_name: str | None = None
+    consumer_group: str
+    topic: str | None = None
 
     async def put(self, brokers: Brokers, address: str) -> list[QueueProgress]:
-        """Ask how far the group is, then where the queues begin if that is not known."""
-        progress = await brokers.ask(
-            address, _GetConsumeStats(self.consumer_group_name, self.topic_name)
-        )
+        progress = await brokers.ask(address, _GetConsumeStats(self.consumer_group, self.topic))
         asked = {one.topic for one in progress if one.begin is None and one.committed < one.end}
         ends: dict[str, dict[int, QueueEnds]] = {}
         for topic in sorted(asked):
@@ -112,17 +106,15 @@ class GetWaitingTimes(Request[dict[int, int | None]]):
 
     code = RequestCode.QUERY_CONSUME_TIME_SPAN
 
-    consumer_group_name: str
-    topic_name: str
+    consumer_group: str
+    topic: str
     now_ms: int
 
     @property
     def header(self) -> ConsumeTimeSpanHeader:
-        """Name the group and the topic."""
-        return ConsumeTimeSpanHeader(topic=self.topic_name, group=self.consumer_group_name)
+        return ConsumeTimeSpanHeader(topic=self.topic, group=self.consumer_group)
 
     def read(self, response: Command) -> dict[int, int | None]:
-        """Read the times."""
         told = java_json.decode(response.body, bodies.QueueTimeSpans)
         return {one.queue.queue_id: _waiting_ms(one, self.now_ms) for one in told.spans}
 
@@ -132,17 +124,12 @@ class GetMaxOffset(Request[int]):
     """Ask a broker where a queue ends, which it says only while it serves its group."""
 
     code = RequestCode.GET_MAX_OFFSET
+    header_type = QueueHeader
 
-    topic_name: str
+    topic: str
     queue_id: int
 
-    @property
-    def header(self) -> QueueHeader:
-        """Name the queue."""
-        return QueueHeader(topic=self.topic_name, queue_id=self.queue_id)
-
     def read(self, response: Command) -> int:
-        """Read the offset of the next message."""
         return _offset(response)
 
 
@@ -151,15 +138,15 @@ class _GetCommittedOffset(Request[int | None]):
     code = RequestCode.QUERY_CONSUMER_OFFSET
     absence = ResponseCode.QUERY_NOT_FOUND
 
-    consumer_group_name: str
-    topic_name: str
+    consumer_group: str
+    topic: str
     queue_id: int
 
     @property
     def header(self) -> QueryConsumerOffsetHeader:
         return QueryConsumerOffsetHeader(
-            consumer_group=self.consumer_group_name,
-            topic=self.topic_name,
+            consumer_group=self.consumer_group,
+            topic=self.topic,
             queue_id=self.queue_id,
             set_zero_if_not_found=False,
         )
@@ -172,15 +159,14 @@ class _GetCommittedOffset(Request[int | None]):
 class GetCommittedOffsets(Inquiry[dict[int, int | None]]):
     """Ask a broker where a group goes on in queues; None is where it never committed."""
 
-    consumer_group_name: str
-    topic_name: str
+    consumer_group: str
+    topic: str
     queue_ids: Sequence[int]
 
     async def put(self, brokers: Brokers, address: str) -> dict[int, int | None]:
-        """Ask for each queue."""
-        group, topic = self.consumer_group_name, self.topic_name
+        group, topic = self.consumer_group, self.topic
         asked = {
-            one: _GetCommittedOffset(consumer_group_name=group, topic_name=topic, queue_id=one)
+            one: _GetCommittedOffset(consumer_group=group, topic=topic, queue_id=one)
             for one in self.queue_ids
         }
         return await brokers.ask_each(address, asked)
@@ -189,16 +175,11 @@ class GetCommittedOffsets(Inquiry[dict[int, int | None]]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GetOffsetAt(Request[int]):
     code = RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
+    header_type = SearchOffsetHeader
 
-    topic_name: str
+    topic: str
     queue_id: int
     timestamp_ms: int
-
-    @property
-    def header(self) -> SearchOffsetHeader:
-        return SearchOffsetHeader(
-            topic=self.topic_name, queue_id=self.queue_id, timestamp_ms=self.timestamp_ms
-        )
 
     def read(self, response: Command) -> int:
         return _offset(response)
@@ -208,15 +189,14 @@ class _GetOffsetAt(Request[int]):
 class GetOffsetsAt(Inquiry[dict[int, int]]):
     """Ask a broker for the first messages of queues at a moment or after it."""
 
-    topic_name: str
+    topic: str
     queue_ids: Sequence[int]
     timestamp_ms: int
 
     async def put(self, brokers: Brokers, address: str) -> dict[int, int]:
-        """Ask for each queue."""
-        topic, at_ms = self.topic_name, self.timestamp_ms
+        topic, at_ms = self.topic, self.timestamp_ms
         asked = {
-            one: _GetOffsetAt(topic_name=topic, queue_id=one, timestamp_ms=at_ms)
+            one: _GetOffsetAt(topic=topic, queue_id=one, timestamp_ms=at_ms)
             for one in self.queue_ids
         }
         return await brokers.ask_each(address, asked)
@@ -228,17 +208,16 @@ class ResetConsumerOffset(Change):
 
     code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
 
-    consumer_group_name: str
-    topic_name: str
+    consumer_group: str
+    topic: str
     queue_id: int
     offset: int
 
     @property
     def header(self) -> ResetOffsetHeader:
-        """Name the queue and the offset."""
         return ResetOffsetHeader(
-            group=self.consumer_group_name,
-            topic=self.topic_name,
+            group=self.consumer_group,
+            topic=self.topic,
             timestamp_ms=-1,
             is_forced=True,
             queue_id=self.queue_id,
@@ -252,17 +231,16 @@ class UpdateConsumerOffset(Change):
 
     code = RequestCode.UPDATE_CONSUMER_OFFSET
 
-    consumer_group_name: str
-    topic_name: str
+    consumer_group: str
+    topic: str
     queue_id: int
     offset: int
 
     @property
     def header(self) -> UpdateConsumerOffsetHeader:
-        """Name the queue and the offset."""
         return UpdateConsumerOffsetHeader(
-            consumer_group=self.consumer_group_name,
-            topic=self.topic_name,
+            consumer_group=self.consumer_group,
+            topic=self.topic,
             queue_id=self.queue_id,
             commit_offset=self.offset,
         )

@@ -64,7 +64,6 @@ class GetProperties(Inquiry[list[BrokerProperty]]):
     """Ask a broker for its properties, by name; a stock broker tells their values only."""
 
     async def put(self, brokers: Brokers, address: str) -> list[BrokerProperty]:
-        """Ask as an agent is asked, then as a stock broker is."""
         told = await brokers.ask(address, _GetAgentProperties())
         return await brokers.ask(address, _GetStockProperties()) if told is None else told
 
@@ -76,11 +75,9 @@ class IsFencing(Request[bool]):
     code = RequestCode.GET_BROKER_PROPERTIES
 
     def answer(self, _address: str, response: Command) -> bool:
-        """Tell whether it knows the request."""
         return self.read(response)
 
     def read(self, response: Command) -> bool:
-        """Tell whether it knows the request."""
         return response.code == ResponseCode.SUCCESS
 
 
@@ -91,7 +88,6 @@ class GetPermission(Request[int]):
     code = RequestCode.GET_BROKER_CONFIG
 
     def read(self, response: Command) -> int:
-        """Read the permission from the configuration."""
         for line in response.body.decode("utf-8", "replace").splitlines():
             name, _, value = line.partition("=")
             if name.strip() == PERMISSION and value.strip().isdecimal():
@@ -109,7 +105,6 @@ class UpdateBrokerConfig(Change):
 
     @property
     def body(self) -> bytes:
-        """Write the properties as lines of a Java properties file."""
         lines = (f"{name}={_escaped(value)}\n" for name, value in self.changes.items())
         return "".join(lines).encode()
 

@@ -23,7 +23,6 @@ class GetLogHistory(Request[LogHistory]):
     code = RequestCode.GET_BROKER_EPOCH_CACHE
 
     def read(self, response: Command) -> LogHistory:
-        """Read the epochs, and which broker it is."""
         body = java_json.decode(response.body, EpochsBody)
         spans = tuple(
             EpochSpan(
@@ -53,7 +52,6 @@ class GetLogPosition(Inquiry[LogPosition]):
     """
 
     async def put(self, brokers: Brokers, address: str) -> LogPosition:
-        """Ask which broker it is, then how its log is replicated."""
         teller = (await brokers.ask(address, GetLogHistory())).told_by
         body = await brokers.ask(address, _GetHaStatus())
         if body.is_master:
@@ -80,14 +78,10 @@ class HandOver(Request[None]):
     """
 
     code = RequestCode.HAND_OVER
+    header_type = HandOverHeader
     patience_s = 0.3
 
     master_epoch: int
 
-    @property
-    def header(self) -> HandOverHeader:
-        """Name the epoch in which it is master."""
-        return HandOverHeader(master_epoch=self.master_epoch)
-
     def read(self, _response: Command) -> None:
-        """Read nothing: it was done."""
+        return None

@@ -45,17 +45,12 @@ class GetTopicLayout(Request[TopicLayout | None]):
     """Ask how a broker holds a topic; None is not at all."""
 
     code = RequestCode.GET_TOPIC_CONFIG
+    header_type = TopicHeader
     absence = ResponseCode.TOPIC_NOT_EXIST
 
-    topic_name: str
-
-    @property
-    def header(self) -> TopicHeader:
-        """Name the topic."""
-        return TopicHeader(topic=self.topic_name)
+    topic: str
 
     def read(self, response: Command) -> TopicLayout:
-        """Read the layout."""
         return layout_of(java_json.decode(response.body, TopicConfig))
 
 
@@ -65,15 +60,14 @@ class UpdateAndCreateTopic(Change):
 
     code = RequestCode.UPDATE_AND_CREATE_TOPIC
 
-    topic_name: str
+    topic: str
     layout: TopicLayout
     former: TopicLayout | None
 
     @property
     def header(self) -> CreateTopicHeader:
-        """Write the layout."""
         return CreateTopicHeader(
-            topic=self.topic_name,
+            topic=self.topic,
             default_topic=TEMPLATE_TOPIC,
             read_queue_count=self.layout.read_queue_count,
             write_queue_count=self.layout.write_queue_count,
@@ -90,14 +84,10 @@ class DeleteTopicInBroker(Change):
     """Have a broker drop a topic with its messages; one that is not there is no error."""
 
     code = RequestCode.DELETE_TOPIC_IN_BROKER
+    header_type = DeleteTopicHeader
 
-    topic_name: str
+    topic: str
     only_empty: bool
-
-    @property
-    def header(self) -> DeleteTopicHeader:
-        """Name the topic."""
-        return DeleteTopicHeader(topic=self.topic_name, only_empty=self.only_empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +95,11 @@ class GetTopicEnds(Request[dict[int, QueueEnds]]):
     """Ask a broker for the ends of a topic's queues, by queue id."""
 
     code = RequestCode.GET_TOPIC_STATS_INFO
+    header_type = TopicHeader
 
-    topic_name: str
-
-    @property
-    def header(self) -> TopicHeader:
-        """Name the topic."""
-        return TopicHeader(topic=self.topic_name)
+    topic: str
 
     def read(self, response: Command) -> dict[int, QueueEnds]:
-        """Read the table."""
         return {
             queue.queue_id: QueueEnds(
                 ends.min_offset,
@@ -130,16 +115,11 @@ class GetGroupsOfTopic(Request[list[str]]):
     """Ask a broker which consumer groups consume a topic, now or once."""
 
     code = RequestCode.QUERY_TOPIC_CONSUME_BY_WHO
+    header_type = TopicHeader
 
-    topic_name: str
-
-    @property
-    def header(self) -> TopicHeader:
-        """Name the topic."""
-        return TopicHeader(topic=self.topic_name)
+    topic: str
 
     def read(self, response: Command) -> list[str]:
-        """Read the names, in order."""
         return sorted(java_json.decode(response.body, _GroupList).names)
 
 
@@ -156,7 +136,6 @@ class GetDelayedCounts(Inquiry[dict[int, int]]):
     """Ask a broker how many delayed messages wait, by level; levels without any are left out."""
 
     async def put(self, brokers: Brokers, address: str) -> dict[int, int]:
-        """Ask how far each level is, then where it ends."""
         progress = await brokers.ask(address, _GetDelayProgress())
         ends = await brokers.ask(address, GetTopicEnds(SCHEDULE_TOPIC))
         waiting = {

@@ -100,8 +100,8 @@ class Look(Inquiry[Seen]):
 
     def _committed(self, consumer_group_name: str, queue_ids: Sequence[int]) -> GetCommittedOffsets:
         return GetCommittedOffsets(
-            consumer_group_name=consumer_group_name,
-            topic_name=self.order.topic_name,
+            consumer_group=consumer_group_name,
+            topic=self.order.topic_name,
             queue_ids=queue_ids,
         )
 
@@ -119,7 +119,7 @@ class Complete(Inquiry[Seen]):
         settings = await brokers.ask(address, GetGroupSettings(order.consumer_group))
         if order.timestamp_ms is not None:
             request = GetOffsetsAt(
-                topic_name=order.topic_name,
+                topic=order.topic_name,
                 queue_ids=[queue.queue_id for queue in queues],
                 timestamp_ms=order.timestamp_ms,
             )

@@ -33,7 +33,7 @@ def address(server):
 
 
 def readers_of(topic):
-    return GetQueueReaders(consumer_group_name="g", topic_name=topic)
+    return GetQueueReaders(consumer_group="g", topic=topic)
 
 
 def lock_body(client_id, *queue_ids, group="g"):
@@ -169,7 +169,7 @@ async def test_what_a_group_reads_and_how_far_it_is(client, broker, brokers):
     assert (online.topics, online.is_broadcasting) == ({"T"}, False)
     assert [one.lag for one in progress if one.queue_id == 1] == [1]
     assert await brokers.ask(at, GetOnlineGroup("nobody")) is None
-    assert await brokers.ask(at, GetMaxOffset(topic_name="T", queue_id=1)) == 1
+    assert await brokers.ask(at, GetMaxOffset(topic="T", queue_id=1)) == 1
     assert await brokers.ask(at, GetPermission()) == 6
     assert await brokers.ask(at, GetGroupsWithOffsets()) == ["g"]
     assert await brokers.ask(at, GetDelayedCount()) == 0

@@ -73,7 +73,7 @@ class PutConsumerGroup(_ConsumerGroupAction):
     async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Put the consumer group."""
         return UpdateAndCreateSubscriptionGroup(
-            consumer_group_name=self.consumer_group_name, settings=self.settings, fence=fence
+            consumer_group=self.consumer_group_name, settings=self.settings, fence=fence
         )
 
     def undo(self, step: Step) -> OperationRequest:
@@ -112,7 +112,7 @@ class DeleteConsumerGroup(_ConsumerGroupAction):
     async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Delete the consumer group."""
         return DeleteSubscriptionGroup(
-            consumer_group_name=self.consumer_group_name,
+            consumer_group=self.consumer_group_name,
             cleans_offsets=self.cleans_offsets,
             fence=fence,
         )

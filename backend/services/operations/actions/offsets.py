@@ -58,8 +58,8 @@ class CommitOffsets:
         before: dict[str, int | None] = dict(run.before or {})
         for set_count, (queue_id, offset) in enumerate(self.offsets.items()):
             change = request(
-                consumer_group_name=self.consumer_group_name,
-                topic_name=self.topic_name,
+                consumer_group=self.consumer_group_name,
+                topic=self.topic_name,
                 queue_id=queue_id,
                 offset=offset,
                 fence=fence | {"regentStep": f"{run.key}/{queue_id}"},
@@ -115,8 +115,8 @@ class CommitOffsets:
 
     async def _committed(self, context: OperationContext) -> Mapping[int, int | None]:
         request = GetCommittedOffsets(
-            consumer_group_name=self.consumer_group_name,
-            topic_name=self.topic_name,
+            consumer_group=self.consumer_group_name,
+            topic=self.topic_name,
             queue_ids=[*self.offsets],
         )
         return await context.brokers.ask(self.address, request)

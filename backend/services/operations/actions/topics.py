@@ -71,7 +71,7 @@ class PutTopic(_TopicAction):
     async def change(self, context: OperationContext, fence: Fence) -> Change:
         """Put the topic, with its attributes as changes of those that it has now."""
         return UpdateAndCreateTopic(
-            topic_name=self.topic_name,
+            topic=self.topic_name,
             layout=self.layout,
             former=await self.ask(context),
             fence=fence,
@@ -127,9 +127,7 @@ class DeleteTopic(_TopicAction):
 
     async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Delete the topic."""
-        return DeleteTopicInBroker(
-            topic_name=self.topic_name, only_empty=self.only_empty, fence=fence
-        )
+        return DeleteTopicInBroker(topic=self.topic_name, only_empty=self.only_empty, fence=fence)
 
     def undo(self, _step: Step) -> OperationRequest:
         """Refuse: nothing brings messages back.
