@@ -157,6 +157,13 @@ class Brokers:
             reason = f"no answer within {inquiry.patience_s:g} s"
             raise BrokerUnreachable(address, reason) from error
 
+    async def find(self, address: str, inquiry: Inquiry[AnswerT]) -> AnswerT | None:
+        """Ask a broker; None is that it does not answer, for whatever reason."""
+        try:
+            return await self.ask(address, inquiry)
+        except NoAnswer:
+            return None
+
     async def ask_each(
         self,
         address: str,

@@ -145,10 +145,7 @@ async def check_other_queues(order: BrokerOrder, context: OperationContext) -> C
 
 async def read_back(address: str, intended: int, context: OperationContext) -> ReadBack:
     """Read back what a broker permits."""
-    try:
-        found: int | None = await context.brokers.ask(address, GetPermission())
-    except NoAnswer:
-        found = None
+    found = await context.brokers.find(address, GetPermission())
     told = None if found is None else permission_text(found)
     return groups.compare(f"brokerPermission of {address}", permission_text(intended), told)
 

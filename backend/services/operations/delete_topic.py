@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.brokers.asking import Brokers, Inquiry
-from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.consumer_groups import GetOnlineGroup
 from backend.brokers.requests.offsets import GetProgress
 from backend.brokers.requests.topics import GetGroupsOfTopic
@@ -245,10 +244,8 @@ class _GetConsumers(Inquiry[dict[str, tuple[int | None, int | None]]]):
         names = await brokers.ask(address, GetGroupsOfTopic(self.topic_name))
         told: dict[str, tuple[int | None, int | None]] = dict.fromkeys(names, (None, None))
         for name in names[:GROUPS_ASKED_MAX]:
-            try:
-                told[name] = await brokers.ask(address, _GetConsumer(name, self.topic_name))
-            except NoAnswer:
-                continue
+            found = await brokers.find(address, _GetConsumer(name, self.topic_name))
+            told[name] = found or (None, None)
         return told
 
 

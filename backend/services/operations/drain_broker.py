@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-from backend.brokers.errors import NoAnswer
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
 from backend.domain.leftovers import Leftovers
@@ -82,7 +81,7 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
     election = None
     if present.order is not None and present.election is not None:
         election = await elect_master.preview(present.order, present.election, context)
-    left = None if is_read_elsewhere else await _leftovers(address, context)
+    left = None if is_read_elsewhere else await context.brokers.find(address, FindLeftovers())
     return Plan(
         summary=f"Broker {order.target} ({address}) is drained: {_summary(present)}",
         risk=Risk.SERVICE,
@@ -164,13 +163,6 @@ def _find_heir(view: GroupView | None, address: str) -> int | None:
         return (told.is_verified, not told.is_cordoned, told.max_offset, -broker_id)
 
     return max(heirs, key=rank)
-
-
-async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
-    try:
-        return await context.brokers.ask(address, FindLeftovers())
-    except NoAnswer:
-        return None
 
 
 def _summary(present: Present) -> str:

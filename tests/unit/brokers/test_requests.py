@@ -93,6 +93,7 @@ async def test_a_change_that_a_broker_will_never_make_differs_from_one_that_it_d
 
 
 async def test_absence_is_an_answer_and_an_error_or_garbage_is_a_refusal():
+    assert await Brokers(Wire(answer(1))).find(A.address, GetTopicLayout("T")) is None
     assert await Brokers(Wire(answer(26))).ask(A.address, GetGroupSettings("g")) is None
     with pytest.raises(BrokerRefused, match="code 1, why"):
         await Brokers(Wire(answer(1))).ask(A.address, GetGroupSettings("g"))

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.locks import GetQueueLocks, ReleaseQueueLocks
 from backend.brokers.requests.properties import PERMISSION, GetPermission, UpdateBrokerConfig
 from backend.db import broker_groups, clusters, events, placements
@@ -14,7 +13,7 @@ from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
 from backend.domain.plan import Agreement, PlannedStep, ReadBack
-from backend.domain.queue_lock import BrokerKey, HeldLock
+from backend.domain.queue_lock import BrokerKey, HeldLock, HeldLocks
 from backend.services.broker_configs import ask_properties
 from backend.services.leftovers import FindLeftovers
 from backend.services.operations import broker_permissions as permissions
@@ -163,11 +162,9 @@ class AwaitReaders(Consequence, _BrokerAction):
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that nothing is left."""
-        try:
-            left = await context.brokers.ask(self.address, FindLeftovers())
-        except NoAnswer:
-            return [compare(UNREAD, 0, None)]
-        return [compare(UNREAD, 0, left.without(self.waived_groups).count)]
+        found = await context.brokers.find(self.address, FindLeftovers())
+        left = None if found is None else found.without(self.waived_groups).count
+        return [compare(UNREAD, 0, left)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +322,7 @@ class ReleaseLocks:
 
     async def read(self, context: OperationContext) -> Value:
         """Read who holds the planned queues now, by group and queue."""
-        now = await self._held(context)
+        now = _by_queue(await context.brokers.ask(self.broker.address, GetQueueLocks()))
         return {
             "holders": {
                 f"{lock.consumer_group} {lock.topic}/{lock.queue_id}": (
@@ -345,10 +342,10 @@ class ReleaseLocks:
         """Read back that none of the planned locks is left; who holds a queue now is named."""
         what = f"locks on {self.broker.group_name}"
         intended = f"none of the {len(self.locks)} planned"
-        try:
-            now = await self._held(context)
-        except NoAnswer:
+        told = await context.brokers.find(self.broker.address, GetQueueLocks())
+        if told is None:
             return [ReadBack(what, intended, None, Agreement.UNKNOWN)]
+        now = _by_queue(told)
         held = [now[_queue_of(lock)] for lock in self.locks if _queue_of(lock) in now]
         old = {(_queue_of(lock), lock.client_id, lock.locked_at_ms) for lock in self.locks}
         left = [one for one in held if (_queue_of(one), one.client_id, one.locked_at_ms) in old]
@@ -369,11 +366,9 @@ class ReleaseLocks:
             " by itself, within 20 s (regent lock list)"
         )
 
-    async def _held(
-        self, context: OperationContext
-    ) -> Mapping[tuple[str, str, str, int], HeldLock]:
-        told = await context.brokers.ask(self.broker.address, GetQueueLocks())
-        return {_queue_of(lock): lock for lock in told.locks}
+
+def _by_queue(told: HeldLocks) -> Mapping[tuple[str, str, str, int], HeldLock]:
+    return {_queue_of(lock): lock for lock in told.locks}
 
 
 def _queue_of(lock: HeldLock) -> tuple[str, str, str, int]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.offsets import (
     GetCommittedOffsets,
     ResetConsumerOffset,
@@ -48,7 +47,7 @@ class CommitOffsets:
 
     async def read(self, context: OperationContext) -> Value:
         """Read the committed offsets."""
-        found = await self._committed(context)
+        found = await context.brokers.ask(self.address, self._inquiry)
         return {str(queue_id): offset for queue_id, offset in found.items()}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
@@ -78,10 +77,7 @@ class CommitOffsets:
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back where the group is in each queue."""
-        try:
-            committed: Mapping[int, int | None] | None = await self._committed(context)
-        except NoAnswer:
-            committed = None
+        committed = await context.brokers.find(self.address, self._inquiry)
         return [
             ReadBack(what, str(offset), None, Agreement.UNKNOWN)
             if committed is None
@@ -113,13 +109,13 @@ class CommitOffsets:
         }
         return OperationRequest("reset_offsets", parameters)
 
-    async def _committed(self, context: OperationContext) -> Mapping[int, int | None]:
-        request = GetCommittedOffsets(
+    @property
+    def _inquiry(self) -> GetCommittedOffsets:
+        return GetCommittedOffsets(
             consumer_group=self.consumer_group_name,
             topic=self.topic_name,
             queue_ids=[*self.offsets],
         )
-        return await context.brokers.ask(self.address, request)
 
 
 def _compare(what: str, intended: int, observed: int | None, *, is_online: bool) -> ReadBack:
