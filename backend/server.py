@@ -29,8 +29,8 @@ from backend.api.attempts import AttemptLimiter
 from backend.api.context import ApiContext, NameServerView
 from backend.api.feeds import Feed
 from backend.bootstrap import Resources, add_bootstrap_user, open_resources
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.open_files import allow_open_files

@@ -15,9 +15,9 @@ from uuid import uuid4
 import structlog
 from redis.asyncio import Redis
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import Clock, elapsed_ms, elapsed_s
-from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
 from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import RouteNotFound

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.questions.question import After, BrokerId, page_size, question
 from backend.services.broker_statuses import (
     PAGE_SIZE_MAX,
-    StatusSource,
     describe_status,
     list_consume_stats,
 )
@@ -24,7 +24,7 @@ async def show_broker_status(
     broker_id: BrokerId,
     *,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> BrokerStatusOut:
     """Describe a running broker by its own figures; the broker itself is asked."""
@@ -43,7 +43,7 @@ async def show_consume_stats(
     after: After[str] = None,
     *,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ConsumeStatsOut:
     """List how far consumer groups are on one broker, by name; the broker itself is asked."""

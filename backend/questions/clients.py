@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.domain.client import ClientFilter, ClientRole
 from backend.questions.question import After, Given, Limit, Search, question
-from backend.services.clients import ClientSource, list_clients
+from backend.services.clients import list_clients
 from backend.services.cluster_census import Censuses
 from backend.views.clients import ClientsOut
 
@@ -24,7 +25,7 @@ async def show_clients(
     after: After[str] = None,
     *,
     censuses: Censuses,
-    brokers: ClientSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ClientsOut:
     """List the clients of a cluster by id, as its brokers tell them now."""

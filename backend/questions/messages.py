@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain.access import Permission
@@ -10,7 +11,6 @@ from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.domain.operation import Author
 from backend.questions.question import Given, question
 from backend.services.message_bodies import ReadBody, read_message_body
-from backend.services.messages import MessageSource
 from backend.views.messages import BodyOut
 
 TopicOfId = Annotated[str | None, Given("Needed for an id that its sender made.", length_max=300)]
@@ -34,7 +34,7 @@ async def show_message_body(
     *,
     author: Author,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> BodyOut:
     """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
