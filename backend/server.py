@@ -14,12 +14,13 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 
 import structlog
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -28,8 +29,8 @@ from backend.api.attempts import AttemptLimiter
 from backend.api.context import ApiContext, NameServerView
 from backend.api.feeds import Feed
 from backend.bootstrap import Resources, add_bootstrap_user, open_resources
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.open_files import allow_open_files
@@ -85,18 +86,20 @@ async def run(settings: ServerSettings) -> None:
         with _listen(settings.http_host, settings.http_port) as http_socket:
             # The port is tried first, so that what follows can't fail for it halfway.
             _listen(settings.remoting_host, settings.remoting_port).close()
-            async with NameServer.serve(
-                settings.remoting_host,
-                settings.remoting_port,
+            name_server = NameServer(
                 database=resources.database,
                 redis=resources.redis,
                 clock=resources.clock,
                 lease_policy=settings.lease_policy,
                 unclean_election_allowed=settings.unclean_election_allowed,
-            ) as name_server:
+            )
+            async with _open_context(settings, resources, name_server) as context:
+                # The event loop stands still for seconds here, so no broker may wait yet.
+                app = create_app(context)
                 # What was imported lasts as long as the process: no collection need look at it.
                 gc.freeze()
-                await _serve_http(settings, resources, name_server, http_socket)
+                async with name_server.listening(settings.remoting_host, settings.remoting_port):
+                    await _serve_http(app, context, http_socket)
     log.info("server_stopped")
 
 
@@ -128,32 +131,37 @@ async def _prepare(settings: ServerSettings, resources: Resources) -> None:
         raise CannotStart(message, exit_code=EXIT_MISUSED) from None
 
 
-async def _serve_http(
-    settings: ServerSettings,
-    resources: Resources,
-    name_server: NameServerView,
-    http_socket: socket.socket,
-) -> None:
+@contextlib.asynccontextmanager
+async def _open_context(
+    settings: ServerSettings, resources: Resources, name_server: NameServerView
+) -> AsyncIterator[ApiContext]:
     client = RemotingClient()
     brokers = Brokers(client)
     censuses = Censuses(resources.database, brokers, resources.clock)
-    context = ApiContext(
-        settings=settings,
-        database=resources.database,
-        redis=resources.redis,
-        clock=resources.clock,
-        task_queue=resources.task_queue,
-        name_server=name_server,
-        brokers=brokers,
-        censuses=censuses,
-        verifier=PasswordVerifier(),
-        attempts=AttemptLimiter(asyncio.get_running_loop().time),
-        samples=Feed("samples", lambda: observe(resources.redis)),
-        topology=Feed("topology", lambda: topology.watch(resources.redis)),
-        events=EventFeed(resources.database),
-    )
+    try:
+        yield ApiContext(
+            settings=settings,
+            database=resources.database,
+            redis=resources.redis,
+            clock=resources.clock,
+            task_queue=resources.task_queue,
+            name_server=name_server,
+            brokers=brokers,
+            censuses=censuses,
+            verifier=PasswordVerifier(),
+            attempts=AttemptLimiter(asyncio.get_running_loop().time),
+            samples=Feed("samples", lambda: observe(resources.redis)),
+            topology=Feed("topology", lambda: topology.watch(resources.redis)),
+            events=EventFeed(resources.database),
+        )
+    finally:
+        await censuses.aclose()
+        await client.aclose()
+
+
+async def _serve_http(app: FastAPI, context: ApiContext, http_socket: socket.socket) -> None:
     config = uvicorn.Config(
-        create_app(context),
+        app,
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -162,7 +170,7 @@ async def _serve_http(
         limit_concurrency=REQUESTS_AT_ONCE_MAX,
         backlog=HTTP_BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=max(1, settings.shutdown_deadline_ms // 1000),
+        timeout_graceful_shutdown=max(1, context.settings.shutdown_deadline_ms // 1000),
     )
     server = _Server(config, on_stop=context.events.end)
     loop = asyncio.get_running_loop()
@@ -170,14 +178,13 @@ async def _serve_http(
         loop.add_signal_handler(number, server.stop)
     host, port = http_socket.getsockname()[:2]
     _spare_the_collector()
-    log.info("server_started", http=f"{host}:{port}", remoting=name_server.describe().address)
+    remoting = context.name_server.describe().address
+    log.info("server_started", http=f"{host}:{port}", remoting=remoting)
     try:
         await server.serve(sockets=[http_socket])
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
-        await censuses.aclose()
-        await client.aclose()
 
 
 class _Server(uvicorn.Server):

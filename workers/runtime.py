@@ -20,9 +20,9 @@ from redis.asyncio import Redis
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import Clock, SystemClock
-from backend.clients.remoting_client import RemotingClient
 from backend.clients.report_job import SparkReportJob
 from backend.clients.sample_history import SampleHistory
 from backend.clients.task_queue import CeleryTaskQueue, TaskQueue

@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 
 from backend.api.attempts import AttemptLimiter
 from backend.api.feeds import Feed
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db.engine import Database
@@ -19,20 +20,12 @@ from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
-from backend.services.broker_configs import PropertySource
-from backend.services.broker_statuses import StatusSource
-from backend.services.clients import ClientSource
-from backend.services.cluster_census import Censuses, CensusSource
-from backend.services.consumer_group_details import GroupDetailSource
+from backend.services.cluster_census import Censuses
 from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
 from backend.services.health import Listener
-from backend.services.log_histories import HistorySource
-from backend.services.message_deliveries import DeliverySource
 from backend.services.operations.kind import OperationContext
 from backend.services.passwords import PasswordVerifier
-from backend.services.queue_pauses import QueueSource
-from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
 from backend.settings import ServerSettings
 
@@ -63,21 +56,6 @@ class NameServerView(Protocol):
         ...
 
 
-class BrokerSource(
-    CensusSource,
-    ClientSource,
-    DeliverySource,
-    GroupDetailSource,
-    HistorySource,
-    PositionSource,
-    PropertySource,
-    QueueSource,
-    StatusSource,
-    Protocol,
-):
-    """Ask brokers for what only they know."""
-
-
 @dataclass(frozen=True, slots=True)
 class ApiContext:
     """Hold the connections and collaborators of the HTTP door."""
@@ -88,7 +66,7 @@ class ApiContext:
     clock: Clock
     task_queue: TaskQueue
     name_server: NameServerView
-    brokers: BrokerSource
+    brokers: Brokers
     censuses: Censuses
     verifier: PasswordVerifier
     attempts: AttemptLimiter

@@ -49,6 +49,10 @@ class OwnPauses:
         """Have each pause told, after `on_stall` was called for it."""
         self._on_pause.append(call)
 
+    def begin(self) -> None:
+        """Watch from now on: before this process listened, no peer waited for it."""
+        self._looked_at_ms = self._elapsed_ms()
+
     def look(self) -> None:
         """Find out whether the process stood still since the last look.
 

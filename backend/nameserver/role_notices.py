@@ -14,7 +14,8 @@ import msgspec
 import psycopg
 import structlog
 
-from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
+from backend.brokers.client import RemotingClient
+from backend.brokers.errors import BrokerUnreachable
 from backend.db.group_notices import GroupNotice, listen
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable

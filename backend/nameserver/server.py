@@ -15,9 +15,9 @@ from uuid import uuid4
 import structlog
 from redis.asyncio import Redis
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import Clock, elapsed_ms, elapsed_s
-from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
 from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import RouteNotFound
@@ -144,21 +144,32 @@ class NameServer:
             lease_policy=lease_policy,
             unclean_election_allowed=unclean_election_allowed,
         )
+        async with server.listening(host, port):
+            yield server
+
+    @contextlib.asynccontextmanager
+    async def listening(self, host: str, port: int) -> AsyncIterator[None]:
+        """Listen while the context is open; port 0 takes any.
+
+        Raises:
+            OSError: the port is in use.
+        """
+        self._pauses.begin()
         listener = await asyncio.get_running_loop().create_server(
-            server._make_session, host, port, backlog=BACKLOG
+            self._make_session, host, port, backlog=BACKLOG
         )
-        server._address = listener.sockets[0].getsockname()[:2]
-        log.info("name_server_started", address=server.address)
+        self._address = listener.sockets[0].getsockname()[:2]
+        log.info("name_server_started", address=self.address)
         # A task that fails brings the server down instead of leaving it half alive.
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(work, name=name) for name, work in server._background().items()
+                group.create_task(work, name=name) for name, work in self._background().items()
             ]
             try:
-                yield server
+                yield
             finally:
                 listener.close()
-                await server._close(tasks)
+                await self._close(tasks)
 
     def _background(self) -> dict[str, Coroutine[Any, Any, None]]:
         workers = {f"failover_{i}": self._failover.work() for i in range(WORKER_COUNT)}

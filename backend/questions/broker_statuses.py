@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.questions.question import After, BrokerId, page_size, question
-from backend.services.broker_configs import PropertySource, describe_config
+from backend.services.broker_configs import describe_config
 from backend.services.broker_statuses import (
     PAGE_SIZE_MAX,
-    StatusSource,
     describe_status,
     list_consume_stats,
 )
@@ -26,7 +26,7 @@ async def show_broker_status(
     broker_id: BrokerId,
     *,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> BrokerStatusOut:
     """Describe a running broker by its own figures; the broker itself is asked."""
@@ -45,7 +45,7 @@ async def show_consume_stats(
     after: After[str] = None,
     *,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ConsumeStatsOut:
     """List how far consumer groups are on one broker, by name; the broker itself is asked."""
@@ -69,7 +69,7 @@ async def show_broker_config(
     broker_id: BrokerId,
     *,
     database: Database,
-    brokers: PropertySource,
+    brokers: Brokers,
 ) -> BrokerConfigOut:
     """Describe every property of a broker; the broker itself is asked."""
     found = await describe_config(

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.domain.client import ClientFilter, ClientRole
 from backend.questions.question import After, Given, Limit, Search, question
-from backend.services.clients import ClientSource, describe_client, list_clients
+from backend.services.clients import describe_client, list_clients
 from backend.services.cluster_census import Censuses
 from backend.views.clients import ClientDetailOut, ClientOut, ClientsOut
 from backend.views.copying import copied
@@ -26,7 +27,7 @@ async def show_clients(
     after: After[str] = None,
     *,
     censuses: Censuses,
-    brokers: ClientSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ClientsOut:
     """List the clients of a cluster by id, as its brokers tell them now."""
@@ -53,7 +54,7 @@ async def show_client(
     client_id: str,
     *,
     censuses: Censuses,
-    brokers: ClientSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ClientDetailOut:
     """Describe one client and its connections."""

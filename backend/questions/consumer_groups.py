@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain.operation_errors import ConsumerGroupNotFound
@@ -9,10 +10,9 @@ from backend.domain.page import Page
 from backend.domain.protection import Resource, ResourceKind
 from backend.questions.question import After, Given, Search, page_size, question
 from backend.services.cluster_census import Censuses
-from backend.services.consumer_group_details import GroupDetailSource, describe_consumer_group
+from backend.services.consumer_group_details import describe_consumer_group
 from backend.services.consumer_groups import (
     OBSERVED_COUNT_MAX,
-    GroupSource,
     list_consumer_groups,
     observe_consumer_groups,
 )
@@ -77,7 +77,7 @@ async def show_consumer_groups(
     *,
     censuses: Censuses,
     database: Database,
-    brokers: GroupSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ConsumerGroupsOut:
     """List a cluster's consumer groups by name, as its masters tell them now."""
@@ -119,7 +119,7 @@ async def show_consumer_group(
     *,
     censuses: Censuses,
     database: Database,
-    brokers: GroupDetailSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ConsumerGroupOut:
     """Describe one consumer group with its members and each queue that it reads."""

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain import queue_lock
@@ -10,8 +11,8 @@ from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.queue_lock import Holder
 from backend.questions.question import NAME_LENGTH_MAX, After, Given, Limit, Name, QueueId, question
-from backend.services.queue_locks import LockSource, list_locks
-from backend.services.queue_pauses import QueuesAsked, QueueSource, explain_queues
+from backend.services.queue_locks import list_locks
+from backend.services.queue_pauses import QueuesAsked, explain_queues
 from backend.views.graph_forms import in_graph
 from backend.views.locks import ExplanationsOut, LocksOut
 
@@ -44,7 +45,7 @@ async def show_locks(
     *,
     within: ClusterScope,
     database: Database,
-    brokers: LockSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> LocksOut:
     """List the locks of ordered queues, as brokers tell them now."""
@@ -74,7 +75,7 @@ async def explain_pauses(
     queue_id: QueueId = None,
     *,
     database: Database,
-    brokers: QueueSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ExplanationsOut:
     """Say of each queue in a sentence why a consumer group does not read it, or that it does."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain.access import Permission
@@ -14,12 +15,11 @@ from backend.questions.given_instants import milliseconds_of
 from backend.questions.question import After, Given, Name, QueueId, question
 from backend.services.message_bodies import ReadBody, read_message_body
 from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
-from backend.services.message_deliveries import DeliverySource, describe_deliveries
+from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import (
     EVER_MS,
     FOUND_COUNT_MAX,
     KeySearch,
-    MessageSource,
     find_messages,
     get_message,
 )
@@ -71,7 +71,7 @@ async def show_messages(
     after: After[Positions] = None,
     *,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> MessagesOut:
     """List a topic's messages by when they were stored; the cursor of the last page follows it."""
@@ -104,7 +104,7 @@ async def show_found_messages(
     limit: FoundCount = FOUND_COUNT_MAX,
     *,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
 ) -> FoundMessagesOut:
     """Find messages by a key, or with `is_unique` by the id that their sender gave them."""
     end_ms = milliseconds_of(end)
@@ -132,7 +132,7 @@ async def show_message(
     topic_name: TopicOfId = None,
     *,
     database: Database,
-    brokers: DeliverySource,
+    brokers: Brokers,
 ) -> MessageDetailOut:
     """Describe one message, and how far each consumer group is with it."""
     message = await get_message(
@@ -166,7 +166,7 @@ async def show_message_body(
     *,
     author: Author,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> BodyOut:
     """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""

@@ -1,10 +1,11 @@
 """Ask the replicas of a group how far they are, and which epochs wrote their logs."""
 
+from backend.brokers.asking import Brokers
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.questions.question import question
 from backend.services.group_changes import Controller, GroupName
-from backend.services.log_histories import HistorySource, compare_histories
-from backend.services.replica_lags import PositionSource, measure_group
+from backend.services.log_histories import compare_histories
+from backend.services.replica_lags import measure_group
 from backend.views.log_histories import GroupHistoriesOut
 from backend.views.replica_lags import GroupLagsOut
 
@@ -19,7 +20,7 @@ def named(cluster_name: str, group_name: str) -> GroupName:
 
 @question(GROUP + "/lag", field="ReplicaGroup.lag", tag="replica groups", refusals=(404,))
 async def show_lag(
-    cluster_name: str, group_name: str, *, controller: Controller, brokers: PositionSource
+    cluster_name: str, group_name: str, *, controller: Controller, brokers: Brokers
 ) -> GroupLagsOut:
     """Ask the brokers of a group where their logs end, and compare them with the master's."""
     found = await measure_group(named(cluster_name, group_name), controller, brokers)
@@ -28,7 +29,7 @@ async def show_lag(
 
 @question(GROUP + "/epochs", field="ReplicaGroup.epochs", tag="replica groups", refusals=(404,))
 async def show_epochs(
-    cluster_name: str, group_name: str, *, controller: Controller, brokers: HistorySource
+    cluster_name: str, group_name: str, *, controller: Controller, brokers: Brokers
 ) -> GroupHistoriesOut:
     """Ask the replicas of a group for the epochs of their logs, and compare them."""
     found = await compare_histories(named(cluster_name, group_name), controller, brokers)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from redis.asyncio import Redis
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain.access import Reach
@@ -16,7 +17,7 @@ from backend.services.queue_allocations import (
     CLIENT_ID_LENGTH_MAX,
     compare_allocations,
 )
-from backend.services.topic_offsets import EndSource, list_offsets
+from backend.services.topic_offsets import list_offsets
 from backend.services.topic_stats import list_topic_stats
 from backend.services.topics import TopicFilter, list_holding_clusters
 from backend.views.topic_figures import (
@@ -40,7 +41,7 @@ ClientIds = Annotated[
 
 @question(TOPIC + "/offsets", field="topicOffsets", tag="topics", refusals=(404,))
 async def show_topic_offsets(
-    cluster_name: str, topic_name: str, *, database: Database, brokers: EndSource, clock: Clock
+    cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers, clock: Clock
 ) -> TopicOffsetsOut:
     """Tell where a topic's queues begin and end; the masters that hold it are asked."""
     found = await list_offsets(

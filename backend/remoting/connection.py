@@ -41,6 +41,11 @@ class PeerConnection(Generic[Waiter]):
         self._opaque = 0
         self._commands: list[Command] = []
 
+    @property
+    def pending_count(self) -> int:
+        """Count the requests that wait for their answers."""
+        return len(self._pending)
+
     def receive_data(self, data: bytes) -> None:
         """Take a chunk of any size; whole commands come out of `commands`.
 

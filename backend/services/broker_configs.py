@@ -1,9 +1,10 @@
 """Describe what a broker is set to, to whoever asks or wants to change it."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.properties import GetProperties
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.broker import Broker
@@ -11,14 +12,6 @@ from backend.domain.broker_property import BrokerProperty
 from backend.domain.names import check_address, check_cluster_name, check_group_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.version import version_of
-
-
-class PropertySource(Protocol):
-    """Speaks to brokers."""
-
-    async def properties(self, address: str) -> list[BrokerProperty]:
-        """Ask a broker for its properties; as `Brokers.properties`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ async def describe_config(
     *,
     address: str | None = None,
     database: Database,
-    brokers: PropertySource,
+    brokers: Brokers,
 ) -> BrokerConfig:
     """Ask a broker of a group for its properties: the one at an address if given, else of an id.
 
@@ -62,13 +55,13 @@ async def describe_config(
     return BrokerConfig(broker, tuple(await ask_properties(broker.address, brokers)))
 
 
-async def ask_properties(address: str, brokers: PropertySource) -> list[BrokerProperty]:
+async def ask_properties(address: str, brokers: Brokers) -> list[BrokerProperty]:
     """Ask a broker for its properties, by name.
 
     Raises:
         BrokerSilent: it does not tell.
     """
     try:
-        return await brokers.properties(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        return await brokers.ask(address, GetProperties())
+    except NoAnswer as error:
         raise BrokerSilent(address, error.reason) from error

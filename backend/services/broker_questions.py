@@ -4,22 +4,19 @@ A page is made of what is told: a broker that does not answer is named beside it
 on it is unknown, never none (D21).
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, TypeVar
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers, Inquiry, Round
+from backend.brokers.errors import NoAnswer
 from backend.db import brokers as broker_rows
 from backend.db import clusters
 from backend.db.engine import Database
 from backend.domain.broker import Broker
 from backend.domain.names import check_cluster_name
 from backend.domain.queue_lock import BrokerKey
-from backend.services.queue_locks import key_of
 
-CONCURRENT_COUNT_MAX: Final = 64
 DEADLINE_S: Final = 10.0
 NO_MASTER: Final = "no master of the group is online"
 
@@ -35,21 +32,20 @@ class UnknownBroker:
 
 
 class Questions:
-    """Ask brokers for one page: 64 questions at once, ten seconds for all of them.
+    """Ask brokers for one page: 64 of them at once, ten seconds for all.
 
     A broker that can't be reached is not asked again.
     """
 
-    def __init__(self) -> None:
-        self._slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
-        self._deadline = asyncio.get_running_loop().time() + DEADLINE_S
+    def __init__(self, brokers: Brokers) -> None:
+        self._round = Round(brokers, patience_s=DEADLINE_S)
         self._whys: dict[BrokerKey, str] = {}
-        self._silent: set[BrokerKey] = set()
 
-    def follow_up(self) -> "Questions":
-        """Begin further questions that ask nobody again who can't be reached."""
-        further = Questions()
-        further._whys, further._silent = dict(self._whys), set(self._silent)
+    def follow_up(self, brokers: Brokers) -> "Questions":
+        """Begin further questions, which ask no broker again that can't be reached."""
+        further = Questions(brokers)
+        further._whys.update(self._whys)
+        further._round.unreachable.update(self._round.unreachable)
         return further
 
     @property
@@ -62,42 +58,29 @@ class Questions:
         """Note that something of a broker is not known; of several reasons the first stays."""
         self._whys.setdefault(broker, why)
 
-    async def ask(
-        self, broker: BrokerKey, question: Callable[[], Awaitable[AnswerT]]
-    ) -> AnswerT | None:
+    async def ask(self, broker: BrokerKey, inquiry: Inquiry[AnswerT]) -> AnswerT | None:
         """Ask a broker; None is that it did not tell, and why is noted."""
-        async with self._slots:
-            if broker in self._silent:
-                return None
-            try:
-                async with asyncio.timeout_at(self._deadline):
-                    return await question()
-            except TimeoutError:
-                self._fall_silent(broker, f"no answer within {DEADLINE_S:g} s")
-            except BrokerUnreachable as error:
-                self._fall_silent(broker, error.reason)
-            except BrokerRefused as error:
-                self.note(broker, error.reason)
-        return None
+        told = await self._round.ask(broker, inquiry)
+        if isinstance(told, NoAnswer):
+            self.note(broker, told.reason)
+            return None
+        return told
 
-    async def ask_each(
+    async def ask_all(
         self,
         brokers: Iterable[BrokerKey],
-        question: Callable[[BrokerKey], Awaitable[AnswerT]],
-    ) -> dict[BrokerKey, AnswerT]:
-        """Ask brokers the same; those that did not tell are left out."""
-        asked: dict[BrokerKey, asyncio.Task[AnswerT | None]] = {}
-        async with asyncio.TaskGroup() as tasks:
-            for broker in brokers:
-                asked[broker] = tasks.create_task(self.ask(broker, partial(question, broker)))
-                # Hundreds begun at once would be answered at once, and all else would wait.
-                await asyncio.sleep(0)
-        answers = {broker: task.result() for broker, task in asked.items()}
-        return {broker: answer for broker, answer in answers.items() if answer is not None}
+        inquiry: Inquiry[AnswerT] | Callable[[BrokerKey], Inquiry[AnswerT]],
+    ) -> Mapping[BrokerKey, AnswerT]:
+        """Ask brokers the same, or each its own; those that did not tell are noted."""
+        told = await self._round.ask_all(brokers, inquiry)
+        for broker, why in told.silent.items():
+            self.note(broker, why.reason)
+        return told.answers
 
-    def _fall_silent(self, broker: BrokerKey, why: str) -> None:
-        self._silent.add(broker)
-        self.note(broker, why)
+
+def key_of(broker: Broker) -> BrokerKey:
+    """Name a broker where it is asked."""
+    return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id, broker.address)
 
 
 async def find_masters(

@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.figures import GetRuntimeInfo
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
@@ -14,33 +17,10 @@ from backend.domain.broker import Broker
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
-from backend.domain.queue_reading import OnlineGroup, QueueProgress, add_lags
-from backend.services.broker_questions import Questions, UnknownBroker
-from backend.services.queue_locks import key_of
+from backend.domain.queue_reading import QueueProgress, add_lags
+from backend.services.broker_questions import Questions, UnknownBroker, key_of
 
 PAGE_SIZE_MAX = 100
-
-
-class StatusSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def runtime_info(self, address: str) -> Mapping[str, str]:
-        """Ask for the broker's figures."""
-        ...
-
-    async def groups_with_offsets(self, address: str) -> list[str]:
-        """Ask which groups have committed an offset."""
-        ...
-
-    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
-        """Ask who of a group is connected."""
-        ...
-
-    async def progress(
-        self, address: str, group: str, topic: str | None = None
-    ) -> list[QueueProgress]:
-        """Ask how far a group is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +69,7 @@ async def describe_status(
     broker_id: int,
     *,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> BrokerStatus:
     """Ask the broker that a group holds under an id for its figures.
@@ -101,8 +81,8 @@ async def describe_status(
     """
     broker = await _find(cluster_name, group_name, broker_id, database=database)
     try:
-        figures = await brokers.runtime_info(broker.address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        figures = await brokers.ask(broker.address, GetRuntimeInfo())
+    except NoAnswer as error:
         raise BrokerSilent(broker.address, error.reason) from error
     return BrokerStatus(broker, dict(sorted(figures.items())), clock.now())
 
@@ -115,7 +95,7 @@ async def list_consume_stats(
     size: int,
     after: str | None,
     database: Database,
-    brokers: StatusSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ConsumeStats:
     """Ask a broker how far the groups are that have committed an offset there, by name.
@@ -131,17 +111,17 @@ async def list_consume_stats(
     """
     check_page_size(size, size_max=PAGE_SIZE_MAX)
     broker = await _find(cluster_name, group_name, broker_id, database=database)
-    key, questions = key_of(broker), Questions()
-    names = await questions.ask(key, lambda: brokers.groups_with_offsets(broker.address))
+    key, questions = key_of(broker), Questions(brokers)
+    names = await questions.ask(key, GetGroupsWithOffsets())
     if names is None:
         raise BrokerSilent(broker.address, questions.unknown[0].why)
     wanted = [name for name in sorted(names) if after is None or name > after][: size + 1]
 
     async def ask(name: str) -> GroupStats | None:
-        told = await questions.ask(key, lambda: brokers.progress(broker.address, name))
+        told = await questions.ask(key, GetProgress(name))
         if told is None:
             return None
-        online = await questions.ask(key, lambda: brokers.online_group(broker.address, name))
+        online = await questions.ask(key, GetOnlineGroup(name))
         is_broadcasting = online is not None and online.is_broadcasting
         return GroupStats(name, _sorted(told), is_broadcasting)
 

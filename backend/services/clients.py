@@ -7,36 +7,21 @@ group; of one that serves many groups only the clients of a group that is named 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
-from backend.clients.client_requests import ToldClient
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.clients import GetConsumers, GetProducers, ToldClient
+from backend.brokers.requests.consumer_groups import GetGroupNames
 from backend.clients.clock import Clock
 from backend.domain.client import Client, ClientFilter
 from backend.domain.message_errors import ClientNotFound
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
-from backend.domain.queue_lock import BrokerKey
 from backend.services.broker_questions import Questions, UnknownBroker
 from backend.services.cluster_census import Censuses, ClientCensus
 from backend.services.told_clients import clients_of, connections_at
 
 STOCK_GROUP_COUNT_MAX: Final = 200
-
-
-class ClientSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def producers(self, address: str, *, now_ms: int) -> list[ToldClient]:
-        """Ask for the clients of producer groups."""
-        ...
-
-    async def consumers(self, address: str, groups: Sequence[str]) -> list[ToldClient]:
-        """Ask for the clients of consumer groups."""
-        ...
-
-    async def group_names(self, address: str) -> frozenset[str]:
-        """Ask which groups it serves."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +40,7 @@ async def list_clients(
     size: int,
     after: str | None,
     censuses: Censuses,
-    brokers: ClientSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> ClientPage:
     """List the clients that are meant, by id.
@@ -67,8 +52,8 @@ async def list_clients(
     """
     check_page_size(size)
     census = await censuses.clients(cluster_name)
-    questions = census.questions.follow_up()
-    clients = await _collect(census, questions, chosen.group, brokers=brokers, clock=clock)
+    questions = census.questions.follow_up(brokers)
+    clients = await _collect(census, questions, chosen.group, clock)
     meant = [one for one in clients if chosen.takes(one)]
     rest = [one for one in meant if after is None or one.client_id > after]
     page = cut_page(
@@ -82,7 +67,7 @@ async def describe_client(
     client_id: str,
     *,
     censuses: Censuses,
-    brokers: ClientSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> tuple[Client, tuple[UnknownBroker, ...]]:
     """Describe one client and name the brokers that did not tell theirs.
@@ -93,12 +78,12 @@ async def describe_client(
         ClientNotFound: every broker told that it is not connected.
         BrokerSilent: it is connected to no broker that answered, and others did not answer.
     """
-    questions = Questions()
+    questions = Questions(brokers)
     # Who is not in a census that was kept may have come since.
     for is_fresh in (False, True):
         census = await censuses.clients(cluster_name, is_fresh=is_fresh)
-        questions = census.questions.follow_up()
-        clients = await _collect(census, questions, None, brokers=brokers, clock=clock)
+        questions = census.questions.follow_up(brokers)
+        clients = await _collect(census, questions, None, clock)
         for one in clients:
             if one.client_id == client_id:
                 return one, questions.unknown
@@ -108,41 +93,49 @@ async def describe_client(
 
 
 async def _collect(
-    census: ClientCensus,
-    questions: Questions,
-    group: str | None,
-    *,
-    brokers: ClientSource,
-    clock: Clock,
+    census: ClientCensus, questions: Questions, group: str | None, clock: Clock
 ) -> Sequence[Client]:
     if not census.stock:
         return census.clients
-    told = await questions.ask_each(
-        census.stock,
-        lambda one: _ask_stock(one, group, brokers, questions, now_ms=clock.now_ms()),
-    )
+    told = await questions.ask_all(census.stock, GetStockClients(group, clock))
+    for broker, found in told.items():
+        if found.group_count > STOCK_GROUP_COUNT_MAX:
+            questions.note(
+                broker,
+                "stock brokers tell consumers group by group, and it has"
+                f" {found.group_count}: name one",
+            )
     return clients_of(
         [
             [(one.client_id, each) for one in census.clients for each in one.connections],
-            *(connections_at(broker, clients) for broker, clients in told.items()),
+            *(connections_at(broker, found.clients) for broker, found in told.items()),
         ]
     )
 
 
-async def _ask_stock(
-    broker: BrokerKey,
-    group: str | None,
-    brokers: ClientSource,
-    questions: Questions,
-    *,
-    now_ms: int,
-) -> Sequence[ToldClient]:
-    producers = await brokers.producers(broker.address, now_ms=now_ms)
-    groups = [group] if group is not None else sorted(await brokers.group_names(broker.address))
-    if len(groups) > STOCK_GROUP_COUNT_MAX:
-        questions.note(
-            broker,
-            f"stock brokers tell consumers group by group, and it has {len(groups)}: name one",
-        )
-        return producers
-    return [*producers, *await brokers.consumers(broker.address, groups)]
+@dataclass(frozen=True, slots=True)
+class StockClients:
+    """Hold the clients of a stock broker; of too many groups the consumers are left out."""
+
+    clients: Sequence[ToldClient]
+    group_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetStockClients(Inquiry[StockClients]):
+    """Ask a stock broker for its producers, and for the consumers of a group or of all."""
+
+    consumer_group_name: str | None
+    clock: Clock
+
+    async def put(self, brokers: Brokers, address: str) -> StockClients:
+        """Ask for the producers, then group by group."""
+        producers = await brokers.ask(address, GetProducers(now_ms=self.clock.now_ms()))
+        if self.consumer_group_name is None:
+            names = sorted(await brokers.ask(address, GetGroupNames()))
+        else:
+            names = [self.consumer_group_name]
+        if len(names) > STOCK_GROUP_COUNT_MAX:
+            return StockClients(producers, len(names))
+        consumers = await brokers.ask(address, GetConsumers(names))
+        return StockClients([*producers, *consumers], len(names))

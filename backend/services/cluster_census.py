@@ -9,9 +9,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from backend.clients.client_requests import ToldClients
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.clients import GetClients
+from backend.brokers.requests.consumer_groups import GetGroupNames
+from backend.brokers.requests.offsets import GetGroupsWithOffsets
 from backend.clients.clock import Clock
 from backend.db import topics
 from backend.db.engine import Database
@@ -20,22 +22,6 @@ from backend.domain.queue_lock import BrokerKey
 from backend.services.broker_questions import Questions, find_brokers, find_masters
 from backend.services.recent_answers import KEPT_S, PATIENCE_S, RecentAnswers
 from backend.services.told_clients import ClientConnection, clients_of, connections_at
-
-
-class CensusSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def group_names(self, address: str) -> frozenset[str]:
-        """Ask which groups it serves."""
-        ...
-
-    async def groups_with_offsets(self, address: str) -> list[str]:
-        """Ask which groups have committed an offset."""
-        ...
-
-    async def connected_clients(self, address: str) -> ToldClients | None:
-        """Ask an agent for all clients."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +69,7 @@ class Censuses:
     def __init__(
         self,
         database: Database,
-        brokers: CensusSource,
+        brokers: Brokers,
         clock: Clock,
         *,
         kept_for_s: float = KEPT_S,
@@ -125,40 +111,37 @@ class Censuses:
         await asyncio.gather(self._clients.aclose(), self._groups.aclose())
 
     async def _ask_clients(self, cluster_name: str) -> ClientCensus:
-        questions, observed_at = Questions(), self._clock.now()
+        questions, observed_at = Questions(self._brokers), self._clock.now()
         asked = await find_brokers(cluster_name, questions, database=self._database)
+        answers = await questions.ask_all(asked, GetClients())
+        told = {one: listed for one, listed in answers.items() if listed is not None}
         groups: dict[BrokerKey, frozenset[str]] = {}
-        stock: set[BrokerKey] = set()
-
-        async def ask(broker: BrokerKey) -> list[ClientConnection]:
-            told = await self._brokers.connected_clients(broker.address)
-            if told is None:
-                stock.add(broker)
-                return []
-            if len(told.clients) < told.total_count:
+        connections: list[Sequence[ClientConnection]] = []
+        for broker, listed in told.items():
+            if len(listed.clients) < listed.total_count:
                 questions.note(
-                    broker, f"it lists {len(told.clients)} of {told.total_count} clients"
+                    broker, f"it lists {len(listed.clients)} of {listed.total_count} clients"
                 )
             else:
-                members = (one.consumer_groups for one in told.clients)
+                members = (one.consumer_groups for one in listed.clients)
                 groups[broker] = frozenset(itertools.chain.from_iterable(members))
-            return connections_at(broker, told.clients)
-
-        told = await questions.ask_each(asked, ask)
+            connections.append(connections_at(broker, listed.clients))
+            # The clients of hundreds of brokers are more than one turn of the loop may take.
+            await asyncio.sleep(0)
         return ClientCensus(
-            clients_of(told.values()),
+            clients_of(connections),
             groups,
-            tuple(one for one in asked if one in stock),
+            tuple(one for one in answers if one not in told),
             questions,
             observed_at,
         )
 
     async def _ask_groups(self, cluster_name: str) -> GroupCensus:
-        questions, observed_at = Questions(), self._clock.now()
+        questions, observed_at = Questions(self._brokers), self._clock.now()
         masters = await find_masters(cluster_name, questions, database=self._database)
         served, with_offsets, clients = await asyncio.gather(
-            questions.ask_each(masters, lambda one: self._brokers.group_names(one.address)),
-            questions.ask_each(masters, lambda one: self._brokers.groups_with_offsets(one.address)),
+            questions.ask_all(masters, GetGroupNames()),
+            questions.ask_all(masters, GetGroupsWithOffsets()),
             self._clients.get(cluster_name, is_patient=True),
         )
         known = {

@@ -3,57 +3,31 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from backend.clients.broker_changes import QueueEnds
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.consumer_groups import (
+    GetGroupSettings,
+    GetMemberships,
+    GetQueuesOfClient,
+    QueueKey,
+)
+from backend.brokers.requests.locks import GetQueueReaders
+from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout
 from backend.clients.clock import Clock
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import QueueLag
 from backend.domain.membership import Membership, subscriptions_text
 from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
 from backend.domain.queue_lock import BrokerKey
-from backend.domain.queue_reading import GroupMember, QueueReaders
-from backend.domain.topic_layout import TopicLayout
+from backend.domain.queue_reading import GroupMember
 from backend.domain.version import version_by_group
 from backend.remoting.names import dead_letter_topic, retry_topic
 from backend.services.broker_questions import Questions, UnknownBroker
 from backend.services.cluster_census import Censuses
-from backend.services.consumer_groups import GroupSource, Observation, Observer
+from backend.services.consumer_groups import Observation, Observer
 
 ASKED_MEMBER_COUNT_MAX: Final = 64
-
-QueueKey = tuple[str, str, int]
-
-
-class GroupDetailSource(GroupSource, Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def group_settings(self, address: str, group: str) -> GroupSettings | None:
-        """Ask how a group is served."""
-        ...
-
-    async def queue_readers(self, address: str, group: str, topic: str) -> QueueReaders:
-        """Ask an agent who reads queues."""
-        ...
-
-    async def memberships(
-        self, address: str, consumer_group: str | None = None
-    ) -> list[Membership] | None:
-        """Ask an agent what members say."""
-        ...
-
-    async def queues_of_client(self, address: str, group: str, client_id: str) -> set[QueueKey]:
-        """Have a member asked what it reads."""
-        ...
-
-    async def topic_layout(self, address: str, topic: str) -> TopicLayout | None:
-        """Ask how a topic is laid out."""
-        ...
-
-    async def topic_ends(self, address: str, topic: str) -> dict[int, QueueEnds]:
-        """Ask where a topic's queues end."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +84,7 @@ async def describe_consumer_group(
     name: str,
     *,
     censuses: Censuses,
-    brokers: GroupDetailSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> GroupDetail:
     """Ask the masters of a cluster that know a group for everything about it.
@@ -127,15 +101,16 @@ async def describe_consumer_group(
         census = await censuses.groups(cluster_name, is_fresh=True)
     retries, letters = retry_topic(name), dead_letter_topic(name)
     holders = await censuses.holders(cluster_name, [retries, letters])
-    questions = census.questions.follow_up()
+    questions = census.questions.follow_up(brokers)
     masters = census.masters_of(name, holders[retries])
     serving = census.serving.get(name, ())
     keeping = census.masters_of(name, holders[letters])
-    observed, settings, dead = await asyncio.gather(
-        Observer(brokers, census, questions, clock).observe(name, masters),
-        questions.ask_each(serving, lambda one: brokers.group_settings(one.address, name)),
-        asyncio.gather(*(_dead_letters(name, one, brokers, questions) for one in keeping)),
+    observed, held_settings, dead = await asyncio.gather(
+        Observer(census, questions, clock).observe(name, masters),
+        questions.ask_all(serving, GetGroupSettings(name)),
+        questions.ask_all(keeping, CountMessages(letters)),
     )
+    settings = {one.group_name: held for one, held in held_settings.items() if held is not None}
     if not (settings or observed.online or observed.queues):
         for silent in questions.unknown:
             raise BrokerSilent(silent.broker.address, silent.why)
@@ -143,51 +118,50 @@ async def describe_consumer_group(
     unknown = questions.unknown
     owners = await _find_owners(observed, masters, brokers)
     said = await _ask_what_members_say(observed, brokers)
-    told = [count for count in dead if count is not None]
-    is_whole = len(told) == len(dead) and not unknown
+    is_whole = len(dead) == len(keeping) and not unknown
     return GroupDetail(
         observation=replace(observed, unknown=unknown),
-        settings={broker.group_name: one for broker, one in settings.items() if one is not None},
+        settings=settings,
         members=_members(observed, said),
         subscriptions=_subscriptions(observed, said),
         queues=tuple(
             replace(one, owner=owners.get((one.topic, one.group_name, one.queue_id)))
             for one in observed.queues
         ),
-        dead_letter_count=sum(told) if told or is_whole else None,
+        dead_letter_count=sum(dead.values()) if dead or is_whole else None,
         is_dead_letter_count_complete=is_whole,
         unknown=unknown,
     )
 
 
-async def _dead_letters(
-    name: str, master: BrokerKey, brokers: GroupDetailSource, questions: Questions
-) -> int | None:
-    at, topic = master.address, dead_letter_topic(name)
+@dataclass(frozen=True, slots=True)
+class CountMessages(Inquiry[int]):
+    """Ask a broker how many messages it holds of a topic, which it may not have."""
 
-    async def count() -> int:
-        if await brokers.topic_layout(at, topic) is None:
+    topic_name: str
+
+    async def put(self, brokers: Brokers, address: str) -> int:
+        """Ask whether it has the topic, then for its ends."""
+        if await brokers.ask(address, GetTopicLayout(self.topic_name)) is None:
             return 0
-        ends = await brokers.topic_ends(at, topic)
+        ends = await brokers.ask(address, GetTopicEnds(self.topic_name))
         return sum(one.count for one in ends.values())
-
-    return await questions.ask(master, count)
 
 
 async def _find_owners(
-    observed: Observation, masters: Sequence[BrokerKey], brokers: GroupDetailSource
+    observed: Observation, masters: Sequence[BrokerKey], brokers: Brokers
 ) -> dict[QueueKey, str]:
     """Find which member reads each queue: agents know, of stock brokers the members are asked.
 
     Who does not tell leaves its queues without a known owner; everything else is told all the same.
     """
-    apart = Questions()
+    apart = Questions(brokers)
     topics = sorted({one.topic for one in observed.queues})
     owners: dict[QueueKey, str] = {}
     asked = [(master, topic) for master in masters for topic in topics if master in observed.online]
     readers = await asyncio.gather(
         *(
-            apart.ask(master, partial(brokers.queue_readers, master.address, observed.name, topic))
+            apart.ask(master, GetQueueReaders(consumer_group=observed.name, topic=topic))
             for master, topic in asked
         )
     )
@@ -203,18 +177,16 @@ async def _find_owners(
 
 
 async def _ask_members(
-    observed: Observation, masters: Sequence[BrokerKey], brokers: GroupDetailSource
+    observed: Observation, masters: Sequence[BrokerKey], brokers: Brokers
 ) -> dict[QueueKey, str]:
-    apart = Questions()
+    apart = Questions(brokers)
     connected = {
         one.client_id: master for master in masters for one in observed.online[master].members
     }
     asked = sorted(connected.items())[:ASKED_MEMBER_COUNT_MAX]
     told = await asyncio.gather(
         *(
-            apart.ask(
-                master, partial(brokers.queues_of_client, master.address, observed.name, client_id)
-            )
+            apart.ask(master, GetQueuesOfClient(consumer_group=observed.name, client_id=client_id))
             for client_id, master in asked
         )
     )
@@ -225,14 +197,10 @@ async def _ask_members(
     }
 
 
-async def _ask_what_members_say(
-    observed: Observation, brokers: GroupDetailSource
-) -> Sequence[Membership]:
+async def _ask_what_members_say(observed: Observation, brokers: Brokers) -> Sequence[Membership]:
     """Ask the agents what each member says; who does not tell leaves it unknown."""
-    apart = Questions()
-    told = await apart.ask_each(
-        observed.online, lambda one: brokers.memberships(one.address, observed.name)
-    )
+    apart = Questions(brokers)
+    told = await apart.ask_all(observed.online, GetMemberships(observed.name))
     return [one for members in told.values() for one in members or ()]
 
 

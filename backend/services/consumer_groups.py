@@ -10,8 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetCommittedOffsets, GetProgress, GetWaitingTimes
 from backend.clients.clock import Clock
 from backend.domain.consumer_group_lag import (
     NO_LAG,
@@ -32,32 +35,6 @@ from backend.services.cluster_census import Censuses, GroupCensus
 
 OBSERVED_COUNT_MAX: Final = 100
 """Each costs some questions to its masters, so a page of groups is smaller than others."""
-
-
-class GroupSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
-        """Ask who of a group is connected."""
-        ...
-
-    async def progress(
-        self, address: str, group: str, topic: str | None = None
-    ) -> list[QueueProgress]:
-        """Ask how far a group is."""
-        ...
-
-    async def committed_offsets(
-        self, address: str, group: str, topic: str, queue_ids: list[int]
-    ) -> dict[int, int | None]:
-        """Ask where a group goes on."""
-        ...
-
-    async def waiting_times(
-        self, address: str, group: str, topic: str, *, now_ms: int
-    ) -> dict[int, int | None]:
-        """Ask how long messages wait."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +162,7 @@ async def observe_consumer_groups(
     names: Iterable[str],
     *,
     censuses: Censuses,
-    brokers: GroupSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> dict[str, Observation]:
     """Ask the masters that know some groups who of them is there, and how far they are.
@@ -197,7 +174,7 @@ async def observe_consumer_groups(
     census = await censuses.groups(cluster_name)
     wanted = list(dict.fromkeys(names))
     holders = await censuses.holders(cluster_name, [retry_topic(name) for name in wanted])
-    observer = Observer(brokers, census, census.questions.follow_up(), clock)
+    observer = Observer(census, census.questions.follow_up(brokers), clock)
     found = await asyncio.gather(
         *(
             observer.observe(name, census.masters_of(name, holders[retry_topic(name)]))
@@ -210,10 +187,8 @@ async def observe_consumer_groups(
 class Observer:
     """Ask masters of groups; what they do not tell is noted in the questions."""
 
-    def __init__(
-        self, brokers: GroupSource, census: GroupCensus, questions: Questions, clock: Clock
-    ) -> None:
-        self._brokers, self._questions, self._clock = brokers, questions, clock
+    def __init__(self, census: GroupCensus, questions: Questions, clock: Clock) -> None:
+        self._questions, self._clock = questions, clock
         self._group_names = frozenset(census.by_group)
 
     async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
@@ -236,10 +211,9 @@ class Observer:
         return replace(seen, queues=tuple(one.kept_by_members() for one in queues))
 
     async def _ask(self, name: str, master: BrokerKey) -> tuple[OnlineGroup | None, list[QueueLag]]:
-        at, ask = master.address, self._questions.ask
         online, progress = await asyncio.gather(
-            ask(master, lambda: self._brokers.online_group(at, name)),
-            ask(master, lambda: self._brokers.progress(at, name)),
+            self._questions.ask(master, GetOnlineGroup(name)),
+            self._questions.ask(master, GetProgress(name)),
         )
         listed = list(progress or ())
         # A topic that the group never committed in is told only by name; there may be retries too.
@@ -259,32 +233,23 @@ class Observer:
         return online, [queue for queues in found for queue in queues]
 
     async def _progress_in(self, name: str, master: BrokerKey, topic: str) -> list[QueueProgress]:
-        told = await self._questions.ask(
-            master, lambda: self._brokers.progress(master.address, name, topic)
-        )
+        told = await self._questions.ask(master, GetProgress(name, topic))
         return [one for one in told or () if one.topic == topic]
 
     async def _measure(
         self, name: str, master: BrokerKey, topic: str, progress: Sequence[QueueProgress]
     ) -> list[QueueLag]:
         """Tell 0 from never committed, and ask for ages, where there is something to read."""
-        at, ask = master.address, self._questions.ask
+        ask = self._questions.ask
         started = [one.queue_id for one in progress if one.end and not one.committed]
         committed: Mapping[int, int | None] = {}
         if started:
-            told = await ask(
-                master, lambda: self._brokers.committed_offsets(at, name, topic, started)
-            )
-            committed = told or dict.fromkeys(started)
+            request = GetCommittedOffsets(consumer_group=name, topic=topic, queue_ids=started)
+            committed = await ask(master, request) or dict.fromkeys(started)
         ages: Mapping[int, int | None] = {}
         if any(one.lag != 0 for one in progress):
-            now_ms = self._clock.now_ms()
-            ages = (
-                await ask(
-                    master, lambda: self._brokers.waiting_times(at, name, topic, now_ms=now_ms)
-                )
-                or {}
-            )
+            waiting = GetWaitingTimes(consumer_group=name, topic=topic, now_ms=self._clock.now_ms())
+            ages = await ask(master, waiting) or {}
         kind = QueueKind.RETRY if topic == retry_topic(name) else QueueKind.NORMAL
         return [
             QueueLag(

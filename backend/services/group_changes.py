@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 from uuid import UUID
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db import broker_groups, clusters, group_notices, replica_groups
 from backend.db.engine import Connection, Database

@@ -6,7 +6,8 @@ not relied on: one that does not answer soon is replaced as a dead one is, by th
 
 import structlog
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.replication import HandOver
 from backend.domain.election import Ballot, elect_master
 from backend.domain.errors import DomainError
 from backend.services.group_changes import Controller, GroupName, find_group
@@ -37,6 +38,6 @@ async def ask_for_handover(
     if change is None or master is None or master.broker_id not in view.liveness.alive_ids:
         return
     try:
-        await controller.brokers.hand_over(master.address, master_epoch=group.master_epoch)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        await controller.brokers.ask(master.address, HandOver(master_epoch=group.master_epoch))
+    except NoAnswer as error:
         log.info("master_hands_nothing_over", broker_name=group.name, reason=str(error))

@@ -1,42 +1,47 @@
 """Ask a broker what is still to be read from it."""
 
-import asyncio
+from dataclasses import dataclass
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, Brokers
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.errors import BrokerRefused
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.figures import GetDelayedCount
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress
 from backend.domain.leftovers import Leftovers
 from backend.domain.queue_reading import add_lags
 
-__all__ = ["Leftovers", "find_leftovers"]
-
-CONCURRENT_COUNT_MAX: Final = 16
+GROUPS_AT_ONCE_MAX: Final = 16
 
 
-async def find_leftovers(address: str, brokers: Brokers) -> Leftovers:
-    """Find how far every consumer group of a broker is, and what is delayed there.
+@dataclass(frozen=True, slots=True)
+class _GetGroupLag(Inquiry[tuple[int, bool]]):
+    """Ask how much a group has left to read, and whether anybody reads for it."""
 
-    Raises:
-        BrokerUnreachable: it does not answer in time.
-        BrokerRefused: it does not say, or can't be understood.
-    """
-    names = await brokers.groups_with_offsets(address)
-    slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
+    name: str
 
-    async def ask(name: str) -> tuple[int, bool]:
-        async with slots:
-            progress = await brokers.progress(address, name)
-            online = await brokers.online_group(address, name)
+    async def put(self, brokers: Brokers, address: str) -> tuple[int, bool]:
+        progress = await brokers.ask(address, GetProgress(self.name))
+        online = await brokers.ask(address, GetOnlineGroup(self.name))
         if online is not None and online.is_broadcasting:
             # Its members keep their own offsets: what is stored here is of former times.
             return 0, True
         lag = add_lags(progress)
         if lag is None:
-            raise BrokerRefused(address, f"it does not tell how much {name} has left to read")
+            raise BrokerRefused(address, f"it does not tell how much {self.name} has left to read")
         return lag, online is not None
 
-    told = await asyncio.gather(*(ask(name) for name in names))
-    return Leftovers(
-        lags={name: lag for name, (lag, _) in zip(names, told, strict=True)},
-        online=frozenset(name for name, (_, is_on) in zip(names, told, strict=True) if is_on),
-        delayed_count=await brokers.delayed_count(address),
-    )
+
+class FindLeftovers(Inquiry[Leftovers]):
+    """Ask how far every consumer group of a broker is, and what is delayed there."""
+
+    async def put(self, brokers: Brokers, address: str) -> Leftovers:
+        """Ask which groups there are, then about each, then for the delayed messages."""
+        names = await brokers.ask(address, GetGroupsWithOffsets())
+        asked = {name: _GetGroupLag(name) for name in names}
+        told = await brokers.ask_each(address, asked, at_once_max=GROUPS_AT_ONCE_MAX)
+        return Leftovers(
+            lags={name: lag for name, (lag, _) in told.items()},
+            online=frozenset(name for name, (_, is_online) in told.items() if is_online),
+            delayed_count=await brokers.ask(address, GetDelayedCount()),
+        )

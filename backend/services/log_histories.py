@@ -1,23 +1,14 @@
 """Ask the brokers of a group which epoch wrote which part of their logs."""
 
-import asyncio
 from dataclasses import dataclass
-from typing import Protocol
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.replication import GetLogHistory
 from backend.domain.epochs import LogHistory, find_disagreement
 from backend.domain.replica_group import Replica, ReplicaGroup
 from backend.domain.replica_identity import find_other
 from backend.services.group_changes import Controller, GroupName
 from backend.services.replica_groups import describe_group
-
-
-class HistorySource(Protocol):
-    """Speaks to brokers."""
-
-    async def history(self, address: str) -> LogHistory:
-        """Ask a broker for its epochs; as `Brokers.history`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +30,7 @@ class GroupHistories:
 
 
 async def compare_histories(
-    name: GroupName, controller: Controller, brokers: HistorySource
+    name: GroupName, controller: Controller, brokers: Brokers
 ) -> GroupHistories:
     """Ask all replicas of a group at once; who does not answer in time is unknown.
 
@@ -47,20 +38,19 @@ async def compare_histories(
         BrokerGroupNotControlled: the group is not known.
     """
     group = (await describe_group(name, controller)).group
-    told = await asyncio.gather(
-        *(_ask(group, replica, brokers) for _, replica in sorted(group.replicas.items()))
-    )
+    replicas = [replica for _, replica in sorted(group.replicas.items())]
+    answers = await brokers.ask_all(replicas, GetLogHistory())
+    told = [
+        _told(group, one, answers.answers[one])
+        if one in answers.answers
+        else ToldHistory(one.broker_id, one.address, None, str(answers.silent[one]))
+        for one in replicas
+    ]
     known = {one.broker_id: one.history for one in told if one.history is not None}
     return GroupHistories(tuple(told), find_disagreement(known))
 
 
-async def _ask(group: ReplicaGroup, replica: Replica, brokers: HistorySource) -> ToldHistory:
-    history, reason = None, None
-    try:
-        history = await brokers.history(replica.address)
-    except (BrokerUnreachable, BrokerRefused) as error:
-        reason = str(error)
-    else:
-        reason = find_other(history.told_by, group, replica.broker_id)
-        history = history if reason is None else None
-    return ToldHistory(replica.broker_id, replica.address, history, reason)
+def _told(group: ReplicaGroup, replica: Replica, history: LogHistory) -> ToldHistory:
+    reason = find_other(history.told_by, group, replica.broker_id)
+    told = history if reason is None else None
+    return ToldHistory(replica.broker_id, replica.address, told, reason)

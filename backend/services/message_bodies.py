@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db import audit
 from backend.db.audit import Deed
 from backend.db.engine import Database
 from backend.domain.message_body import BodyForm, ShownBody, show_body
 from backend.domain.operation import Author
-from backend.services.messages import MessageSource, get_message
+from backend.services.messages import get_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class ReadBody:
 
 
 async def read_message_body(
-    asked: ReadBody, author: Author, *, database: Database, brokers: MessageSource, clock: Clock
+    asked: ReadBody, author: Author, *, database: Database, brokers: Brokers, clock: Clock
 ) -> ShownBody:
     """Return a body as it is shown, once the audit says who reads it; it holds nothing of it.
 

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.messages import PullMessages
+from backend.brokers.requests.offsets import GetOffsetsAt
+from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
 from backend.db import topics
 from backend.db.engine import Database
@@ -21,7 +25,7 @@ from backend.domain.page import check_page_size
 from backend.domain.queue_lock import BrokerKey
 from backend.remoting.names import STATE_TOPIC
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
-from backend.services.messages import EVER_MS, MessageSource
+from backend.services.messages import EVER_MS
 from backend.services.topics import describe_topic
 
 PAGE_SIZE_MAX: Final = 100
@@ -72,7 +76,7 @@ async def browse_messages(
     size: int,
     after: Positions | None,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> MessagePage:
     """Read a topic's messages by when they were stored, from a moment, an offset or a cursor on.
@@ -88,14 +92,12 @@ async def browse_messages(
     check_page_size(size, size_max=PAGE_SIZE_MAX)
     if wanted.offset is not None and None in (wanted.group_name, wanted.queue_id):
         raise InvalidMessageSearch("an offset is of one queue: name its broker group and number")
-    questions = Questions()
+    questions = Questions(brokers)
     queues = await _find_queues(wanted, questions, database=database)
     positions = (
-        _positions(after, queues)
-        if after is not None
-        else await _begin(wanted, queues, questions, brokers)
+        _positions(after, queues) if after is not None else await _begin(wanted, queues, questions)
     )
-    pulled = await _pull(wanted.topic, positions, queues, size, questions, brokers)
+    pulled = await _pull(wanted.topic, positions, queues, size, questions)
     messages, positions, has_more = merge_queues(pulled, positions, size=size, end_ms=wanted.end_ms)
     return MessagePage(
         tuple(messages),
@@ -150,23 +152,33 @@ def _positions(after: Positions, queues: Queues) -> dict[QueueName, int]:
     return dict.fromkeys(queues, 0) | found
 
 
-async def _begin(
-    wanted: Browsing, queues: Queues, questions: Questions, brokers: MessageSource
-) -> dict[QueueName, int]:
+@dataclass(frozen=True, slots=True)
+class GetEnds(Inquiry[dict[int, int]]):
+    """Ask a broker where a topic's queues begin, or where they end."""
+
+    topic_name: str
+    is_last: bool
+
+    async def put(self, brokers: Brokers, address: str) -> dict[int, int]:
+        """Ask for both ends, and choose one."""
+        ends = await brokers.ask(address, GetTopicEnds(self.topic_name))
+        return {i: one.high if self.is_last else one.low for i, one in ends.items()}
+
+
+async def _begin(wanted: Browsing, queues: Queues, questions: Questions) -> dict[QueueName, int]:
     if wanted.offset is not None:
         return dict.fromkeys(queues, wanted.offset)
     by_broker: dict[BrokerKey, list[int]] = {}
     for (_, queue_id), broker in queues.items():
         by_broker.setdefault(broker, []).append(queue_id)
 
-    async def ask(broker: BrokerKey) -> dict[int, int]:
-        if wanted.begin_ms is not None:
-            ids = by_broker[broker]
-            return await brokers.offsets_at(broker.address, wanted.topic, ids, wanted.begin_ms)
-        ends = await brokers.topic_ends(broker.address, wanted.topic)
-        return {i: one.high if wanted.from_latest else one.low for i, one in ends.items()}
+    def begin(broker: BrokerKey) -> Inquiry[dict[int, int]]:
+        if wanted.begin_ms is None:
+            return GetEnds(wanted.topic, is_last=wanted.from_latest)
+        ids, at_ms = by_broker[broker], wanted.begin_ms
+        return GetOffsetsAt(topic=wanted.topic, queue_ids=ids, timestamp_ms=at_ms)
 
-    told = await questions.ask_each(by_broker, ask)
+    told = await questions.ask_all(by_broker, begin)
     return {
         (group, queue_id): told[broker].get(queue_id, 0)
         for (group, queue_id), broker in queues.items()
@@ -180,18 +192,19 @@ async def _pull(
     queues: Queues,
     size: int,
     questions: Questions,
-    brokers: MessageSource,
 ) -> dict[QueueName, Pulled]:
     names = [name for name in positions if name in queues]
 
     async def pull(name: QueueName) -> Pulled | None:
         broker, (group, queue_id) = queues[name], name
-        return await questions.ask(
-            broker,
-            lambda: brokers.pull(
-                broker.address, group, topic, queue_id, positions[name], count=size
-            ),
+        request = PullMessages(
+            broker_group_name=group,
+            topic=topic,
+            queue_id=queue_id,
+            offset=positions[name],
+            count=size,
         )
+        return await questions.ask(broker, request)
 
     answers = await asyncio.gather(*(pull(name) for name in names))
     told = zip(names, answers, strict=True)

@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from backend.clients.message_requests import KeyQuery
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.messages import KeyQuery, QueryMessages
+from backend.brokers.requests.offsets import GetCommittedOffsets
+from backend.brokers.requests.topics import GetGroupsOfTopic
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.message import (
@@ -26,24 +29,10 @@ from backend.remoting.names import (
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.consumer_groups import is_system_group
-from backend.services.messages import EVER_MS, FOUND_COUNT_MAX, MessageSource
+from backend.services.messages import EVER_MS, FOUND_COUNT_MAX
 
 GROUP_COUNT_MAX: Final = 50
 """Each costs two searches by key on every master."""
-
-
-class DeliverySource(MessageSource, Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def groups_of_topic(self, address: str, topic: str) -> list[str]:
-        """Ask which groups consume a topic."""
-        ...
-
-    async def committed_offsets(
-        self, address: str, group: str, topic: str, queue_ids: list[int]
-    ) -> dict[int, int | None]:
-        """Ask where a group goes on."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +45,19 @@ class Deliveries:
 
 
 async def describe_deliveries(
-    cluster_name: str, message: StoredMessage, *, database: Database, brokers: DeliverySource
+    cluster_name: str, message: StoredMessage, *, database: Database, brokers: Brokers
 ) -> Deliveries:
     """Judge how far every group that consumes the message's topic is with it.
 
     A message that comes back lies in the group's retry topic, or waits for its time among delayed
     messages; both are searched by the sender's id, so of a message without one nobody knows.
     """
-    questions = Questions()
+    questions = Questions(brokers)
     find = partial(find_masters, cluster_name, questions, database=database)
     home = next(iter(await find(holding=[message.group_name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
-    at, topic = home.address, message.topic
-    told = await questions.ask(home, lambda: brokers.groups_of_topic(at, topic))
+    told = await questions.ask(home, GetGroupsOfTopic(message.topic))
     groups = [name for name in told or () if not is_system_group(name)]
     meant = [name(one) for one in groups[:GROUP_COUNT_MAX] for name in _TOPICS_OF_COPIES]
     async with database.connect() as connection:
@@ -77,7 +65,7 @@ async def describe_deliveries(
     # Whoever delays a copy has made the topic that it goes to.
     holding = frozenset({home.group_name}).union(*holders.values())
     masters = await find(holding=holding)
-    judge = _Judge(message, home, masters, brokers, questions)
+    judge = _Judge(message, home, masters, questions)
     delayed = await judge.search(SCHEDULE_TOPIC)
     found = await asyncio.gather(*(judge.judge(g, delayed) for g in groups[:GROUP_COUNT_MAX]))
     return Deliveries(tuple(found), len(groups), questions.unknown)
@@ -94,11 +82,10 @@ class _Judge:
         message: StoredMessage,
         home: BrokerKey,
         masters: Sequence[BrokerKey],
-        brokers: DeliverySource,
         questions: Questions,
     ) -> None:
         self._message, self._home, self._masters = message, home, masters
-        self._brokers, self._questions = brokers, questions
+        self._questions = questions
 
     async def judge(self, group: str, delayed: Sequence[StoredMessage] | None) -> Delivery:
         message, home = self._message, self._home
@@ -123,9 +110,8 @@ class _Judge:
         query = KeyQuery(
             topic, key, is_unique=True, count_max=FOUND_COUNT_MAX, begin_ms=0, end_ms=EVER_MS
         )
-        told = await self._questions.ask_each(
-            self._masters,
-            lambda one: self._brokers.find_by_key(one.address, one.group_name, query),
+        told = await self._questions.ask_all(
+            self._masters, lambda one: QueryMessages(one.group_name, query)
         )
         if len(told) < len(self._masters):
             return None
@@ -150,10 +136,8 @@ class _Judge:
         return Copies(newest, is_read, max(dead, key=lambda one: one.stored_at_ms, default=None))
 
     async def _committed(self, group: str, broker: BrokerKey, message: StoredMessage) -> int | None:
-        told = await self._questions.ask(
-            broker,
-            lambda: self._brokers.committed_offsets(
-                broker.address, group, message.topic, [message.queue_id]
-            ),
+        request = GetCommittedOffsets(
+            consumer_group=group, topic=message.topic, queue_ids=[message.queue_id]
         )
+        told = await self._questions.ask(broker, request)
         return None if told is None else told[message.queue_id]

@@ -5,61 +5,31 @@ Every search says how whole it is: brokers that did not tell are named.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from backend.clients.broker_changes import QueueEnds
-from backend.clients.message_requests import KeyQuery, locate_message
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.messages import (
+    KeyQuery,
+    QueryMessages,
+    ViewMessage,
+    locate_message,
+)
 from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
-from backend.domain.message_reading import Pulled
 from backend.domain.names import check_topic_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import check_page_size
 from backend.domain.queue_lock import BrokerKey
-from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.services.broker_questions import Questions, UnknownBroker, find_masters, key_of
 from backend.services.clusters import describe_cluster
-from backend.services.queue_locks import key_of
 from backend.services.topics import describe_topic
 
 FOUND_COUNT_MAX: Final = 64
 """As many as stock brokers give for one key (`maxMsgsNumBatch`)."""
 EVER_MS: Final = 2**63 - 1
-
-
-class MessageSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def message_at(
-        self, address: str, group_name: str, log_position: int
-    ) -> StoredMessage | None:
-        """Ask for the message at a log position."""
-        ...
-
-    async def find_by_key(
-        self, address: str, group_name: str, query: KeyQuery
-    ) -> Sequence[StoredMessage]:
-        """Ask for the messages with a key."""
-        ...
-
-    async def pull(
-        self, address: str, group_name: str, topic: str, queue_id: int, offset: int, *, count: int
-    ) -> Pulled:
-        """Read a queue from an offset on."""
-        ...
-
-    async def offsets_at(
-        self, address: str, topic: str, queue_ids: list[int], timestamp_ms: int
-    ) -> dict[int, int]:
-        """Ask for the first messages at a moment or after it."""
-        ...
-
-    async def topic_ends(self, address: str, topic: str) -> dict[int, QueueEnds]:
-        """Ask where a topic's queues end."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +60,7 @@ async def get_message(
     *,
     topic: str | None = None,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
 ) -> StoredMessage:
     """Find the message of an id: of its place in a broker's log, or of its sender in a topic.
 
@@ -116,11 +86,9 @@ async def get_message(
     query = KeyQuery(
         check_topic_name(topic), message_id, is_unique=True, count_max=1, begin_ms=0, end_ms=EVER_MS
     )
-    questions = Questions()
+    questions = Questions(brokers)
     masters = await _find_holders(cluster_name, query.topic, questions, database=database)
-    told = await questions.ask_each(
-        masters, lambda one: brokers.find_by_key(one.address, one.group_name, query)
-    )
+    told = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
     messages = sorted((one for found in told.values() for one in found), key=_order)
     if messages:
         return messages[-1]
@@ -130,7 +98,7 @@ async def get_message(
 
 
 async def find_messages(
-    search: KeySearch, *, database: Database, brokers: MessageSource
+    search: KeySearch, *, database: Database, brokers: Brokers
 ) -> FoundMessages:
     """Find messages of a topic by a key that their sender gave them, or by its id for them.
 
@@ -145,7 +113,7 @@ async def find_messages(
     await describe_topic(search.cluster_name, search.topic, database=database)
     if not search.key.strip() or search.key != search.key.strip():
         raise InvalidMessageSearch("a key is not empty and has no blanks around it")
-    questions = Questions()
+    questions = Questions(brokers)
     masters = await _find_holders(search.cluster_name, search.topic, questions, database=database)
     query = KeyQuery(
         search.topic,
@@ -155,9 +123,7 @@ async def find_messages(
         search.begin_ms,
         search.end_ms,
     )
-    told = await questions.ask_each(
-        masters, lambda one: brokers.find_by_key(one.address, one.group_name, query)
-    )
+    told = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
     messages = sorted((one for found in told.values() for one in found), key=_order)
     is_whole = not questions.unknown and all(
         len(found) < search.count_max for found in told.values()
@@ -183,7 +149,7 @@ async def _at_place(
     place: tuple[str, int],
     *,
     database: Database,
-    brokers: MessageSource,
+    brokers: Brokers,
 ) -> StoredMessage | None:
     """Look where the id says; a group's other brokers hold the same log if that one is away."""
     address, position = place
@@ -193,12 +159,10 @@ async def _at_place(
         (one for one in known if one.is_online),
         key=lambda one: (one.address != address, one.broker_id),
     )
-    questions = Questions()
+    questions = Questions(brokers)
     for broker in asked:
         key = key_of(broker)
-        found = await questions.ask(
-            key, partial(brokers.message_at, key.address, key.group_name, position)
-        )
+        found = await questions.ask(key, ViewMessage(key.group_name, position))
         if found is not None and found.message_id.upper() == message_id.upper():
             return found
     for silent in questions.unknown:

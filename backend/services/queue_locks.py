@@ -4,13 +4,12 @@ Locks live in the memory of brokers alone and change every second, so nothing of
 A broker that does not tell is shown as one whose locks are not known (D21).
 """
 
-import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.locks import GetQueueLocks
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
@@ -18,34 +17,16 @@ from backend.domain.broker import Broker
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.queue_lock import (
-    BrokerKey,
     HeldLocks,
     Lease,
     LockFilter,
     QueueLock,
 )
+from backend.services.broker_questions import UnknownBroker, key_of
 from backend.services.group_changes import Controller
 from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 
-CONCURRENT_COUNT_MAX: Final = 64
-
 LockKey = tuple[str, str, str, str, int, str]
-
-
-class LockSource(Protocol):
-    """Speaks to brokers."""
-
-    async def queue_locks(self, address: str, *, consumer_group: str | None = None) -> HeldLocks:
-        """Ask a broker for its locks; as `Brokers.queue_locks`."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownLocks:
-    """Name a broker whose locks, or some of them, are not known, and say why."""
-
-    broker: BrokerKey
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +34,7 @@ class LockTable:
     """Hold the locks that were found, in order, and whose are not known."""
 
     locks: tuple[QueueLock, ...]
-    unknown: tuple[UnknownLocks, ...]
+    unknown: tuple[UnknownBroker, ...]
     observed_at: datetime
 
 
@@ -62,7 +43,7 @@ class LockPage:
     """Hold one page of locks, and whose are not known."""
 
     page: Page[QueueLock, LockKey]
-    unknown: tuple[UnknownLocks, ...]
+    unknown: tuple[UnknownBroker, ...]
     observed_at: datetime
 
 
@@ -72,7 +53,7 @@ async def list_locks(
     size: int,
     after: LockKey | None,
     database: Database,
-    brokers: LockSource,
+    brokers: Brokers,
     clock: Clock,
 ) -> LockPage:
     """List the locks that are meant by cluster, consumer group, topic, broker group and queue.
@@ -91,7 +72,7 @@ async def list_locks(
 
 
 async def collect_locks(
-    chosen: LockFilter, *, database: Database, brokers: LockSource, clock: Clock
+    chosen: LockFilter, *, database: Database, brokers: Brokers, clock: Clock
 ) -> LockTable:
     """Ask all brokers that may hold such locks, many at once.
 
@@ -102,15 +83,15 @@ async def collect_locks(
         check_cluster_name(chosen.cluster_name)
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
-    asked = [broker for broker in online if _may_hold(broker, chosen)]
-    slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
-    told = await asyncio.gather(
-        *(_ask(key_of(one), brokers, chosen.consumer_group, slots) for one in asked)
-    )
-    locks = [lock for found, _ in told for lock in found if chosen.takes(lock)]
+    asked = [key_of(broker) for broker in online if _may_hold(broker, chosen)]
+    told = await brokers.ask_all(asked, GetQueueLocks(chosen.consumer_group))
+    found = [QueueLock(one, held) for one, listed in told.answers.items() for held in listed.locks]
+    whys = {one: _why_incomplete(listed) for one, listed in told.answers.items()} | {
+        one: error.reason for one, error in told.silent.items()
+    }
     return LockTable(
-        tuple(sorted(locks, key=lambda lock: lock.key)),
-        tuple(unknown for _, unknown in told if unknown is not None),
+        tuple(sorted(filter(chosen.takes, found), key=lambda lock: lock.key)),
+        tuple(UnknownBroker(one, why) for one in asked if (why := whys[one]) is not None),
         clock.now(),
     )
 
@@ -128,11 +109,6 @@ async def list_leases(
     return {cluster: page.map(lambda view: _lease(view, now)) for cluster, page in pages.items()}
 
 
-def key_of(broker: Broker) -> BrokerKey:
-    """Name a broker where it is asked."""
-    return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id, broker.address)
-
-
 def _may_hold(broker: Broker, chosen: LockFilter) -> bool:
     return (
         chosen.cluster_name in (None, broker.cluster_name)
@@ -141,19 +117,11 @@ def _may_hold(broker: Broker, chosen: LockFilter) -> bool:
     )
 
 
-async def _ask(
-    broker: BrokerKey, brokers: LockSource, consumer_group: str | None, slots: asyncio.Semaphore
-) -> tuple[Sequence[QueueLock], UnknownLocks | None]:
-    async with slots:
-        try:
-            told = await brokers.queue_locks(broker.address, consumer_group=consumer_group)
-        except (BrokerUnreachable, BrokerRefused) as error:
-            return (), UnknownLocks(broker, error.reason)
-    locks = [QueueLock(broker, held) for held in told.locks]
-    if len(locks) == told.total_count:
-        return locks, None
-    why = f"it lists {len(locks)} of its {told.total_count} locks: ask for one consumer group"
-    return locks, UnknownLocks(broker, why)
+def _why_incomplete(listed: HeldLocks) -> str | None:
+    count = len(listed.locks)
+    if count == listed.total_count:
+        return None
+    return f"it lists {count} of its {listed.total_count} locks: ask for one consumer group"
 
 
 def _lease(found: ReplicaGroupView, now: datetime) -> Lease:

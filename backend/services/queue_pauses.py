@@ -1,18 +1,23 @@
 """Ask the brokers of a topic why a consumer group does not read its queues."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.errors import BrokerRefused, BrokerUnreachable, NoAnswer
+from backend.brokers.requests.consumer_groups import GetGroupSettings, GetOnlineGroup
+from backend.brokers.requests.locks import GetQueueLocks, GetQueueReaders
+from backend.brokers.requests.offsets import GetMaxOffset, GetProgress
+from backend.brokers.requests.properties import GetPermission
+from backend.brokers.requests.topics import GetTopicLayout
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.broker import MASTER_ID
-from backend.domain.consumer_group import GroupSettings
 from backend.domain.queue_lock import HeldLocks
 from backend.domain.queue_pause import Explanation, QueueFacts, explain
 from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReaders
@@ -23,44 +28,6 @@ from backend.services.topics import describe_topic
 MEMBERS: Final = "the group's members"
 
 AnswerT = TypeVar("AnswerT")
-
-
-class QueueSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def queue_locks(self, address: str, *, consumer_group: str | None = None) -> HeldLocks:
-        """Ask who holds queues."""
-        ...
-
-    async def queue_readers(self, address: str, group: str, topic: str) -> QueueReaders:
-        """Ask who reads queues."""
-        ...
-
-    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
-        """Ask who of a group is connected."""
-        ...
-
-    async def group_settings(self, address: str, group: str) -> GroupSettings | None:
-        """Ask how a group is served."""
-        ...
-
-    async def topic_layout(self, address: str, topic: str) -> TopicLayout | None:
-        """Ask how a topic is laid out."""
-        ...
-
-    async def progress(
-        self, address: str, group: str, topic: str | None = None
-    ) -> list[QueueProgress]:
-        """Ask how far a group is."""
-        ...
-
-    async def max_offset(self, address: str, topic: str, queue_id: int) -> int:
-        """Ask where a queue ends."""
-        ...
-
-    async def permission(self, address: str) -> int:
-        """Ask what clients may do."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +50,7 @@ class Explanations:
 
 
 async def explain_queues(
-    asked: QueuesAsked, *, database: Database, brokers: QueueSource, clock: Clock
+    asked: QueuesAsked, *, database: Database, brokers: Brokers, clock: Clock
 ) -> Explanations:
     """Explain each queue by broker group and number, those that stand still first.
 
@@ -106,7 +73,7 @@ async def explain_queues(
 
 
 async def _explain_group(
-    asked: QueuesAsked, placement: TopicPlacement, *, database: Database, brokers: QueueSource
+    asked: QueuesAsked, placement: TopicPlacement, *, database: Database, brokers: Brokers
 ) -> list[Explanation]:
     async with database.connect() as connection:
         master = await broker_rows.find(
@@ -130,7 +97,7 @@ async def _explain_group(
 class _Asker:
     """Ask one master what is to be known of a topic's queues; what it does not tell is noted."""
 
-    def __init__(self, asked: QueuesAsked, address: str, brokers: QueueSource) -> None:
+    def __init__(self, asked: QueuesAsked, address: str, brokers: Brokers) -> None:
         self._asked, self._address, self._brokers = asked, address, brokers
         self._untold: dict[str, str] = {}
 
@@ -140,7 +107,8 @@ class _Asker:
         refusal = max_offset = None
         first = queues[0].queue_id if queues else 0
         try:
-            max_offset = await self._brokers.max_offset(at, topic, first)
+            request = GetMaxOffset(topic=topic, queue_id=first)
+            max_offset = await self._brokers.ask(at, request)
         except BrokerRefused as error:
             refusal = error.reason
         except BrokerUnreachable as error:
@@ -167,18 +135,20 @@ class _Asker:
         ]
 
     async def _ask_all(self) -> "_Told":
-        at, brokers = self._address, self._brokers
         group, topic = self._asked.consumer_group, self._asked.topic
         layout = asyncio.gather(
-            self._ask("what the broker permits", brokers.permission(at)),
-            self._ask("the topic's layout", brokers.topic_layout(at, topic)),
-            self._ask("whether the group may consume", brokers.group_settings(at, group)),
+            self._ask("what the broker permits", GetPermission()),
+            self._ask("the topic's layout", GetTopicLayout(topic)),
+            self._ask("whether the group may consume", GetGroupSettings(group)),
         )
         reading = asyncio.gather(
-            self._ask(MEMBERS, brokers.online_group(at, group)),
-            self._ask("the group's offsets", brokers.progress(at, group, topic)),
-            self._ask("who holds the queues", brokers.queue_locks(at, consumer_group=group)),
-            self._ask("who reads the queues", brokers.queue_readers(at, group, topic)),
+            self._ask(MEMBERS, GetOnlineGroup(group)),
+            self._ask("the group's offsets", GetProgress(group, topic)),
+            self._ask("who holds the queues", GetQueueLocks(group)),
+            self._ask(
+                "who reads the queues",
+                GetQueueReaders(consumer_group=group, topic=topic),
+            ),
         )
         permission, laid_out, group_settings = await layout
         online, progress, locks, readers = await reading
@@ -193,10 +163,10 @@ class _Asker:
             readers,
         )
 
-    async def _ask(self, what: str, answer: Awaitable[AnswerT]) -> AnswerT | None:
+    async def _ask(self, what: str, inquiry: Inquiry[AnswerT]) -> AnswerT | None:
         try:
-            return await answer
-        except (BrokerUnreachable, BrokerRefused) as error:
+            return await self._brokers.ask(self._address, inquiry)
+        except NoAnswer as error:
             self._untold[what] = error.reason
             return None
 

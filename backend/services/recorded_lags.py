@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from sqlalchemy.exc import DataError
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers, Inquiry, Round
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
 from backend.db import clusters, recorded_lags
@@ -16,32 +19,11 @@ from backend.db.engine import Database
 from backend.db.recorded_lags import LagKey
 from backend.domain.broker import MASTER_ID, Broker
 from backend.domain.page import Page, check_page_size, cut_page
-from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.domain.recorded_lag import RecordedLag, ToldLag, add_up
 
-BROKERS_AT_ONCE_MAX: Final = 64
 GROUPS_AT_ONCE_MAX: Final = 8
-BROKER_PATIENCE_S: Final = 20.0
 
 log = structlog.get_logger(__name__)
-
-
-class ProgressSource(Protocol):
-    """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def groups_with_offsets(self, address: str) -> list[str]:
-        """Ask which groups have committed an offset."""
-        ...
-
-    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
-        """Ask who of a group is connected."""
-        ...
-
-    async def progress(
-        self, address: str, group: str, topic: str | None = None
-    ) -> list[QueueProgress]:
-        """Ask how far a group is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +34,7 @@ class MeasureOutcome:
     silent_count: int
 
 
-async def measure_lags(
-    *, database: Database, brokers: ProgressSource, clock: Clock
-) -> MeasureOutcome:
+async def measure_lags(*, database: Database, brokers: Brokers, clock: Clock) -> MeasureOutcome:
     """Ask every master once; who does not answer leaves what it told before, with its instant.
 
     What one tells is kept at once, so that slow ones cost nobody else a run that is cut off.
@@ -62,14 +42,14 @@ async def measure_lags(
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
     masters = [one for one in online if one.broker_id == MASTER_ID]
-    slots = asyncio.Semaphore(BROKERS_AT_ONCE_MAX)
+    asking = Round(brokers)
     # One after another: a pool has few connections.
     turn = asyncio.Lock()
 
     async def measure(master: Broker) -> bool:
-        async with slots:
-            told = await _ask(master.address, brokers)
-        if told is None:
+        told = await asking.ask(master, MeasureGroups())
+        if isinstance(told, NoAnswer):
+            log.info("lags_not_measured", address=master.address, reason=str(told))
             return False
         async with turn:
             return await _record(master, told, database=database, clock=clock)
@@ -119,22 +99,29 @@ async def _record(
     return True
 
 
-async def _ask(address: str, brokers: ProgressSource) -> list[ToldLag] | None:
-    slots = asyncio.Semaphore(GROUPS_AT_ONCE_MAX)
+@dataclass(frozen=True, slots=True)
+class MeasureGroup(Inquiry[Sequence[ToldLag]]):
+    """Ask a broker how far a consumer group is in each topic."""
 
-    async def ask(group: str) -> list[ToldLag]:
-        async with slots:
-            online = await brokers.online_group(address, group)
-            if online is not None and online.is_broadcasting:
-                # Its members keep their own offsets: what is stored here is of former times.
-                return []
-            return add_up(group, await brokers.progress(address, group))
+    name: str
 
-    try:
-        async with asyncio.timeout(BROKER_PATIENCE_S):
-            names = await brokers.groups_with_offsets(address)
-            told = await asyncio.gather(*(ask(name) for name in names))
-    except (BrokerUnreachable, BrokerRefused, TimeoutError) as error:
-        log.info("lags_not_measured", address=address, reason=str(error) or "took too long")
-        return None
-    return [one for lags in told for one in lags]
+    async def put(self, brokers: Brokers, address: str) -> Sequence[ToldLag]:
+        """Ask whether its members share the messages, then how far they are."""
+        online = await brokers.ask(address, GetOnlineGroup(self.name))
+        if online is not None and online.is_broadcasting:
+            # Its members keep their own offsets: what is stored here is of former times.
+            return ()
+        return add_up(self.name, await brokers.ask(address, GetProgress(self.name)))
+
+
+class MeasureGroups(Inquiry[Sequence[ToldLag]]):
+    """Ask a broker how far all its consumer groups are."""
+
+    patience_s = 20.0
+
+    async def put(self, brokers: Brokers, address: str) -> Sequence[ToldLag]:
+        """Ask which groups there are, then about each."""
+        names = await brokers.ask(address, GetGroupsWithOffsets())
+        asked = {name: MeasureGroup(name) for name in names}
+        told = await brokers.ask_each(address, asked, at_once_max=GROUPS_AT_ONCE_MAX)
+        return [one for lags in told.values() for one in lags]

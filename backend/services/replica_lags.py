@@ -1,24 +1,15 @@
 """Ask the brokers of a group how far they are behind their master, now."""
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.replication import GetLogPosition
 from backend.domain.replica_group import Replica, ReplicaGroup
 from backend.domain.replica_identity import find_other
 from backend.domain.replica_lag import UNKNOWN_LAG, LogPosition, ReplicaLag, measure_lags
 from backend.services.group_changes import Controller, GroupName
 from backend.services.replica_groups import describe_group
-
-
-class PositionSource(Protocol):
-    """Speaks to brokers."""
-
-    async def log_position(self, address: str) -> LogPosition:
-        """Ask a broker where its log ends; as `Brokers.log_position`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +34,7 @@ class GroupLags:
     replicas: tuple[ToldLag, ...]
 
 
-async def measure_group(
-    name: GroupName, controller: Controller, brokers: PositionSource
-) -> GroupLags:
+async def measure_group(name: GroupName, controller: Controller, brokers: Brokers) -> GroupLags:
     """Ask all brokers of a group; the master is asked last, so that no lag is understated.
 
     Raises:
@@ -70,19 +59,14 @@ async def measure_group(
 
 
 async def _ask_all(
-    group: ReplicaGroup, replicas: Iterable[Replica], brokers: PositionSource
+    group: ReplicaGroup, replicas: Iterable[Replica], brokers: Brokers
 ) -> dict[int, LogPosition | str]:
-    asked = list(replicas)
-    answers = await asyncio.gather(*(_ask(group, replica, brokers) for replica in asked))
-    return {replica.broker_id: one for replica, one in zip(asked, answers, strict=True)}
-
-
-async def _ask(group: ReplicaGroup, replica: Replica, brokers: PositionSource) -> LogPosition | str:
-    try:
-        told = await brokers.log_position(replica.address)
-    except (BrokerUnreachable, BrokerRefused) as error:
-        return str(error)
-    return find_other(told.told_by, group, replica.broker_id) or told
+    told = await brokers.ask_all(replicas, GetLogPosition())
+    known = {
+        one.broker_id: find_other(position.told_by, group, one.broker_id) or position
+        for one, position in told.answers.items()
+    }
+    return known | {one.broker_id: str(error) for one, error in told.silent.items()}
 
 
 def _told(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from backend.clients.client_requests import ToldClient
+from backend.brokers.requests.clients import ToldClient
 from backend.domain.client import Client, Connection
 from backend.domain.queue_lock import BrokerKey
 

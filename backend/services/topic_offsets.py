@@ -3,21 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from backend.clients.broker_changes import QueueEnds
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.topics import GetTopicEnds, QueueEnds
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.topics import describe_topic, list_placements
-
-
-class EndSource(Protocol):
-    """Speaks to brokers."""
-
-    async def topic_ends(self, address: str, topic: str) -> dict[int, QueueEnds]:
-        """Ask where a topic's queues end; as `Brokers.topic_ends`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +34,7 @@ class TopicOffsets:
 
 
 async def list_offsets(
-    cluster_name: str, topic_name: str, *, database: Database, brokers: EndSource, clock: Clock
+    cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers, clock: Clock
 ) -> TopicOffsets:
     """Ask the masters of the broker groups that hold the topic, and nobody else.
 
@@ -54,11 +46,9 @@ async def list_offsets(
     topic = await describe_topic(cluster_name, topic_name, database=database)
     placements = (await list_placements([topic.id], database=database))[topic.id]
     holding = {one.group_name for one in placements}
-    questions = Questions()
+    questions = Questions(brokers)
     masters = await find_masters(cluster_name, questions, database=database, holding=holding)
-    told = await questions.ask_each(
-        masters, lambda one: brokers.topic_ends(one.address, topic_name)
-    )
+    told = await questions.ask_all(masters, GetTopicEnds(topic_name))
     queues = {
         (broker.group_name, queue_id): one
         for broker, ends in told.items()

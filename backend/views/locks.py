@@ -8,8 +8,8 @@ from uuid import UUID
 from backend.domain.queue_lock import Holder, Lease, QueueLock
 from backend.domain.queue_pause import Cause, Explanation
 from backend.domain.replica_group import LeasePolicy
+from backend.services.broker_questions import UnknownBroker
 from backend.services.operations.leases import OperationLease
-from backend.services.queue_locks import UnknownLocks
 from backend.services.queue_pauses import Explanations
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, in_graph
@@ -64,7 +64,7 @@ class UnknownLocksOut:
     why: str
 
     @classmethod
-    def of(cls, unknown: UnknownLocks) -> Self:
+    def of(cls, unknown: UnknownBroker) -> Self:
         """Show a broker that did not answer all."""
         return copied(cls, unknown.broker, why=unknown.why)
 

@@ -13,7 +13,7 @@ from typing import Final
 import uvloop
 from regent_engine import Command
 
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.client import RemotingClient
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies.groups import (
     ClientConnection,

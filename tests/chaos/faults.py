@@ -246,7 +246,9 @@ class Faults:
     async def _change_store(self, fault: Fault, victim: int, change: Callable[[], None]) -> None:
         """Change a store while its broker is down; as a variant, while every broker is."""
         agents = self._cluster.agents
-        down = list(AGENTS) if fault.is_variant else [victim]
+        # The victim first: as the only member of a new set it would lose what it alone may hold.
+        others = [agent for agent in AGENTS if agent != victim and fault.is_variant]
+        down = [victim, *others]
         for agent in down:
             agents[agent].kill()
         await asyncio.to_thread(change)

@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
-from backend.clients.remoting_client import RemotingClient
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import InvalidParameters
 from backend.nameserver.server import NameServer

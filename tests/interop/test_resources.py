@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
-from backend.clients.remoting_client import RemotingClient
 from backend.domain.client import ClientFilter, version_name
 from backend.domain.message import DeliveryState
 from backend.nameserver.server import NameServer

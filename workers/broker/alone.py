@@ -116,6 +116,9 @@ class Alone:
     def flush_failed(self) -> None:
         """Do nothing: no other broker takes over."""
 
+    def hurry(self) -> None:
+        """Do nothing: no controller elects this broker."""
+
     @property
     def _flush_timeout_s(self) -> float:
         return self._broker.settings.flush_timeout_ms / 1000

@@ -189,11 +189,15 @@ class Broker:
 
     def use_settings(self, settings: BrokerSettings, given: Mapping[str, str]) -> None:
         """Go by other settings from now on, as far as they count without a restart."""
+        was_cordoned = self.is_cordoned
         self.settings, self.given = settings, given
         self.cleaner.use_settings(settings)
         self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
         self.hot.facts_changed()
+        if self.is_cordoned != was_cordoned:
+            # The controller elects a cordoned replica last.
+            self.membership.hurry()
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.

@@ -88,3 +88,6 @@ class Membership(Protocol):
 
     def flush_failed(self) -> None:
         """Hear that it is not known what is on the disk."""
+
+    def hurry(self) -> None:
+        """Report the state of this broker to the controller now, before the next heartbeat."""

@@ -19,8 +19,8 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.requester import Requester, connect
 from workers.broker.registration import Registrant, Registration
-from workers.broker.requester import Requester, connect
 
 BACK_OFF_FIRST_S: Final = 0.1
 BACK_OFF_MAX_S: Final = 1.0
@@ -114,15 +114,14 @@ class NameServerLink:
                 await asyncio.sleep(MASTER_POLL_S)
 
     async def _stay(self) -> None:
-        socket = await connect(
-            self._host, self._port, peer_name="name server", on_close=self._event.set
-        )
+        place = (self._host, self._port)
+        socket = await connect(place, peer_name="name server", on_close=self._event.set)
         self._socket = socket
         try:
             while socket.is_open:
                 await self._register(socket)
                 await self._show_life(socket)
-            raise ConnectionResetError("the name server hung up")
+            raise ConnectionResetError("the name server closed the connection")
         finally:
             socket.close()
 

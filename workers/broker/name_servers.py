@@ -6,11 +6,11 @@ from typing import Final
 import structlog
 from regent_engine import Command
 
+from backend.remoting.address import Address
 from backend.remoting.errors import RemotingError
 from workers.broker.gate import WAIT_S_MAX
 from workers.broker.name_server_link import NameServerLink
 from workers.broker.registration import Registrant
-from workers.broker.settings import Address
 
 PUBLISH_TIMEOUT_S: Final = 3.0
 UNREGISTER_TIMEOUT_S: Final = 2.0

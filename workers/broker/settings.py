@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from backend.java_properties import parse_properties_text
+from backend.remoting.address import Address
 from backend.remoting.names import InvalidName, check_topic_name
 from workers.broker.property_types import (
     Choice,
@@ -29,7 +30,6 @@ _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
 
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
-Address = tuple[str, int]
 
 
 class InvalidSetting(ValueError):  # noqa: N818 - named for what it says, as all errors here

@@ -22,7 +22,7 @@ async def _collect(clients: Clients) -> CollectionOutcome:
     return await collect_samples(
         database=clients.database,
         redis=clients.redis,
-        source=clients.brokers,
+        brokers=clients.brokers,
         clock=clients.clock,
     )
 

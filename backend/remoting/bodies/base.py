@@ -1,8 +1,14 @@
 """The form that all bodies share: structs spelled on the wire in camel case."""
 
+from typing import TypeVar
+
 import msgspec
 
+from backend.remoting import java_json
 from backend.remoting.integers import Int32
+from backend.remoting.java_json import InvalidJson
+
+BodyT = TypeVar("BodyT")
 
 
 class Body(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
@@ -35,3 +41,23 @@ class KeyValueTable(Body, frozen=True, kw_only=True):
     """A flat table of texts (28, 103, 219)."""
 
     table: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def decode_queue_table(data: bytes, kind: type[BodyT]) -> list[tuple[MessageQueue, BodyT]]:
+    """Read a table whose keys are queues (remoting.md 3.2), by topic and queue.
+
+    Raises:
+        InvalidJson: the document is malformed, or holds no such table.
+    """
+    content = java_json.loads(data)
+    try:
+        found = [
+            (
+                java_json.decode(key.encode(), MessageQueue),
+                msgspec.convert(value, kind, strict=False),
+            )
+            for key, value in content["offsetTable"].items()
+        ]
+    except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
+        raise InvalidJson(str(error)) from error
+    return sorted(found, key=lambda one: (one[0].topic, one[0].queue_id))

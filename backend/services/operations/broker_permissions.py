@@ -7,7 +7,8 @@ without the write bit, so that routes change everywhere and no name server is to
 from dataclasses import dataclass
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.properties import GetPermission
 from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.domain.broker import Broker
@@ -95,8 +96,8 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
     """
     broker = await find_broker(order, context)
     try:
-        permission = await context.brokers.permission(broker.address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        permission = await context.brokers.ask(broker.address, GetPermission())
+    except NoAnswer as error:
         return Present(broker, None, error.reason)
     return Present(broker, permission, None)
 
@@ -144,10 +145,7 @@ async def check_other_queues(order: BrokerOrder, context: OperationContext) -> C
 
 async def read_back(address: str, intended: int, context: OperationContext) -> ReadBack:
     """Read back what a broker permits."""
-    try:
-        found: int | None = await context.brokers.permission(address)
-    except (BrokerUnreachable, BrokerRefused):
-        found = None
+    found = await context.brokers.find(address, GetPermission())
     told = None if found is None else permission_text(found)
     return groups.compare(f"brokerPermission of {address}", permission_text(intended), told)
 

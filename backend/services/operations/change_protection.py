@@ -124,8 +124,7 @@ async def _is_known(order: ChangeProtection, context: OperationContext) -> bool 
         told = await group_settings.read_settings(cluster_name, name, (), context)
         if told.held:
             return True
-        is_silent = any(isinstance(one, masters.Silence) for one in told.answers.values())
-        return None if is_silent or told.meant.missing else False
+        return None if told.answers.silent or told.meant.missing else False
     async with context.database.connect() as connection:
         if order.resource_kind is ResourceKind.TOPIC:
             return bool(await topics.list_groups_of(connection, cluster_name, name))

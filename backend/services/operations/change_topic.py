@@ -12,7 +12,6 @@ from backend.domain.topic_layout import TopicLayout, TopicWish
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.actions.topics import PutTopic
 from backend.services.operations.kind import Facts, Kind, OperationContext
-from backend.services.operations.masters import Silence
 from backend.services.operations.steps import planned_steps
 from backend.services.operations.topic_layouts import Layouts, Places, TopicPlacements
 from backend.services.topics import find_topic_version
@@ -131,12 +130,15 @@ async def _check_left(
         return []
     name = "no message is left where nobody reads"
     ends = await topic_layouts.read_ends([*fewer], topic, context)
-    count = 0
-    for one, told in ends.items():
-        if isinstance(told, Silence):
-            why = f"{one.group_name} does not tell what is in its queues: {told.reason}"
-            return [Check(name, CheckVerdict.WARN, why)]
-        count += sum(e.count for queue_id, e in told.items() if queue_id >= fewer[one])
+    for one, error in ends.silent.items():
+        why = f"{one.group_name} does not tell what is in its queues: {error.reason}"
+        return [Check(name, CheckVerdict.WARN, why)]
+    count = sum(
+        e.count
+        for one, told in ends.answers.items()
+        for queue_id, e in told.items()
+        if queue_id >= fewer[one]
+    )
     if not count:
         return [Check(name, CheckVerdict.PASS, "the queues that are given up are empty")]
     why = f"{count} messages stand in queues that consumers would read no more, until it is undone"

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.figures import GetBrokerSample
+from backend.brokers.requests.topics import GetDelayedCounts
 from backend.domain.broker_property import BrokerProperty
 from backend.domain.plan import Check, CheckVerdict
 from backend.services.operations.kind import OperationContext
@@ -83,11 +85,9 @@ async def _check_message_size(
 
 async def _check_hours(address: str, hours: str, context: OperationContext) -> Check:
     name = "nothing that is kept now is deleted"
-    try:
-        sample = await context.brokers.sample(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
-        return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
-    held = sample.commit_log_max_position - sample.commit_log_min_position
+    held = await _held_bytes(address, context)
+    if isinstance(held, str):
+        return Check(name, CheckVerdict.WARN, held)
     why = (
         f"the log holds {held} bytes; a file whose last message is older than {hours} hours is"
         " deleted at the next cleaning, with messages that no consumer has read"
@@ -97,11 +97,9 @@ async def _check_hours(address: str, hours: str, context: OperationContext) -> C
 
 async def _check_bytes(address: str, bytes_max: int, context: OperationContext) -> Check:
     name = "nothing that is kept now is deleted"
-    try:
-        sample = await context.brokers.sample(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
-        return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
-    held = sample.commit_log_max_position - sample.commit_log_min_position
+    held = await _held_bytes(address, context)
+    if isinstance(held, str):
+        return Check(name, CheckVerdict.WARN, held)
     if held <= bytes_max:
         return Check(name, CheckVerdict.PASS, f"the log holds {held} bytes")
     why = (
@@ -111,9 +109,18 @@ async def _check_bytes(address: str, bytes_max: int, context: OperationContext) 
     return Check(name, CheckVerdict.WARN, why)
 
 
+async def _held_bytes(address: str, context: OperationContext) -> int | str:
+    """Say how many bytes the log holds, or why that is not known."""
+    try:
+        sample = await context.brokers.ask(address, GetBrokerSample())
+    except NoAnswer as error:
+        return f"the broker does not tell what it holds: {error}"
+    return sample.commit_log_max_position - sample.commit_log_min_position
+
+
 async def _waiting(address: str, context: OperationContext) -> dict[int, int] | str:
     """Count the delayed messages that wait by level, or say why that is not known."""
     try:
-        return await context.brokers.delayed_counts(address)
-    except (BrokerUnreachable, BrokerRefused) as error:
+        return await context.brokers.ask(address, GetDelayedCounts())
+    except NoAnswer as error:
         return f"the broker does not tell how many messages wait: {error}"

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from backend.brokers.asking import Answers
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetProgress
 from backend.db import protections
 from backend.domain.operation_errors import ConsumerGroupNotFound
 from backend.domain.orders.consumer_group import (
@@ -24,7 +27,7 @@ from backend.services.operations.actions.topics import DeleteTopic, RemoveRoutes
 from backend.services.operations.group_leftovers import Leftover
 from backend.services.operations.group_settings import GroupPlacements
 from backend.services.operations.kind import Action, Facts, Kind, OperationContext
-from backend.services.operations.masters import Master, Silence
+from backend.services.operations.masters import Master
 from backend.services.operations.placements import listed
 from backend.services.operations.steps import planned_steps
 
@@ -37,12 +40,12 @@ class Present:
     """Hold how masters serve the group, and who of it is connected to each of them."""
 
     placements: GroupPlacements
-    online: Mapping[Master, OnlineGroup | Silence | None]
+    online: Answers[Master, OnlineGroup | None]
 
     @property
     def members(self) -> list[str]:
         """Name those who are connected."""
-        online = [one for one in self.online.values() if isinstance(one, OnlineGroup)]
+        online = [one for one in self.online.answers.values() if one is not None]
         return sorted({member.client_id for one in online for member in one.members})
 
 
@@ -55,14 +58,12 @@ async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> F
         BrokerGroupNotFound: a group named is not there.
         ConsumerGroupNotFound: no master asked knows it.
     """
-    group, brokers = masters.check_consumer_group(order.group_name), context.brokers
+    group = masters.check_consumer_group(order.group_name)
     found = await group_settings.read_settings(
         order.cluster_name, group, order.broker_groups, context
     )
     found.check_known(ConsumerGroupNotFound(order.cluster_name, group))
-    online = await masters.ask_each(
-        found.held, lambda one: brokers.online_group(one.address, group)
-    )
+    online = await context.brokers.ask_all(found.held, GetOnlineGroup(group))
     present = Present(found, online)
     protected = await _find_protected(order, context)
     return Facts(
@@ -71,7 +72,7 @@ async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> F
         (
             check_unprotected(protected),
             found.masters_check,
-            masters.check_answers({**found.answers, **online}),
+            masters.check_answers(found.answers, online),
             _check_members(present.members),
         ),
     )
@@ -83,13 +84,10 @@ async def preview(
     """Say what of the group's place would be lost."""
     group, placements = order.group_name, facts.seen.placements
     held, holders = placements.held, sorted(placements.held)
-    brokers = context.brokers
-    progress = await masters.ask_each(held, lambda one: brokers.progress(one.address, group))
+    progress = await context.brokers.ask_all(held, GetProgress(group))
     lags = _lags(progress, facts.seen.online)
     found = await group_leftovers.find_leftovers(group, placements.meant.found, context)
     gone = found if order.cleans_up else []
-    silences = {master: why for one in gone for master, why in one.silences.items()}
-    answers = {**placements.answers, **facts.seen.online, **progress, **silences}
     unprotected, masters_check, _, unused = facts.checks
     return Plan(
         summary=f"Consumer group {group} is deleted on {masters.count_groups(held)}"
@@ -103,7 +101,9 @@ async def preview(
         checks=(
             unprotected,
             masters_check,
-            masters.check_answers(answers),
+            masters.check_answers(
+                placements.answers, facts.seen.online, progress, *(one.layouts for one in gone)
+            ),
             unused,
             await masters.check_fencing(placements.meant.found, context),
         ),
@@ -171,15 +171,15 @@ def _loss(lags: Sequence[Lags], gone: Sequence[Leftover]) -> str:
 
 
 def _lags(
-    progress: Mapping[Master, Sequence[QueueProgress] | Silence],
-    online: Mapping[Master, OnlineGroup | Silence | None],
+    progress: Answers[Master, list[QueueProgress]],
+    online: Answers[Master, OnlineGroup | None],
 ) -> list[Lags]:
     """Count for each master that answers what is unread of each topic."""
     counted: list[Lags] = []
-    for master, queues in progress.items():
-        group = online[master]
-        if isinstance(queues, Silence) or isinstance(group, Silence):
+    for master, queues in progress.answers.items():
+        if master in online.silent:
             continue
+        group = online.answers[master]
         # The members of a broadcasting group keep their own offsets.
         is_kept = group is None or not group.is_broadcasting
         topics = {queue.topic for queue in queues} if is_kept else set()

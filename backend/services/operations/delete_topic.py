@@ -4,6 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetProgress
+from backend.brokers.requests.topics import GetGroupsOfTopic
 from backend.db import protections
 from backend.db import topics as topic_rows
 from backend.domain.errors import TopicNotFound
@@ -27,7 +31,7 @@ from backend.services import topics
 from backend.services.operations import masters, topic_layouts
 from backend.services.operations.actions import topics as topic_actions
 from backend.services.operations.kind import Action, Facts, Kind, OperationContext
-from backend.services.operations.masters import Master, Silence
+from backend.services.operations.masters import Master
 from backend.services.operations.placements import listed
 from backend.services.operations.steps import planned_steps
 from backend.services.operations.topic_layouts import TopicPlacements
@@ -194,24 +198,21 @@ def _actions(order: DeleteTopic, holders: Sequence[Master]) -> list[Action]:
 async def _count_messages(
     holders: Sequence[Master], topic: str, context: OperationContext
 ) -> dict[str, int | None]:
-    ends = await topic_layouts.read_ends(holders, topic, context)
+    ends = (await topic_layouts.read_ends(holders, topic, context)).answers
     return {
-        one.group_name: None if isinstance(told, Silence) else sum(e.count for e in told.values())
-        for one, told in ends.items()
+        one.group_name: sum(e.count for e in ends[one].values()) if one in ends else None
+        for one in holders
     }
 
 
 async def _read_content(present: Present, topic: str, context: OperationContext) -> Content:
-    consuming = await masters.ask_each(
-        present.placements.held, lambda one: _ask_groups(one, topic, context)
-    )
+    consuming = await context.brokers.ask_all(present.placements.held, _GetConsumers(topic))
     lags: dict[str, list[int | None]] = {}
     member_counts: dict[str, list[int | None]] = {}
-    for one, told in consuming.items():
-        if isinstance(told, Silence):
-            unknown = f"groups on {one.group_name}"
-            lags[unknown], member_counts[unknown] = [None], [None]
-            continue
+    for one in consuming.silent:
+        unknown = f"groups on {one.group_name}"
+        lags[unknown], member_counts[unknown] = [None], [None]
+    for told in consuming.answers.values():
         for name, (lag, member_count) in told.items():
             lags.setdefault(name, []).append(lag)
             member_counts.setdefault(name, []).append(member_count)
@@ -233,34 +234,38 @@ def _if_known(fold: Callable[[list[int]], int], found: Sequence[int | None]) -> 
     return fold(known) if len(known) == len(found) else None
 
 
-async def _ask_groups(
-    master: Master, topic: str, context: OperationContext
-) -> dict[str, tuple[int | None, int | None]]:
+@dataclass(frozen=True, slots=True)
+class _GetConsumers(Inquiry[dict[str, tuple[int | None, int | None]]]):
     """Ask who consumes a topic, and of the first of them how far they are and who is there."""
-    names = await context.brokers.groups_of_topic(master.address, topic)
-    told: dict[str, tuple[int | None, int | None]] = dict.fromkeys(names, (None, None))
-    for name in names[:GROUPS_ASKED_MAX]:
-        told[name] = await _ask_group(master, name, topic, context)
-    return told
+
+    topic_name: str
+
+    async def put(self, brokers: Brokers, address: str) -> dict[str, tuple[int | None, int | None]]:
+        names = await brokers.ask(address, GetGroupsOfTopic(self.topic_name))
+        told: dict[str, tuple[int | None, int | None]] = dict.fromkeys(names, (None, None))
+        for name in names[:GROUPS_ASKED_MAX]:
+            found = await brokers.find(address, _GetConsumer(name, self.topic_name))
+            told[name] = found or (None, None)
+        return told
 
 
-async def _ask_group(
-    master: Master, name: str, topic: str, context: OperationContext
-) -> tuple[int | None, int | None]:
+@dataclass(frozen=True, slots=True)
+class _GetConsumer(Inquiry[tuple[int | None, int]]):
     """Ask for a group's lag in a topic and how many of its members are connected."""
-    brokers = context.brokers
 
-    async def ask(one: Master) -> tuple[int | None, int]:
-        progress = await brokers.progress(one.address, name, topic)
-        online = await brokers.online_group(one.address, name)
+    consumer_group_name: str
+    topic_name: str
+
+    async def put(self, brokers: Brokers, address: str) -> tuple[int | None, int]:
+        progress = await brokers.ask(
+            address, GetProgress(self.consumer_group_name, self.topic_name)
+        )
+        online = await brokers.ask(address, GetOnlineGroup(self.consumer_group_name))
         if online is None:
             return add_lags(progress), 0
         # The members of a broadcasting group keep their own offsets.
         lag = 0 if online.is_broadcasting else add_lags(progress)
         return lag, len({member.client_id for member in online.members})
-
-    told = (await masters.ask_each([master], ask))[master]
-    return (None, None) if isinstance(told, Silence) else told
 
 
 def _check_empty(count: int | None) -> Check:

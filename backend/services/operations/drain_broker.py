@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
+from backend.domain.leftovers import Leftovers
 from backend.domain.orders.broker import DrainBroker
 from backend.domain.orders.replica_group import ElectMaster
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.services.group_changes import GroupView, find_group
-from backend.services.leftovers import Leftovers, find_leftovers
+from backend.services.leftovers import FindLeftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import cordon_broker, elect_master, groups, writers
 from backend.services.operations.actions.brokers import (
@@ -81,7 +81,7 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
     election = None
     if present.order is not None and present.election is not None:
         election = await elect_master.preview(present.order, present.election, context)
-    left = None if is_read_elsewhere else await _leftovers(address, context)
+    left = None if is_read_elsewhere else await context.brokers.find(address, FindLeftovers())
     return Plan(
         summary=f"Broker {order.target} ({address}) is drained: {_summary(present)}",
         risk=Risk.SERVICE,
@@ -163,13 +163,6 @@ def _find_heir(view: GroupView | None, address: str) -> int | None:
         return (told.is_verified, not told.is_cordoned, told.max_offset, -broker_id)
 
     return max(heirs, key=rank)
-
-
-async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
-    try:
-        return await find_leftovers(address, context.brokers)
-    except (BrokerUnreachable, BrokerRefused):
-        return None
 
 
 def _summary(present: Present) -> str:

@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.errors import NoAnswer
 from backend.db import operations
 from backend.domain import operation_run as domain
 from backend.domain.errors import BrokerGroupBusy, DomainError, MasterLeaseLive
@@ -57,8 +57,7 @@ SLICE: Final = timedelta(seconds=25)
 # The outcome of the attempt is open, or a later one may go better.
 _OPEN: Final = (
     Unfinished,
-    BrokerUnreachable,
-    BrokerRefused,
+    NoAnswer,
     BrokerSilent,
     BrokerGroupBusy,
     MasterLeaseLive,

@@ -1,15 +1,17 @@
 """Find what a consumer group leaves behind in topics of its own: retries and dead letters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.brokers.asking import Answers
+from backend.brokers.requests.topics import GetTopicLayout
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting.names import dead_letter_topic, retry_topic
 from backend.services.operations import topic_layouts
 from backend.services.operations.actions.topics import DeleteTopic, RemoveRoutes
 from backend.services.operations.kind import Action, OperationContext
-from backend.services.operations.masters import Master, Silence, ask_each
+from backend.services.operations.masters import Master
 from backend.services.operations.placements import listed
 
 
@@ -24,7 +26,7 @@ class Leftover:
     topic_name: str
     holders: tuple[Master, ...]
     message_count: int | None
-    silences: Mapping[Master, Silence]
+    layouts: Answers[Master, TopicLayout | None]
 
     @property
     def text(self) -> str:
@@ -76,15 +78,9 @@ def facts_of(found: Sequence[Leftover]) -> list[dict[str, Any]]:
 async def _find(
     word: str, topic: str, masters: Sequence[Master], context: OperationContext
 ) -> Leftover:
-    brokers = context.brokers
-    layouts = await ask_each(masters, lambda one: brokers.topic_layout(one.address, topic))
-    holders = sorted(one for one, told in layouts.items() if isinstance(told, TopicLayout))
-    silences = {one: told for one, told in layouts.items() if isinstance(told, Silence)}
+    layouts = await context.brokers.ask_all(masters, GetTopicLayout(topic))
+    holders = sorted(one for one, layout in layouts.answers.items() if layout is not None)
     ends = await topic_layouts.read_ends(holders, topic, context)
-    counts = [
-        None if isinstance(told, Silence) else sum(end.count for end in told.values())
-        for told in ends.values()
-    ]
-    known = [count for count in counts if count is not None]
-    is_known = len(known) == len(counts) and not silences
-    return Leftover(word, topic, tuple(holders), sum(known) if is_known else None, silences)
+    count = sum(end.count for told in ends.answers.values() for end in told.values())
+    is_known = not (layouts.silent or ends.silent)
+    return Leftover(word, topic, tuple(holders), count if is_known else None, layouts)

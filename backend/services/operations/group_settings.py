@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from backend.brokers.requests.consumer_groups import GetGroupSettings
 from backend.domain.consumer_group import GroupSettings, GroupWish, describe
 from backend.domain.plan import Difference
 from backend.domain.version import version_by_group
@@ -27,13 +28,8 @@ async def read_settings(
         ClusterNotFound: no cluster is.
         BrokerGroupNotFound: a group named is not there.
     """
-    brokers = context.brokers
     return await placements.read_placements(
-        "group",
-        cluster_name,
-        chosen,
-        lambda one: brokers.group_settings(one.address, group),
-        context,
+        "group", cluster_name, chosen, GetGroupSettings(group), context
     )
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db import operations

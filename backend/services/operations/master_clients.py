@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Final
 
-from backend.clients.brokers import BrokerRefused, Brokers, BrokerUnreachable
-from backend.clients.client_requests import ToldClients
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.errors import NOT_TOLD_BY_STOCK, NoAnswer
+from backend.brokers.requests.clients import GetClients, ToldClients
+from backend.brokers.requests.locks import GetQueueLocks
 from backend.domain.queue_lock import HeldLocks
 from backend.services.operations.masters import shortened
 
-ASKED_FOR_S: Final = 1.0
-"""A silent broker may not delay a plan for long."""
 NAMED_MAX: Final = 100
 
 
@@ -55,17 +55,24 @@ async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
     if brokers is None:
         return MasterClients(unknown="this process speaks to no brokers")
     try:
-        async with asyncio.timeout(ASKED_FOR_S):
-            clients, locks = await asyncio.gather(
-                brokers.connected_clients(address), brokers.queue_locks(address)
-            )
-    except (BrokerUnreachable, BrokerRefused) as error:
+        return await brokers.ask(address, GetMasterClients())
+    except NoAnswer as error:
         return MasterClients(unknown=error.reason)
-    except TimeoutError:
-        return MasterClients(unknown=f"{address} did not answer within {ASKED_FOR_S:.0f} s")
-    if clients is None:
-        return MasterClients(unknown="it does not tell, as stock brokers do not")
-    return _of(clients, locks)
+
+
+class GetMasterClients(Inquiry[MasterClients]):
+    """Ask a broker for its clients and its locks; a silent one may not delay a plan for long."""
+
+    patience_s = 1.0
+
+    async def put(self, brokers: Brokers, address: str) -> MasterClients:
+        """Ask for both at once."""
+        clients, locks = await asyncio.gather(
+            brokers.ask(address, GetClients()), brokers.ask(address, GetQueueLocks())
+        )
+        if clients is None:
+            return MasterClients(unknown=NOT_TOLD_BY_STOCK)
+        return _of(clients, locks)
 
 
 def _of(told: ToldClients, locks: HeldLocks) -> MasterClients:

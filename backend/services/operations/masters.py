@@ -3,12 +3,12 @@
 Topics, consumer groups and offsets stand on masters; replicas take them over.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Answers
+from backend.brokers.requests.properties import IsFencing
 from backend.db import brokers as broker_rows
 from backend.db import clusters
 from backend.domain.errors import BrokerGroupNotFound, InvalidName
@@ -18,10 +18,7 @@ from backend.domain.plan import Check, CheckVerdict, Precondition
 from backend.remoting import names
 from backend.services.operations.kind import OperationContext
 
-ASKED_AT_ONCE_MAX: Final = 32
 NAMED_MAX: Final = 20
-
-ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,13 +27,6 @@ class Master:
 
     group_name: str
     address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Say why a master does not tell what it was asked for."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,48 +83,26 @@ async def find_masters(
     )
 
 
-async def ask_each(
-    masters: Iterable[Master], ask: Callable[[Master], Awaitable[ValueT]]
-) -> dict[Master, ValueT | Silence]:
-    """Ask masters, some at a time; one that does not tell gives a silence."""
-    places = asyncio.Semaphore(ASKED_AT_ONCE_MAX)
-
-    async def ask_one(master: Master) -> ValueT | Silence:
-        async with places:
-            try:
-                return await ask(master)
-            except (BrokerUnreachable, BrokerRefused) as error:
-                return Silence(error.reason)
-
-    listed = list(masters)
-    answers = await asyncio.gather(*(ask_one(master) for master in listed))
-    return dict(zip(listed, answers, strict=True))
-
-
-def check_answers(answers: Mapping[Master, object]) -> Check:
+def check_answers(*answers: Answers[Master, Any]) -> Check:
     """Say whether all masters told what a plan is made from; it can't be made without."""
     name = "every master tells"
-    silent = {one: told for one, told in answers.items() if isinstance(told, Silence)}
+    silent = {one: error for each in answers for one, error in each.silent.items()}
     if not silent:
         return Check(name, CheckVerdict.PASS, "all that were asked have answered")
-    told = shortened(f"{one.group_name} ({silence.reason})" for one, silence in silent.items())
+    told = shortened(f"{one.group_name} ({error.reason})" for one, error in silent.items())
     return Check(name, CheckVerdict.BLOCK, f"no answer from {told}")
 
 
-def describe_fencing(answers: Mapping[Master, bool | Silence]) -> Check:
-    """Say where a worker that was overtaken is refused by the broker itself."""
-    stock = [one.group_name for one, is_ours in answers.items() if is_ours is not True]
+async def check_fencing(masters: Iterable[Master], context: OperationContext) -> Check:
+    """Ask where a worker that was overtaken is refused by the broker itself, and say so."""
+    asked = list(masters)
+    heeding = (await context.brokers.ask_all(asked, IsFencing())).answers
+    stock = [one.group_name for one in asked if not heeding.get(one)]
     name = "fencing"
     if not stock:
         return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")
     why = f"only the journal fences on {shortened(stock)}: stock brokers know no fencing numbers"
     return Check(name, CheckVerdict.WARN, why)
-
-
-async def check_fencing(masters: Iterable[Master], context: OperationContext) -> Check:
-    """Ask which masters heed fencing numbers, and say so."""
-    brokers = context.brokers
-    return describe_fencing(await ask_each(masters, lambda one: brokers.is_fencing(one.address)))
 
 
 def check_topic(name: str) -> str:

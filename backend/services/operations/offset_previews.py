@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.consumer_groups import GetGroupSettings, GetOnlineGroup
+from backend.brokers.requests.offsets import GetCommittedOffsets, GetOffsetsAt
+from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout
 from backend.domain.offset_reset import Position, QueueReset, ResetMode
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.offset import ResetOffsets
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
 from backend.services.operations import masters
-from backend.services.operations.kind import OperationContext
 from backend.services.operations.masters import Master, Masters
 
 KIND_NAME: Final = "reset_offsets"
@@ -35,63 +38,94 @@ class Seen:
 Held = Mapping[Master, Seen]
 
 
-async def look(master: Master, order: ResetOffsets, context: OperationContext) -> Seen:
+@dataclass(frozen=True, slots=True)
+class Look(Inquiry[Seen]):
     """Ask a master for the queues that are meant, their ends and where the group is.
 
-    Where a time is in a queue is for `complete` to ask: until then the oldest message stands there.
+    Where a time is in a queue is for `Complete` to ask: until then the oldest message stands there.
     """
-    brokers, address = context.brokers, master.address
-    group, topic = order.consumer_group, order.topic_name
-    layout = await brokers.topic_layout(address, topic)
-    if layout is None:
-        return Seen((), is_held=False)
-    given = {
-        one.queue_id: one.offset for one in order.offsets if one.group_name == master.group_name
-    }
-    wanted = [*given] or [*order.queue_ids] or [*range(layout.read_queue_count)]
-    missing = [one for one in wanted if one >= layout.read_queue_count]
-    if missing:
-        raise InvalidParameters(
-            KIND_NAME,
-            f"{topic} has {layout.read_queue_count} queues on {master.group_name},"
-            f" none is {missing[0]}",
+
+    broker_group_name: str
+    order: ResetOffsets
+
+    async def put(self, brokers: Brokers, address: str) -> Seen:
+        """Ask how the topic is laid out, then about its queues.
+
+        Raises:
+            InvalidParameters: the master has fewer queues than the order names.
+        """
+        order, topic = self.order, self.order.topic_name
+        layout = await brokers.ask(address, GetTopicLayout(topic))
+        if layout is None:
+            return Seen((), is_held=False)
+        given = {
+            one.queue_id: one.offset
+            for one in order.offsets
+            if one.group_name == self.broker_group_name
+        }
+        wanted = [*given] or [*order.queue_ids] or [*range(layout.read_queue_count)]
+        self._check_held(wanted, layout.read_queue_count)
+        ends, former, online = await asyncio.gather(
+            brokers.ask(address, GetTopicEnds(topic)),
+            brokers.ask(address, self._committed(order.consumer_group, wanted)),
+            brokers.ask(address, GetOnlineGroup(order.consumer_group)),
         )
-    ends, former, members = await asyncio.gather(
-        brokers.topic_ends(address, topic),
-        brokers.committed_offsets(address, group, topic, wanted),
-        brokers.members(address, group),
-    )
-    source: Mapping[int, int | None] = {}
-    if order.source_group is not None:
-        source = await brokers.committed_offsets(address, order.source_group, topic, wanted)
-        wanted = [queue_id for queue_id in wanted if source[queue_id] is not None]
-    queues = []
-    for queue_id in wanted:
-        low, high = (ends[queue_id].low, ends[queue_id].high) if queue_id in ends else (0, 0)
-        offset = {
-            Position.EARLIEST: low,
-            Position.LATEST: high,
-            Position.TIME: low,
-            Position.OFFSET: order.offset or 0,
-            Position.GIVEN: given.get(queue_id, 0),
-            Position.GROUP: source.get(queue_id) or 0,
-        }[order.position]
-        queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
-    return Seen(tuple(queues), tuple(members))
+        source: Mapping[int, int | None] = {}
+        if order.source_group is not None:
+            source = await brokers.ask(address, self._committed(order.source_group, wanted))
+            wanted = [queue_id for queue_id in wanted if source[queue_id] is not None]
+        queues = []
+        for queue_id in wanted:
+            low, high = (ends[queue_id].low, ends[queue_id].high) if queue_id in ends else (0, 0)
+            offset = {
+                Position.EARLIEST: low,
+                Position.LATEST: high,
+                Position.TIME: low,
+                Position.OFFSET: order.offset or 0,
+                Position.GIVEN: given.get(queue_id, 0),
+                Position.GROUP: source.get(queue_id) or 0,
+            }[order.position]
+            queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
+        members = set() if online is None else {one.client_id for one in online.members}
+        return Seen(tuple(queues), tuple(sorted(members)))
+
+    def _check_held(self, wanted: Sequence[int], queue_count: int) -> None:
+        missing = [one for one in wanted if one >= queue_count]
+        if missing:
+            raise InvalidParameters(
+                KIND_NAME,
+                f"{self.order.topic_name} has {queue_count} queues on {self.broker_group_name},"
+                f" none is {missing[0]}",
+            )
+
+    def _committed(self, consumer_group_name: str, queue_ids: Sequence[int]) -> GetCommittedOffsets:
+        return GetCommittedOffsets(
+            consumer_group=consumer_group_name,
+            topic=self.order.topic_name,
+            queue_ids=queue_ids,
+        )
 
 
-async def complete(
-    master: Master, seen: Seen, order: ResetOffsets, context: OperationContext
-) -> Seen:
+@dataclass(frozen=True, slots=True)
+class Complete(Inquiry[Seen]):
     """Ask a master for what only the preview needs: whether it knows the group, and the time."""
-    brokers, address = context.brokers, master.address
-    settings = await brokers.group_settings(address, order.consumer_group)
-    queues = seen.queues
-    if order.timestamp_ms is not None:
-        wanted = [queue.queue_id for queue in queues]
-        at = await brokers.offsets_at(address, order.topic_name, wanted, order.timestamp_ms)
-        queues = tuple(replace(queue, offset=at.get(queue.queue_id, 0)) for queue in queues)
-    return replace(seen, queues=queues, is_known=settings is not None)
+
+    seen: Seen
+    order: ResetOffsets
+
+    async def put(self, brokers: Brokers, address: str) -> Seen:
+        """Ask for the group, then where the time is in each queue."""
+        order, queues = self.order, self.seen.queues
+        settings = await brokers.ask(address, GetGroupSettings(order.consumer_group))
+        if order.timestamp_ms is not None:
+            request = GetOffsetsAt(
+                topic=order.topic_name,
+                queue_ids=[queue.queue_id for queue in queues],
+                timestamp_ms=order.timestamp_ms,
+            )
+            at = await brokers.ask(address, request)
+            queues = tuple(replace(queue, offset=at.get(queue.queue_id, 0)) for queue in queues)
+        return replace(self.seen, queues=queues, is_known=settings is not None)
 
 
 def mode(order: ResetOffsets, members: Sequence[str]) -> ResetMode:

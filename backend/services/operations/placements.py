@@ -1,15 +1,17 @@
 """Read how masters hold a topic or a consumer group, and say what is to become of it there."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from backend.brokers.asking import Answers, Inquiry
+from backend.brokers.errors import NoAnswer
 from backend.domain.errors import DomainError
 from backend.domain.plan import Check, CheckVerdict, Precondition
 from backend.services.operations import masters
 from backend.services.operations.actions.placed import Held, held_text
 from backend.services.operations.kind import OperationContext
-from backend.services.operations.masters import Master, Masters, Silence
+from backend.services.operations.masters import Master, Masters
 
 HeldT = TypeVar("HeldT", bound=Held)
 
@@ -23,17 +25,13 @@ class Placements(Generic[HeldT]):
 
     noun: str
     meant: Masters
-    answers: Mapping[Master, HeldT | Silence | None]
+    answers: Answers[Master, HeldT | None]
     is_chosen: bool
 
     @property
     def held(self) -> dict[Master, HeldT]:
         """Return how those hold it that do."""
-        return {
-            one: told
-            for one, told in self.answers.items()
-            if told is not None and not isinstance(told, Silence)
-        }
+        return {one: told for one, told in self.answers.answers.items() if told is not None}
 
     @property
     def preconditions(self) -> tuple[Precondition, ...]:
@@ -43,9 +41,10 @@ class Placements(Generic[HeldT]):
     @property
     def answer_facts(self) -> tuple[Precondition, ...]:
         """Name how each master holds it as a fact."""
+        told = {**self.answers.answers, **self.answers.silent}
         return tuple(
-            Precondition(f"{self.noun} on {one.group_name}", answer_text(self.answers[one]))
-            for one in sorted(self.answers)
+            Precondition(f"{self.noun} on {one.group_name}", answer_text(told[one]))
+            for one in sorted(told)
         )
 
     @property
@@ -82,13 +81,13 @@ class Placements(Generic[HeldT]):
         Raises:
             DomainError: the one given.
         """
-        if not self.held and not any(isinstance(one, Silence) for one in self.answers.values()):
+        if not self.held and not self.answers.silent:
             raise absent
 
 
-def answer_text(answer: Held | Silence | None) -> str:
+def answer_text(answer: Held | NoAnswer | None) -> str:
     """Write what a master answered."""
-    if isinstance(answer, Silence):
+    if isinstance(answer, NoAnswer):
         return f"not told: {answer.reason}"
     return held_text(answer)
 
@@ -97,7 +96,7 @@ async def read_placements(
     noun: str,
     cluster_name: str,
     chosen: Sequence[str],
-    ask: Callable[[Master], Awaitable[HeldT | None]],
+    inquiry: Inquiry[HeldT | None],
     context: OperationContext,
 ) -> Placements[HeldT]:
     """Ask the masters that are meant how they hold something.
@@ -108,7 +107,8 @@ async def read_placements(
         BrokerGroupNotFound: a group named is not there.
     """
     meant = await masters.find_masters(cluster_name, chosen, context)
-    return Placements(noun, meant, await masters.ask_each(meant.found, ask), bool(chosen))
+    answers = await context.brokers.ask_all(meant.found, inquiry)
+    return Placements(noun, meant, answers, bool(chosen))
 
 
 def listed(places: Sequence[Master]) -> list[dict[str, str]]:

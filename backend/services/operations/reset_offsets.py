@@ -1,9 +1,9 @@
 """Have a consumer group go on reading elsewhere: by time, at an end, or at given offsets."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from backend.brokers.asking import Answers
 from backend.domain.errors import TopicNotFound
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
@@ -13,7 +13,7 @@ from backend.services.operations import masters
 from backend.services.operations import offset_previews as previews
 from backend.services.operations.actions.offsets import CommitOffsets
 from backend.services.operations.kind import Facts, Kind, OperationContext
-from backend.services.operations.masters import Master, Masters, Silence
+from backend.services.operations.masters import Master, Masters
 from backend.services.operations.offset_previews import Seen
 from backend.services.operations.steps import planned_steps
 
@@ -23,21 +23,17 @@ class Present:
     """Hold what each master that is meant answered."""
 
     meant: Masters
-    answers: Mapping[Master, Seen | Silence]
+    answers: Answers[Master, Seen]
 
     @property
     def held(self) -> previews.Held:
         """Return what those answered that hold queues which are meant."""
-        return {
-            one: told
-            for one, told in self.answers.items()
-            if isinstance(told, Seen) and told.queues
-        }
+        return {one: told for one, told in self.answers.answers.items() if told.queues}
 
     @property
     def is_silent(self) -> bool:
         """Tell whether a master did not answer."""
-        return any(isinstance(one, Silence) for one in self.answers.values())
+        return bool(self.answers.silent)
 
     @property
     def members(self) -> list[str]:
@@ -60,9 +56,11 @@ async def read_facts(order: ResetOffsets, context: OperationContext) -> Facts[Pr
     if order.source_group is not None:
         masters.check_consumer_group(order.source_group)
     meant = await masters.find_masters(order.cluster_name, _chosen(order), context)
-    answers = await masters.ask_each(meant.found, lambda one: previews.look(one, order, context))
+    answers = await context.brokers.ask_all(
+        meant.found, lambda one: previews.Look(one.group_name, order)
+    )
     present = Present(meant, answers)
-    is_held = any(isinstance(one, Seen) and one.is_held for one in answers.values())
+    is_held = any(one.is_held for one in answers.answers.values())
     if is_held and not present.held and not present.is_silent and order.source_group is not None:
         reason = f"{order.source_group} has committed no offset in {order.topic_name}"
         raise InvalidParameters(previews.KIND_NAME, reason)
@@ -83,12 +81,11 @@ async def preview(order: ResetOffsets, facts: Facts[Present], context: Operation
         ConsumerGroupNotFound: no master asked knows the consumer group.
     """
     present = facts.seen
-    found = await masters.ask_each(
-        present.held,
-        lambda one: previews.complete(one, present.held[one], order, context),
+    found = await context.brokers.ask_all(
+        present.held, lambda one: previews.Complete(present.held[one], order)
     )
-    held = {one: told for one, told in found.items() if isinstance(told, Seen)}
-    is_silent = present.is_silent or len(held) < len(found)
+    held = found.answers
+    is_silent = present.is_silent or bool(found.silent)
     if not is_silent and not any(told.is_known for told in held.values()):
         raise ConsumerGroupNotFound(order.cluster_name, order.consumer_group)
     members = present.members
@@ -100,7 +97,7 @@ async def preview(order: ResetOffsets, facts: Facts[Present], context: Operation
         changes=previews.changes(held),
         impact=previews.impact(order, held, members, mode),
         checks=(
-            *_checks(order, present, held, {**present.answers, **found}),
+            *_checks(order, present, held, present.answers, found),
             await masters.check_fencing(present.meant.found, context),
         ),
         way_back=_way_back(held),
@@ -119,11 +116,11 @@ def _checks(
     order: ResetOffsets,
     present: Present,
     held: previews.Held,
-    answers: Mapping[Master, Seen | Silence],
+    *answers: Answers[Master, Seen],
 ) -> tuple[Check, ...]:
     return (
         present.meant.check(CheckVerdict.BLOCK if _chosen(order) else CheckVerdict.WARN),
-        masters.check_answers(answers),
+        masters.check_answers(*answers),
         previews.check_inside(held),
         previews.check_mode(present.members, previews.mode(order, present.members)),
         previews.check_size(held),

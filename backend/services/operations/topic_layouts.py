@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from backend.clients.broker_changes import QueueEnds
+from backend.brokers.asking import Answers
+from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout, QueueEnds
 from backend.domain.plan import Difference
 from backend.domain.topic_layout import TopicLayout
 from backend.services.operations import placements
 from backend.services.operations.actions.topics import PutTopic
 from backend.services.operations.kind import OperationContext
-from backend.services.operations.masters import Master, Silence, ask_each
+from backend.services.operations.masters import Master
 from backend.services.operations.placements import Placements
 
 TopicPlacements = Placements[TopicLayout]
@@ -28,22 +29,16 @@ async def read_layouts(
         ClusterNotFound: no cluster is.
         BrokerGroupNotFound: a group named is not there.
     """
-    brokers = context.brokers
     return await placements.read_placements(
-        "topic",
-        cluster_name,
-        chosen,
-        lambda one: brokers.topic_layout(one.address, topic),
-        context,
+        "topic", cluster_name, chosen, GetTopicLayout(topic), context
     )
 
 
 async def read_ends(
     masters: Iterable[Master], topic: str, context: OperationContext
-) -> dict[Master, dict[int, QueueEnds] | Silence]:
+) -> Answers[Master, dict[int, QueueEnds]]:
     """Ask masters for the ends of a topic's queues."""
-    brokers = context.brokers
-    return await ask_each(masters, lambda one: brokers.topic_ends(one.address, topic))
+    return await context.brokers.ask_all(masters, GetTopicEnds(topic))
 
 
 def difference(master: Master, before: TopicLayout | None, after: TopicLayout | None) -> Difference:

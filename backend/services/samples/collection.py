@@ -1,19 +1,19 @@
 """Ask every broker for a sample, derive rates, and pass the samples on through Redis."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from redis.asyncio import Redis
 
-from backend.clients.brokers import BrokerRefused, BrokerSample
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.requests.figures import GetBrokerSample
 from backend.clients.clock import Clock
-from backend.clients.remoting_client import BrokerUnreachable
-from backend.db import brokers
+from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.broker import Broker
+from backend.remoting.sample import BrokerSample
 from backend.services.samples.full_disks import note_full_disks
 from backend.services.samples.observed import (
     CHANNEL,
@@ -29,7 +29,6 @@ from backend.services.samples.rate_history import note_rates
 from backend.services.samples.rates import has_rates, with_rates, without_rates
 from backend.services.samples.reading import read_latest
 
-CONCURRENT_COUNT_MAX: Final = 64
 PENDING_COUNT_MAX: Final = 50_000
 """While nobody archives, the oldest samples beyond this are given up: a gap in the history."""
 
@@ -38,14 +37,6 @@ Field = bytes | bytearray | memoryview | str | int | float
 Value = Field
 
 log = structlog.get_logger(__name__)
-
-
-class SampleSource(Protocol):
-    """Give samples of brokers by address."""
-
-    async def sample(self, address: str) -> BrokerSample:
-        """Ask one broker; see `backend.clients.brokers.Brokers.sample` for what it raises."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +48,23 @@ class CollectionOutcome:
 
 
 async def collect_samples(
-    *, database: Database, redis: Redis, source: SampleSource, clock: Clock
+    *, database: Database, redis: Redis, brokers: Brokers, clock: Clock
 ) -> CollectionOutcome:
     """Sample every online broker once and publish what they say with its rates.
 
     A broker that gives no sample keeps its last one, with its rates unknown from now on (D21).
     """
     async with database.connect() as connection:
-        online = await brokers.list_online(connection)
+        online = await broker_rows.list_online(connection)
     previous = await read_latest(redis)
-    slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(_observe(broker, source, clock, slots)) for broker in online]
-    found = [sample for task in asked if (sample := task.result()) is not None]
+    told = await brokers.ask_all(online, _Observe(clock))
+    for broker, error in told.silent.items():
+        log.info("broker_not_sampled", address=broker.address, reason=error.reason)
+    found = [
+        sample
+        for broker, (reported, at_ms) in told.answers.items()
+        if (sample := _checked(broker, reported, at_ms)) is not None
+    ]
     samples = [with_rates(sample, previous.get(sample.field)) for sample in found]
     await _publish(redis, samples, previous)
     if samples:
@@ -78,21 +73,24 @@ async def collect_samples(
     return CollectionOutcome(sampled_count=len(samples), silent_count=len(online) - len(samples))
 
 
-async def _observe(
-    broker: Broker, source: SampleSource, clock: Clock, slots: asyncio.Semaphore
-) -> ObservedSample | None:
-    async with slots:
-        try:
-            reported = await source.sample(broker.address)
-        except (BrokerUnreachable, BrokerRefused) as error:
-            log.info("broker_not_sampled", address=broker.address, reason=error.reason)
-            return None
+@dataclass(frozen=True, slots=True)
+class _Observe(Inquiry[tuple[BrokerSample, int]]):
+    """Ask for a sample, and note when it came."""
+
+    clock: Clock
+
+    async def put(self, brokers: Brokers, address: str) -> tuple[BrokerSample, int]:
+        reported = await brokers.ask(address, GetBrokerSample())
+        return reported, self.clock.now_ms()
+
+
+def _checked(broker: Broker, reported: BrokerSample, at_ms: int) -> ObservedSample | None:
     claimed = (reported.cluster_name, reported.broker_name, reported.broker_id)
     if claimed != (broker.cluster_name, broker.group_name, broker.broker_id):
         # Its address now belongs to another broker, which will register there.
         log.warning("sample_of_another_broker", address=broker.address, claimed=claimed)
         return None
-    return _observed(reported, observed_at_ms=clock.now_ms())
+    return _observed(reported, observed_at_ms=at_ms)
 
 
 async def _publish(

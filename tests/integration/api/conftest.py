@@ -21,7 +21,10 @@ from backend.api.app import create_app
 from backend.api.attempts import AttemptLimiter
 from backend.api.context import ApiContext
 from backend.api.feeds import Feed
-from backend.clients.brokers import BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.requests.properties import GetProperties
+from backend.brokers.requests.replication import GetLogHistory, GetLogPosition
 from backend.clients.clock import SystemClock
 from backend.db.access_tables import users
 from backend.db.brokers import BrokerRegistration
@@ -92,32 +95,21 @@ def driver(database, brokers):
     return ControllerDriver(database, brokers=brokers)
 
 
-class HandBrokers:
-    """Answers the epochs and positions that a test put into it, and knows nobody else."""
+class HandBrokers(Brokers):
+    """Answers the epochs and positions that a test put into it, and reaches no other broker."""
 
     def __init__(self):
         self.histories, self.positions, self.properties_told = {}, {}, {}
 
-    async def history(self, address):
-        if address not in self.histories:
+    async def ask(self, address, inquiry):
+        told = {
+            GetLogHistory: self.histories,
+            GetProperties: self.properties_told,
+            GetLogPosition: self.positions,
+        }.get(type(inquiry), {})
+        if address not in told:
             raise BrokerUnreachable(address, "nobody listens")
-        return self.histories[address]
-
-    async def properties(self, address):
-        if address not in self.properties_told:
-            raise BrokerUnreachable(address, "nobody listens")
-        return self.properties_told[address]
-
-    async def log_position(self, address):
-        if address not in self.positions:
-            raise BrokerUnreachable(address, "nobody listens")
-        return self.positions[address]
-
-    def __getattr__(self, _question):
-        async def ask(address, *_arguments, **_named):
-            raise BrokerUnreachable(address, "nobody listens")
-
-        return ask
+        return told[address]
 
 
 @pytest.fixture

@@ -5,8 +5,11 @@ from collections import Counter
 
 import pytest
 
-from backend.clients.brokers import BrokerUnreachable
-from backend.clients.client_requests import ToldClient, ToldClients
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.requests.clients import GetClients, ToldClient, ToldClients
+from backend.brokers.requests.consumer_groups import GetGroupNames, GetOnlineGroup
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress, GetWaitingTimes
 from backend.clients.clock import SystemClock
 from backend.domain.queue_reading import QueueProgress
 from backend.services.cluster_census import Censuses
@@ -16,40 +19,32 @@ CLUSTER = f"{V1}/clusters/c"
 GROUP_COUNT = 12
 
 
-class CountingBrokers:
+class CountingBrokers(Brokers):
     """Each broker group has one consumer group; the first also a member of the second's."""
 
     def __init__(self):
         self.asked, self.silent = Counter(), set()
 
-    def _note(self, question, address):
+    async def ask(self, address, inquiry):
         if address in self.silent:
             raise BrokerUnreachable(address, "nobody listens")
-        self.asked[question] += 1
-        return address.partition(":")[0]
-
-    async def group_names(self, address):
-        return frozenset({f"of-{self._note('group_names', address)}"})
-
-    async def groups_with_offsets(self, address):
-        return [f"of-{self._note('groups_with_offsets', address)}"]
-
-    async def connected_clients(self, address):
-        name = self._note("connected_clients", address)
-        member = ToldClient("one", "10.0.0.7:1", "JAVA", 513, 5, (), ("of-broker-1",))
-        return ToldClients((member,), 1) if name == "broker-0" else ToldClients((), 0)
-
-    async def online_group(self, address, _group):
-        self._note("online_group", address)
-
-    async def progress(self, address, group, topic=None):
-        name = self._note("progress", address)
-        is_own = group == f"of-{name}" and topic is None
-        return [QueueProgress("orders", 0, 90, 100, 5)] if is_own else []
-
-    async def waiting_times(self, address, *_arguments, **_named):
-        self._note("waiting_times", address)
-        return {0: 4_200}
+        self.asked[type(inquiry)] += 1
+        name = address.partition(":")[0]
+        match inquiry:
+            case GetGroupNames():
+                return frozenset({f"of-{name}"})
+            case GetGroupsWithOffsets():
+                return [f"of-{name}"]
+            case GetClients():
+                member = ToldClient("one", "10.0.0.7:1", "JAVA", 513, 5, (), ("of-broker-1",))
+                return ToldClients((member,), 1) if name == "broker-0" else ToldClients((), 0)
+            case GetProgress(group, topic):
+                is_own = group == f"of-{name}" and topic is None
+                return [QueueProgress("orders", 0, 90, 100, 5)] if is_own else []
+            case GetWaitingTimes():
+                return {0: 4_200}
+            case GetOnlineGroup():
+                return None
 
 
 @pytest.fixture
@@ -74,9 +69,9 @@ async def test_a_page_asks_each_master_once_and_then_only_those_that_know_its_gr
     assert [one["lag"]["message_count"] for one in page["items"]] == [10, 10]
     assert page["total_count"] == GROUP_COUNT
     # Twice the census, since here none is kept: of the names, and of who knows them.
-    assert brokers.asked["group_names"] == 2 * GROUP_COUNT
+    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT
     # The second group has a member at the first master, and its offsets at the second.
-    assert brokers.asked["online_group"] == 3
+    assert brokers.asked[GetOnlineGroup] == 3
 
 
 @pytest.mark.usefixtures("groups")
@@ -89,8 +84,8 @@ async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(dat
 
     assert {id(one) for one in (*seen, later)} == {id(later)}
     assert later.observed_at < fresh.observed_at
-    assert brokers.asked["group_names"] == 2 * GROUP_COUNT
-    assert brokers.asked["connected_clients"] == GROUP_COUNT
+    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT
+    assert brokers.asked[GetClients] == GROUP_COUNT
 
 
 @pytest.mark.usefixtures("groups")
@@ -109,4 +104,4 @@ async def test_a_group_that_nobody_knows_is_looked_for_once_more(client, brokers
     answer = await client.get(f"{CLUSTER}/consumer-groups/nobody")
 
     assert answer.status_code == 404
-    assert brokers.asked["group_names"] == 2 * GROUP_COUNT
+    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT

@@ -8,8 +8,8 @@ import pytest
 from pydantic.alias_generators import to_camel
 from sqlalchemy import update
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.db.operation_tables import audit_entries
 from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
 from tests.integration.api.ordering import OPS, REASON, V1

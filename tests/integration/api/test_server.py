@@ -13,6 +13,8 @@ from http.client import HTTPConnection
 import httpx
 import pytest
 
+from backend import server
+from backend.settings import ServerSettings
 from tests.integration.api.event_clients import SocketClient, SseClient, happening, write
 from tests.open_files import FEW, few_open_files, open_file_limits
 from tests.ports import free_port
@@ -82,6 +84,28 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     writer.close()
     assert signed_in.status_code == 200
     assert code == 0
+
+
+async def test_no_broker_can_connect_while_the_event_loop_stands_still_at_the_start(
+    environment, monkeypatch
+):
+    # A pause after the first broker connected would hide its death for a lease (R10).
+    port = int(environment["REGENT_REMOTING_PORT"])
+
+    class Looked(Exception):  # noqa: N818 - says what happened
+        pass
+
+    def look(_context):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        raise Looked
+
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(server, "create_app", look)
+
+    with pytest.raises(Looked):
+        await server.run(ServerSettings())
 
 
 async def test_a_connection_that_was_idle_for_six_seconds_still_carries_a_request(

@@ -4,8 +4,14 @@ import time
 
 import pytest
 
-from backend.clients.brokers import BrokerRefused, Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.errors import BrokerRefused
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.figures import GetDelayedCount
+from backend.brokers.requests.locks import GetQueueLocks, GetQueueReaders, ReleaseQueueLocks
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetMaxOffset, GetProgress
+from backend.brokers.requests.properties import GetPermission
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.waiting import eventually
@@ -26,6 +32,10 @@ def address(server):
     return f"127.0.0.1:{server.port}"
 
 
+def readers_of(topic):
+    return GetQueueReaders(consumer_group="g", topic=topic)
+
+
 def lock_body(client_id, *queue_ids, group="g"):
     queues = [{"topic": "T", "brokerName": "broker-t", "queueId": one} for one in queue_ids]
     return java_json.encode({"clientId": client_id, "consumerGroup": group, "mqSet": queues})
@@ -43,15 +53,15 @@ async def test_a_holder_is_connected_until_its_connection_closes(broker, connect
     await holder.heartbeat("g", "T", client_id="c1")
     await lock(holder, "c1", 0, 1)
 
-    here = await brokers.queue_locks(address(broker))
+    here = await brokers.ask(address(broker), GetQueueLocks())
     await holder.close()
 
     async def is_gone():
-        told = await brokers.queue_locks(address(broker))
+        told = await brokers.ask(address(broker), GetQueueLocks())
         return not any(one.is_connected for one in told.locks)
 
     await eventually(is_gone)
-    gone = await brokers.queue_locks(address(broker))
+    gone = await brokers.ask(address(broker), GetQueueLocks())
     assert (here.total_count, gone.total_count) == (2, 2)
     assert [(one.is_connected, one.heard_ms is None) for one in here.locks] == [(True, False)] * 2
     assert [(one.is_connected, one.heard_ms) for one in gone.locks] == [(False, None)] * 2
@@ -70,11 +80,11 @@ async def test_a_lock_of_a_gone_client_is_released_and_the_next_one_locks_at_onc
     await lock(holder, "c1", 0)
     await holder.close()
     assert await lock(waiting, "c2", 0) == []
-    held = await brokers.queue_locks(address(broker), consumer_group="g")
+    held = await brokers.ask(address(broker), GetQueueLocks("g"))
     noticed = len(waiting.notices)
 
     began = time.monotonic()
-    await brokers.release_queue_locks(address(broker), held.locks, fence=FENCE)
+    await brokers.ask(address(broker), ReleaseQueueLocks(locks=held.locks, fence=FENCE))
 
     async def is_told():
         return len(waiting.notices) > noticed
@@ -83,8 +93,8 @@ async def test_a_lock_of_a_gone_client_is_released_and_the_next_one_locks_at_onc
     assert await lock(waiting, "c2", 0) == [0]
     assert time.monotonic() - began < RENEWED_S_MAX
     # The same release again, as after an answer that was lost, takes nothing from the next holder.
-    await brokers.release_queue_locks(address(broker), held.locks, fence=FENCE)
-    now = await brokers.queue_locks(address(broker))
+    await brokers.ask(address(broker), ReleaseQueueLocks(locks=held.locks, fence=FENCE))
+    now = await brokers.ask(address(broker), GetQueueLocks())
     assert [one.client_id for one in now.locks] == ["c2"]
 
 
@@ -92,7 +102,7 @@ async def test_one_group_is_asked_for_and_names_of_clients_are_any_text(client, 
     await lock(client, 'ü"\n\\', 0, group="g")
     await lock(client, "c2", 0, group="h")
 
-    told = await brokers.queue_locks(address(broker), consumer_group="g")
+    told = await brokers.ask(address(broker), GetQueueLocks("g"))
 
     assert [one.client_id for one in told.locks] == ['ü"\n\\']
 
@@ -101,7 +111,7 @@ async def test_more_locks_than_a_frame_carries_are_counted(client, broker, broke
     monkeypatch.setattr("workers.broker.processors.locks.LISTED_COUNT_MAX", 2)
     await lock(client, "c1", *range(5))
 
-    told = await brokers.queue_locks(address(broker))
+    told = await brokers.ask(address(broker), GetQueueLocks())
 
     assert (len(told.locks), told.total_count) == (2, 5)
 
@@ -113,19 +123,19 @@ async def test_a_bad_release_is_refused_and_releases_nothing(client, broker, bro
     answer = await client.call(RequestCode.RELEASE_QUEUE_LOCKS, body=body)
 
     assert answer.code == 1
-    assert (await brokers.queue_locks(address(broker))).total_count == 1
+    assert (await brokers.ask(address(broker), GetQueueLocks())).total_count == 1
 
 
 async def test_readers_are_seen_when_they_pull_commit_and_advance(client, broker, brokers):
     await client.send("T", b"x")
     await client.heartbeat("g", "T")
-    before = await brokers.queue_readers(address(broker), "g", "T")
+    before = await brokers.ask(address(broker), readers_of("T"))
     await client.pull("T", queueOffset=0)
     mine = {"topic": "T", "queueId": 0, "consumerGroup": "g"}
     await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, mine | {"commitOffset": 0})
-    pulled = await brokers.queue_readers(address(broker), "g", "T")
+    pulled = await brokers.ask(address(broker), readers_of("T"))
     await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, mine | {"commitOffset": 1})
-    advanced = await brokers.queue_readers(address(broker), "g", "T")
+    advanced = await brokers.ask(address(broker), readers_of("T"))
 
     assert before.is_gate_open
     assert before.readers[0].pulled_ms is None
@@ -142,7 +152,7 @@ async def test_readers_are_seen_when_they_pull_commit_and_advance(client, broker
 
 async def test_the_readers_of_an_unknown_topic_are_refused(broker, brokers):
     with pytest.raises(BrokerRefused, match="not exist"):
-        await brokers.queue_readers(address(broker), "g", "Nowhere")
+        await brokers.ask(address(broker), readers_of("Nowhere"))
 
 
 async def test_what_a_group_reads_and_how_far_it_is(client, broker, brokers):
@@ -152,14 +162,14 @@ async def test_what_a_group_reads_and_how_far_it_is(client, broker, brokers):
     await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, mine | {"commitOffset": 0})
 
     at = address(broker)
-    online = await brokers.online_group(at, "g")
-    progress = await brokers.progress(at, "g", "T")
+    online = await brokers.ask(at, GetOnlineGroup("g"))
+    progress = await brokers.ask(at, GetProgress("g", "T"))
 
     assert [one.client_id for one in online.members] == ["c1"]
     assert (online.topics, online.is_broadcasting) == ({"T"}, False)
     assert [one.lag for one in progress if one.queue_id == 1] == [1]
-    assert await brokers.online_group(at, "nobody") is None
-    assert await brokers.max_offset(at, "T", 1) == 1
-    assert await brokers.permission(at) == 6
-    assert await brokers.groups_with_offsets(at) == ["g"]
-    assert await brokers.delayed_count(at) == 0
+    assert await brokers.ask(at, GetOnlineGroup("nobody")) is None
+    assert await brokers.ask(at, GetMaxOffset(topic="T", queue_id=1)) == 1
+    assert await brokers.ask(at, GetPermission()) == 6
+    assert await brokers.ask(at, GetGroupsWithOffsets()) == ["g"]
+    assert await brokers.ask(at, GetDelayedCount()) == 0

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.clients import GetClients
+from backend.brokers.requests.locks import GetQueueLocks
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
-from backend.services.operations import master_clients
-from backend.services.operations.master_clients import ask_clients
+from backend.services.operations.master_clients import GetMasterClients, ask_clients
 from tests.waiting import PATIENCE_S
 
 
@@ -24,7 +25,7 @@ async def test_who_is_connected_and_who_consumes_in_order_is_named(
     broker, client, connect, brokers, monkeypatch
 ):
     # What a busy machine takes longer for is not known.
-    monkeypatch.setattr(master_clients, "ASKED_FOR_S", PATIENCE_S)
+    monkeypatch.setattr(GetMasterClients, "patience_s", PATIENCE_S)
     await client.send("orders", b"x")
     member = await connect(broker)
     await member.heartbeat("billing", "orders", client_id="c1")
@@ -48,14 +49,14 @@ async def test_who_is_connected_and_who_consumes_in_order_is_named(
 async def test_a_master_that_does_not_answer_is_unknown_soon_and_never_without_clients(
     brokers, monkeypatch
 ):
-    async def never(_self, _address, **_named):
+    async def never(_self, _brokers, _address):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Brokers, "connected_clients", never)
-    monkeypatch.setattr(Brokers, "queue_locks", never)
-    monkeypatch.setattr(master_clients, "ASKED_FOR_S", 0.05)
+    monkeypatch.setattr(GetClients, "put", never)
+    monkeypatch.setattr(GetQueueLocks, "put", never)
+    monkeypatch.setattr(GetMasterClients, "patience_s", 0.05)
 
     told = await ask_clients("127.0.0.1:1", brokers)
 
     assert "is not known" in told.impact[0]
-    assert told.facts == {"clients_unknown": "127.0.0.1:1 did not answer within 0 s"}
+    assert told.facts == {"clients_unknown": "no answer within 0.05 s"}

@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.db import brokers as broker_rows
 from backend.domain.operation import Author, Confirmation
 from backend.nameserver.server import NameServer

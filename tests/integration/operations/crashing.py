@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import event
 
-from backend.clients.brokers import BrokerUnreachable
+from backend.brokers.errors import BrokerUnreachable
 from backend.clients.task_queue import TaskQueueUnavailable
 from backend.domain.operation import Author
 from backend.domain.operation_approval import SecondPerson

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from regent_engine import encode_properties
 
+from backend.brokers.requests.offsets import GetProgress
 from backend.db import brokers as broker_rows
 from backend.db import topics as topic_rows
 from backend.domain.errors import (
@@ -66,13 +67,13 @@ async def test_masters_are_asked_side_by_side_how_far_groups_are(agents, monkeyp
     clients = [await Client.connect(one.port) for one in agents.brokers.values()]
     for client in clients:
         await client.heartbeat("billing", "orders", client_id="one")
-    brokers, together = agents.context.brokers, asyncio.Barrier(len(clients))
+    together = asyncio.Barrier(len(clients))
 
     async def progress(*_asked):
         await asyncio.wait_for(together.wait(), PATIENCE_S)
         return []
 
-    monkeypatch.setattr(brokers, "progress", progress)
+    monkeypatch.setattr(GetProgress, "put", progress)
     planned = await agents.plan("delete_topic", topic_name="orders")
 
     assert planned.plan.facts["lags"] == {"billing": 0}

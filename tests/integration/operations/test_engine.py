@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from backend.clients.brokers import BrokerUnreachable
+from backend.brokers.errors import BrokerUnreachable
 from backend.db import operations as operation_rows
 from backend.domain.errors import BrokerGroupBusy, UnknownReplica
 from backend.domain.operation import (

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from backend.clients.brokers import BrokerRefused, Brokers, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.replication import HandOver
 from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
@@ -192,16 +194,17 @@ def lease_policy():
 @pytest.fixture
 def hurried(monkeypatch):
     """Note why masters that were asked to hand over did not."""
-    reasons, hand_over = [], Brokers.hand_over
+    reasons, ask = [], Brokers.ask
 
-    async def noted(brokers, address, **asked):
+    async def noted(brokers, address, inquiry):
         try:
-            await hand_over(brokers, address, **asked)
-        except (BrokerRefused, BrokerUnreachable) as error:
-            reasons.append(str(error))
+            return await ask(brokers, address, inquiry)
+        except NoAnswer as error:
+            if isinstance(inquiry, HandOver):
+                reasons.append(str(error))
             raise
 
-    monkeypatch.setattr(Brokers, "hand_over", noted)
+    monkeypatch.setattr(Brokers, "ask", noted)
     return reasons
 
 

@@ -1,5 +1,6 @@
 """A cordoned replica becomes master only where nobody else can (D7, control-plane.md 2.4)."""
 
+import asyncio
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import text
 from backend.domain.replica_group import LeasePolicy
 from backend.remoting.request_code import RequestCode
 from tests.integration.replication.conftest import read_all
+from tests.waiting import PATIENCE_S
 
 TOLD = text("SELECT bool_and(is_cordoned) FROM replica_sightings WHERE broker_id = :broker_id")
 
@@ -53,6 +55,16 @@ async def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can(
     await permit(2, is_cordoned=False)
 
     await eventually(lambda: is_routed(group, permissions=6))
+
+
+async def test_the_controller_hears_of_a_cordon_before_the_next_heartbeat_is_due(group, permit):
+    # Case A16: an election right after a cordon must know of the cordon.
+    seldom = {"brokerHeartbeatInterval": "60000", "brokerNotActiveTimeoutMillis": "180000"}
+    await group.add(**seldom)
+
+    async with asyncio.timeout(PATIENCE_S / 2):
+        await permit(1, is_cordoned=True)
+        await permit(1, is_cordoned=False)
 
 
 async def is_routed(group, *, permissions):

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.replication import GetLogPosition
 from tests.integration.replication.conftest import read_all
 
 
@@ -119,7 +120,7 @@ async def test_without_another_master_a_damaged_log_stays_as_it_is_and_the_broke
     (told,) = agent.events("log_not_mended")
     assert "no other broker leads the group" in told
     assert not agent.events("role_changed")
-    said = await brokers.log_position(f"127.0.0.1:{agent.port}")
+    said = await brokers.ask(f"127.0.0.1:{agent.port}", GetLogPosition())
     assert not said.is_following
     assert said.obstacle.startswith("damaged at log position")
     assert "no other broker leads the group" in said.obstacle

@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.properties import GetPermission
 from backend.clients.clock import SystemClock
-from backend.clients.remoting_client import RemotingClient
 from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.plan import CheckVerdict
 from backend.services.group_changes import GroupName, find_group
@@ -58,7 +59,9 @@ async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group,
     assert await read_all(group.client(2)) == [b"%d" % number for number in range(21)]
     remoting = RemotingClient()
     brokers = Brokers(remoting)
-    permissions = [await brokers.permission(f"127.0.0.1:{agent.port}") for agent in group.agents]
+    permissions = [
+        await brokers.ask(f"127.0.0.1:{agent.port}", GetPermission()) for agent in group.agents
+    ]
     await remoting.aclose()
     assert permissions == [4, 6]
 

@@ -1,7 +1,8 @@
 """What brokers tell of how far they are behind."""
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.replication import GetLogPosition
 
 
 async def test_master_and_replica_tell_where_their_logs_end_and_who_has_no_role_yet_does_not(
@@ -15,7 +16,7 @@ async def test_master_and_replica_tell_where_their_logs_end_and_who_has_no_role_
 
     async def told():
         return [
-            await brokers.log_position(f"127.0.0.1:{agent.port}")
+            await brokers.ask(f"127.0.0.1:{agent.port}", GetLogPosition())
             for agent in (*group.agents[:2], fenced)
         ]
 

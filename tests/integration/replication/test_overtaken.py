@@ -4,8 +4,9 @@ from contextlib import suppress
 
 import pytest
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.replication import GetLogPosition
 from tests.integration.broker.client import messages
 
 SEGMENT_BYTES = 64 << 10
@@ -157,7 +158,7 @@ async def test_a_log_that_its_master_never_had_is_kept_and_the_replica_says_so(
     await group.start(3)
 
     async def says_so():
-        told = await brokers.log_position(f"127.0.0.1:{group.agents[2].port}")
+        told = await brokers.ask(f"127.0.0.1:{group.agents[2].port}", GetLogPosition())
         return not told.is_following and "Copy this broker's store" in (told.obstacle or "")
 
     await eventually(says_so)

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import BrokerRefused, BrokerUnreachable
+from backend.brokers.requests.replication import HandOver
 from backend.domain.election import Ballot
 from backend.domain.errors import ElectionFailed, MasterEpochMoved, MasterLeaseLive
 from backend.domain.replica_group import LeasePolicy
@@ -16,14 +18,15 @@ GONE = BrokerUnreachable("10.0.0.1:10911", "nobody listens")
 STOCK = BrokerRefused("10.0.0.1:10911", "code 3, request type 7002 not supported")
 
 
-class FakeBrokers:
+class FakeBrokers(Brokers):
     """Notes who is asked to hand over, and how the group is then."""
 
     def __init__(self, error=None):
         self.error, self.asked, self.driver = error, [], None
 
-    async def hand_over(self, address, *, master_epoch):
-        self.asked.append((address, master_epoch, (await self.driver.group()).master_id))
+    async def ask(self, address, inquiry):
+        assert isinstance(inquiry, HandOver)
+        self.asked.append((address, inquiry.master_epoch, (await self.driver.group()).master_id))
         if self.error is not None:
             raise self.error
 

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
-from backend.clients.brokers import BrokerUnreachable
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress
 from backend.domain.errors import ClusterNotFound
 from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.domain.topic import READ_WRITE, QueueSettings
@@ -14,7 +17,7 @@ from tests.integration.tasks.conftest import NOON, SetClock, register
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"
 
 
-class Progress:
+class Progress(Brokers):
     def __init__(self):
         self.slow = set()
         self.online = {}
@@ -26,18 +29,19 @@ class Progress:
             B: {"billing": [QueueProgress("orders", 0, 1, 4), QueueProgress("refunds", 0, 9, 4)]},
         }
 
-    async def groups_with_offsets(self, address):
-        if address in self.slow:
-            await asyncio.Event().wait()
-        if address not in self.told:
-            raise BrokerUnreachable(address, "nobody listens")
-        return sorted(self.told[address])
-
-    async def progress(self, address, group, _topic=None):
-        return self.told[address][group]
-
-    async def online_group(self, _address, group):
-        return self.online.get(group)
+    async def ask(self, address, inquiry):
+        match inquiry:
+            case GetGroupsWithOffsets() if address in self.slow:
+                await asyncio.Event().wait()
+            case GetGroupsWithOffsets() if address not in self.told:
+                raise BrokerUnreachable(address, "nobody listens")
+            case GetGroupsWithOffsets():
+                return sorted(self.told[address])
+            case GetProgress(group):
+                return self.told[address][group]
+            case GetOnlineGroup(group):
+                return self.online.get(group)
+        return await super().ask(address, inquiry)
 
 
 @pytest.fixture

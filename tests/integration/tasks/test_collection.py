@@ -6,8 +6,8 @@ from contextlib import aclosing
 import pytest
 from msgspec.structs import replace
 
-from backend.clients.brokers import Brokers
-from backend.clients.remoting_client import RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.domain.cluster_scope import ClusterScope
 from backend.services.samples import latest_samples, observe
 from backend.services.samples.collection import collect_samples
@@ -28,7 +28,7 @@ async def brokers():
 @pytest.fixture
 def collect(database, redis, brokers, clock):
     async def run():
-        return await collect_samples(database=database, redis=redis, source=brokers, clock=clock)
+        return await collect_samples(database=database, redis=redis, brokers=brokers, clock=clock)
 
     return run
 

@@ -47,6 +47,15 @@ def test_a_process_that_looks_in_time_did_not_stand_still(pauses, elapsed, told)
     assert not pauses.has_ended_within(LISTENING_MAX_MS)
 
 
+def test_what_a_process_did_before_it_listened_is_no_pause(pauses, elapsed, told):
+    elapsed.now_ms += 5_000
+    pauses.begin()
+    pauses.look()
+
+    assert told == []
+    assert not pauses.has_ended_within(LISTENING_MAX_MS)
+
+
 def test_a_short_standstill_is_told_but_is_no_pause(pauses, elapsed, told):
     elapsed.now_ms += LOOK_MS + PAUSE_MIN_MS - 1
     pauses.look()

@@ -128,6 +128,10 @@ class Controlled:
         """Give the lease up: it is not known what is on the disk (D13)."""
         self.is_broken = True
         self.master.resign()
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Report the state of this broker to the controller now, before the next heartbeat."""
         self.master.hurry()
 
     # What a member tells its controller, and does in its group.

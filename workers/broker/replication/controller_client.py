@@ -13,6 +13,7 @@ import structlog
 from regent_engine import Command
 
 from backend.remoting import java_json
+from backend.remoting.address import Address, split_address
 from backend.remoting.bodies import SyncStateSetBody
 from backend.remoting.bodies.controller import ElectedBody
 from backend.remoting.errors import RemotingError
@@ -36,16 +37,10 @@ from backend.remoting.headers import (
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.requester import ANSWER_TIMEOUT_S, Requester, connect
 from workers.broker.replication.acknowledgement import LeasePolicy
 from workers.broker.replication.identity import Identity, IdTaken
 from workers.broker.replication.sync_state import SyncStateSet
-from workers.broker.requester import (
-    ANSWER_TIMEOUT_S,
-    Requester,
-    connect,
-    split_address,
-)
-from workers.broker.settings import Address
 
 _UNABLE: Final = frozenset(
     {
@@ -384,9 +379,8 @@ class ControllerClient:
         return await self._open(split_address(told.controller_leader_address))
 
     async def _open(self, address: Address) -> Requester:
-        return await connect(
-            *address, peer_name="controller", on_close=_do_nothing, on_request=self._on_request
-        )
+        # The heartbeat finds out that a connection is gone, and opens another.
+        return await connect(address, peer_name="controller", on_request=self._on_request)
 
     def _on_request(self, command: Command) -> None:
         if command.code != RequestCode.NOTIFY_BROKER_ROLE_CHANGED:
@@ -395,10 +389,6 @@ class ControllerClient:
             self._on_notice(_state(command))
         except ConnectionError as error:
             log.warning("role_notice_unreadable", reason=str(error))
-
-
-def _do_nothing() -> None:
-    """The heartbeat finds out that a connection is gone, and opens another."""
 
 
 def _state(answer: Command) -> GroupState:

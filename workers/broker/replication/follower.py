@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 
+from backend.remoting.address import split_address
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
@@ -22,7 +23,6 @@ from workers.broker.flusher import Flusher
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
-from workers.broker.requester import split_address
 from workers.broker.settings import BrokerSettings
 
 RETRY_FIRST_S: Final = 0.05

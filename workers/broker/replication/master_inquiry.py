@@ -1,9 +1,10 @@
 """Ask a master itself about its log (906): the name server may not know it yet."""
 
+from backend.remoting.address import split_address
 from backend.remoting.headers import InvalidHeader, decode_header
 from backend.remoting.headers.replication import HaInfoAnswer
 from backend.remoting.request_code import RequestCode
-from workers.broker.requester import connect, split_address
+from backend.requester import connect
 
 
 async def ask_master(address: str) -> HaInfoAnswer:
@@ -14,8 +15,7 @@ async def ask_master(address: str) -> HaInfoAnswer:
         TimeoutError: it does not answer.
         RemotingError: what it answers is no answer.
     """
-    host, port = split_address(address)
-    requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
+    requester = await connect(split_address(address), peer_name="master")
     try:
         answer = await requester.call(RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
     finally:
@@ -27,7 +27,3 @@ async def ask_master(address: str) -> HaInfoAnswer:
     if not told.master_ha_address:
         raise ConnectionError(f"{address} does not serve as master yet")
     return told
-
-
-def _do_nothing() -> None:
-    """Who asks finds out by itself that the connection is gone."""

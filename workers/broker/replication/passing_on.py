@@ -14,14 +14,15 @@ from typing import Final
 import structlog
 from regent_engine import Command, HotPath
 
+from backend.remoting.address import split_address
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.response_code import ResponseCode
+from backend.requester import Requester, connect
 from workers.broker.errors import Refusal
 from workers.broker.gate import WAIT_S_MAX
 from workers.broker.meters import Meters
-from workers.broker.requester import Requester, connect, split_address
 
 PASSED_ON_FIELD: Final = "regentPassedOn"
 """Marks a request that was passed on: who gets it serves it as master, or tells that it is none and
@@ -214,16 +215,9 @@ class MasterLink:
             self._requester.close()
         async with self._opening:
             if self._requester is None or not self._requester.is_open:
-                host, port = split_address(self.address)
-                self._requester = await connect(
-                    host, port, peer_name="master", on_close=_do_nothing
-                )
+                self._requester = await connect(split_address(self.address), peer_name="master")
             return self._requester
 
     def _close_if_over(self) -> None:
         if self._is_retired and not self._count and self._requester is not None:
             self._requester.close()
-
-
-def _do_nothing() -> None:
-    """Who waits is told by its own call; the next request opens another connection."""

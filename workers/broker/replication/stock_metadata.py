@@ -14,18 +14,19 @@ from typing import Final, TypeVar
 
 import structlog
 
+from backend.remoting.address import split_address
 from backend.remoting.bodies import decode_group_table, decode_topic_table
 from backend.remoting.errors import RemotingError
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut
+from backend.requester import Requester, connect
 from workers.broker.broker import Broker
 from workers.broker.consumer_offsets import decode_offset_file
 from workers.broker.delay_delivery import decode_delay_file
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.state_journal import StateJournal
-from workers.broker.requester import Requester, connect, split_address
 
 COPY_INTERVAL_S: Final = 1.0
 
@@ -56,8 +57,7 @@ class StockMetadata:
             await asyncio.sleep(COPY_INTERVAL_S)
 
     async def _stay(self) -> None:
-        host, port = split_address(self._address)
-        requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
+        requester = await connect(split_address(self._address), peer_name="master")
         try:
             while True:
                 await self.copy(requester)
@@ -99,7 +99,3 @@ async def _ask(
     if answer.code != ResponseCode.SUCCESS:
         raise ConnectionError(f"the master refused {code}: {answer.remark}")
     return decode(answer.body)
-
-
-def _do_nothing() -> None:
-    """Who asks finds out by itself that the connection is gone."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.requests.locks import GetQueueLocks, ReleaseQueueLocks
+from backend.brokers.requests.properties import PERMISSION, GetPermission, UpdateBrokerConfig
 from backend.db import broker_groups, clusters, events, placements
 from backend.db import brokers as broker_rows
 from backend.domain.broker_property import BrokerProperty, PropertyEffect
@@ -12,9 +13,11 @@ from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
 from backend.domain.plan import Agreement, PlannedStep, ReadBack
-from backend.domain.queue_lock import BrokerKey, HeldLock
+from backend.domain.queue_lock import BrokerKey, HeldLock, HeldLocks
+from backend.domain.replica_group import UNKNOWN_LIFE
 from backend.services.broker_configs import ask_properties
-from backend.services.leftovers import find_leftovers
+from backend.services.group_changes import GroupName, find_group
+from backend.services.leftovers import FindLeftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations.broker_steps import fence_of
 from backend.services.operations.groups import compare
@@ -68,12 +71,14 @@ class SetPermission(_BrokerAction):
 
     async def read(self, context: OperationContext) -> Value:
         """Read what the broker permits."""
-        return {"permission": await context.brokers.permission(self.address)}
+        return {"permission": await context.brokers.ask(self.address, GetPermission())}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Set it."""
         assert self.permission is not None, "a plan without it is blocked"
-        await context.brokers.set_permission(self.address, self.permission, fence=fence_of(run))
+        changes = {PERMISSION: str(self.permission)}
+        change = UpdateBrokerConfig(changes=changes, fence=fence_of(run))
+        await context.brokers.ask(self.address, change)
         return await self.read(context)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
@@ -98,7 +103,12 @@ class SetPermission(_BrokerAction):
 
 @dataclass(frozen=True, slots=True)
 class AwaitRoutes(Consequence, _BrokerAction):
-    """Wait until producers are sent to the group for nothing, unless another is its master."""
+    """Wait until routes send no producer to a broker, and the controller elects the broker last.
+
+    Routes to the group count for its master only. The controller learns from a heartbeat that a
+    replica is cordoned; an election before that heartbeat could leave the group without a writer
+    (case A16).
+    """
 
     tag: ClassVar[str] = "await_routes"
 
@@ -117,6 +127,9 @@ class AwaitRoutes(Consequence, _BrokerAction):
         if count:
             reason = f"producers are still sent to {self.broker_group_name} for {count} topics"
             raise Waiting(reason, {"writable_topics": count})
+        if not await self._is_elected_last(context):
+            reason = f"the controller has not heard yet that {self.address} is cordoned"
+            raise Waiting(reason, {"writable_topics": 0})
         return {"writable_topics": 0}
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
@@ -127,6 +140,26 @@ class AwaitRoutes(Consequence, _BrokerAction):
     async def _count(self, context: OperationContext) -> int:
         return await permissions.count_writable(
             self.cluster_name, self.broker_group_name, self.address, context
+        )
+
+    async def _is_elected_last(self, context: OperationContext) -> bool:
+        """Tell whether the newest heartbeat of the broker says that it is cordoned.
+
+        True where no such heartbeat comes: from a silent broker, a broker without a controller, or
+        a stock broker, which does not report it.
+        """
+        name = GroupName(self.broker_group_name, self.cluster_name)
+        view = await find_group(name, context.controller)
+        if view is None:
+            return True
+        heartbeats = [
+            view.liveness.sightings.get(broker_id)
+            for broker_id, replica in view.group.replicas.items()
+            if replica.address == self.address
+        ]
+        return all(
+            one is None or not one.is_alive or one.life == UNKNOWN_LIFE or one.is_cordoned
+            for one in heartbeats
         )
 
 
@@ -146,22 +179,22 @@ class AwaitReaders(Consequence, _BrokerAction):
 
     async def read(self, context: OperationContext) -> Value:
         """Read how much is left to read."""
-        return (await find_leftovers(self.address, context.brokers)).as_value()
+        return (await context.brokers.ask(self.address, FindLeftovers())).as_value()
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
         """Wait while anything is left."""
-        left = (await find_leftovers(self.address, context.brokers)).without(self.waived_groups)
+        left = (await context.brokers.ask(self.address, FindLeftovers())).without(
+            self.waived_groups
+        )
         if left.count:
             raise Waiting(left.sentence, left.as_value())
         return left.as_value()
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that nothing is left."""
-        try:
-            left = await find_leftovers(self.address, context.brokers)
-        except (BrokerUnreachable, BrokerRefused):
-            return [compare(UNREAD, 0, None)]
-        return [compare(UNREAD, 0, left.without(self.waived_groups).count)]
+        found = await context.brokers.find(self.address, FindLeftovers())
+        left = None if found is None else found.without(self.waived_groups).count
+        return [compare(UNREAD, 0, left)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +230,8 @@ class SetProperties(_BrokerAction):
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
         """Set them."""
         changes = {one.name: one.value for one in self.settings}
-        told = await context.brokers.change_properties(self.address, changes, fence_of(run))
+        change = UpdateBrokerConfig(changes=changes, fence=fence_of(run))
+        told = await context.brokers.ask(self.address, change)
         return await self.read(context) if told is None else Effect(told.before, told.after)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
@@ -318,7 +352,7 @@ class ReleaseLocks:
 
     async def read(self, context: OperationContext) -> Value:
         """Read who holds the planned queues now, by group and queue."""
-        now = await self._held(context)
+        now = _by_queue(await context.brokers.ask(self.broker.address, GetQueueLocks()))
         return {
             "holders": {
                 f"{lock.consumer_group} {lock.topic}/{lock.queue_id}": (
@@ -330,19 +364,18 @@ class ReleaseLocks:
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Release them."""
-        await context.brokers.release_queue_locks(
-            self.broker.address, self.locks, fence=fence_of(run)
-        )
+        change = ReleaseQueueLocks(locks=self.locks, fence=fence_of(run))
+        await context.brokers.ask(self.broker.address, change)
         return await self.read(context)
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Read back that none of the planned locks is left; who holds a queue now is named."""
         what = f"locks on {self.broker.group_name}"
         intended = f"none of the {len(self.locks)} planned"
-        try:
-            now = await self._held(context)
-        except (BrokerUnreachable, BrokerRefused):
+        told = await context.brokers.find(self.broker.address, GetQueueLocks())
+        if told is None:
             return [ReadBack(what, intended, None, Agreement.UNKNOWN)]
+        now = _by_queue(told)
         held = [now[_queue_of(lock)] for lock in self.locks if _queue_of(lock) in now]
         old = {(_queue_of(lock), lock.client_id, lock.locked_at_ms) for lock in self.locks}
         left = [one for one in held if (_queue_of(one), one.client_id, one.locked_at_ms) in old]
@@ -363,11 +396,9 @@ class ReleaseLocks:
             " by itself, within 20 s (regent lock list)"
         )
 
-    async def _held(
-        self, context: OperationContext
-    ) -> Mapping[tuple[str, str, str, int], HeldLock]:
-        told = await context.brokers.queue_locks(self.broker.address)
-        return {_queue_of(lock): lock for lock in told.locks}
+
+def _by_queue(told: HeldLocks) -> Mapping[tuple[str, str, str, int], HeldLock]:
+    return {_queue_of(lock): lock for lock in told.locks}
 
 
 def _queue_of(lock: HeldLock) -> tuple[str, str, str, int]:

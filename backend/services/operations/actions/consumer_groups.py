@@ -1,10 +1,16 @@
 """Put a consumer group on a master, and delete it there."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from backend.clients.broker_changes import Told, settings_of
+from backend.brokers.asking import Inquiry
+from backend.brokers.change import Change, Fence
+from backend.brokers.requests.consumer_groups import (
+    DeleteSubscriptionGroup,
+    GetGroupSettings,
+    UpdateAndCreateSubscriptionGroup,
+    settings_of,
+)
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Step
 from backend.domain.operation_errors import NotUndoable
@@ -21,9 +27,10 @@ class _ConsumerGroupAction(PlacedAction[GroupSettings]):
 
     consumer_group_name: str
 
-    async def ask(self, context: OperationContext) -> GroupSettings | None:
-        """Ask the master for its settings of the consumer group."""
-        return await context.brokers.group_settings(self.address, self.consumer_group_name)
+    @property
+    def inquiry(self) -> Inquiry[GroupSettings | None]:
+        """Ask for the settings of the consumer group."""
+        return GetGroupSettings(self.consumer_group_name)
 
     def from_wire(self, told: Any) -> GroupSettings | None:
         """Read the settings that an agent gives."""
@@ -63,10 +70,10 @@ class PutConsumerGroup(_ConsumerGroupAction):
         asked = self.settings.others
         return replace(found, others={k: v for k, v in found.others.items() if k in asked})
 
-    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
+    async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Put the consumer group."""
-        return await context.brokers.put_group(
-            self.address, self.consumer_group_name, self.settings, fence
+        return UpdateAndCreateSubscriptionGroup(
+            consumer_group=self.consumer_group_name, settings=self.settings, fence=fence
         )
 
     def undo(self, step: Step) -> OperationRequest:
@@ -102,10 +109,12 @@ class DeleteConsumerGroup(_ConsumerGroupAction):
         """Return none: the consumer group goes."""
         return None
 
-    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
+    async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Delete the consumer group."""
-        return await context.brokers.delete_group(
-            self.address, self.consumer_group_name, fence, cleans_offsets=self.cleans_offsets
+        return DeleteSubscriptionGroup(
+            consumer_group=self.consumer_group_name,
+            cleans_offsets=self.cleans_offsets,
+            fence=fence,
         )
 
     def undo(self, step: Step) -> OperationRequest:

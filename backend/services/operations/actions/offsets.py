@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.requests.offsets import (
+    GetCommittedOffsets,
+    ResetConsumerOffset,
+    UpdateConsumerOffset,
+)
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import ChangeRefused, NotUndoable
@@ -43,20 +47,24 @@ class CommitOffsets:
 
     async def read(self, context: OperationContext) -> Value:
         """Read the committed offsets."""
-        found = await self._committed(context)
+        found = await context.brokers.ask(self.address, self._inquiry)
         return {str(queue_id): offset for queue_id, offset in found.items()}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
         """Set one offset after another; each is an effect of its own, so none is set twice."""
-        brokers, fence = context.brokers, fence_of(run)
-        send = brokers.reset_offset if self.tells_consumers else brokers.commit_offset
+        fence = fence_of(run)
+        request = ResetConsumerOffset if self.tells_consumers else UpdateConsumerOffset
         before: dict[str, int | None] = dict(run.before or {})
         for set_count, (queue_id, offset) in enumerate(self.offsets.items()):
-            own = fence | {"regentStep": f"{run.key}/{queue_id}"}
+            change = request(
+                consumer_group=self.consumer_group_name,
+                topic=self.topic_name,
+                queue_id=queue_id,
+                offset=offset,
+                fence=fence | {"regentStep": f"{run.key}/{queue_id}"},
+            )
             try:
-                answer = await send(
-                    self.address, self.consumer_group_name, self.topic_name, queue_id, offset, own
-                )
+                answer = await context.brokers.ask(self.address, change)
             except ChangeRefused as error:
                 if not set_count:
                     raise
@@ -69,10 +77,7 @@ class CommitOffsets:
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back where the group is in each queue."""
-        try:
-            committed: Mapping[int, int | None] | None = await self._committed(context)
-        except (BrokerUnreachable, BrokerRefused):
-            committed = None
+        committed = await context.brokers.find(self.address, self._inquiry)
         return [
             ReadBack(what, str(offset), None, Agreement.UNKNOWN)
             if committed is None
@@ -104,9 +109,12 @@ class CommitOffsets:
         }
         return OperationRequest("reset_offsets", parameters)
 
-    async def _committed(self, context: OperationContext) -> Mapping[int, int | None]:
-        return await context.brokers.committed_offsets(
-            self.address, self.consumer_group_name, self.topic_name, [*self.offsets]
+    @property
+    def _inquiry(self) -> GetCommittedOffsets:
+        return GetCommittedOffsets(
+            consumer_group=self.consumer_group_name,
+            topic=self.topic_name,
+            queue_ids=[*self.offsets],
         )
 
 

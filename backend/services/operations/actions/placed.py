@@ -2,12 +2,12 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from backend.clients.broker_changes import Told
-from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.brokers.asking import Inquiry
+from backend.brokers.change import Change, Fence
+from backend.brokers.errors import NoAnswer
 from backend.domain.operation import Step, Value
 from backend.domain.plan import PlannedStep, ReadBack
 from backend.services.operations.broker_steps import fence_of
@@ -58,13 +58,14 @@ class PlacedAction(ABC, Generic[HeldT]):
     def intended(self) -> HeldT | None:
         """Return how the master shall hold it; None is not at all."""
 
+    @property
     @abstractmethod
-    async def ask(self, context: OperationContext) -> HeldT | None:
-        """Ask the master how it holds it."""
+    def inquiry(self) -> Inquiry[HeldT | None]:
+        """Return what asks a master how it holds it."""
 
     @abstractmethod
-    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
-        """Have the master change it; an agent gives the values around the change."""
+    async def change(self, context: OperationContext, fence: Fence) -> Change:
+        """Return the request that has the master change it."""
 
     @abstractmethod
     def from_wire(self, told: Any) -> HeldT | None:
@@ -79,13 +80,18 @@ class PlacedAction(ABC, Generic[HeldT]):
         """Return what of the answer is to be compared with what was intended."""
         return found
 
+    async def ask(self, context: OperationContext) -> HeldT | None:
+        """Ask the master how it holds it."""
+        return await context.brokers.ask(self.address, self.inquiry)
+
     async def read(self, context: OperationContext) -> Value:
         """Read how the master holds it."""
         return value_of(await self.ask(context))
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
         """Change it; an agent refuses an attempt that was overtaken."""
-        told = await self.send(context, fence_of(run))
+        change = await self.change(context, fence_of(run))
+        told = await context.brokers.ask(self.address, change)
         if told is None:
             return await self.read(context)
         return Effect(value_of(self.from_wire(told.before)), value_of(self.from_wire(told.after)))
@@ -94,6 +100,6 @@ class PlacedAction(ABC, Generic[HeldT]):
         """Read back how the master holds it."""
         try:
             observed = held_text(self.comparable(await self.ask(context)))
-        except (BrokerUnreachable, BrokerRefused):
+        except NoAnswer:
             return [compare(self.what, held_text(self.intended), None)]
         return [compare(self.what, held_text(self.intended), observed)]

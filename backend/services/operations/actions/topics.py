@@ -1,10 +1,16 @@
 """Put a topic on a master, delete it there, and take it out of the routes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from backend.clients.broker_changes import Told, told_layout
+from backend.brokers.asking import Inquiry
+from backend.brokers.change import Change, Fence
+from backend.brokers.requests.topics import (
+    DeleteTopicInBroker,
+    GetTopicLayout,
+    UpdateAndCreateTopic,
+    told_layout,
+)
 from backend.db import topics as topic_rows
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import NotUndoable
@@ -29,9 +35,10 @@ class _TopicAction(PlacedAction[TopicLayout]):
 
     topic_name: str
 
-    async def ask(self, context: OperationContext) -> TopicLayout | None:
-        """Ask the master for its layout of the topic."""
-        return await context.brokers.topic_layout(self.address, self.topic_name)
+    @property
+    def inquiry(self) -> Inquiry[TopicLayout | None]:
+        """Ask for the layout of the topic."""
+        return GetTopicLayout(self.topic_name)
 
     def from_wire(self, told: Any) -> TopicLayout | None:
         """Read the layout that an agent gives."""
@@ -61,11 +68,13 @@ class PutTopic(_TopicAction):
         """Return the layout that the master shall have."""
         return self.layout
 
-    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
+    async def change(self, context: OperationContext, fence: Fence) -> Change:
         """Put the topic, with its attributes as changes of those that it has now."""
-        present = await self.ask(context)
-        return await context.brokers.put_topic(
-            self.address, self.topic_name, self.layout, present, fence
+        return UpdateAndCreateTopic(
+            topic=self.topic_name,
+            layout=self.layout,
+            former=await self.ask(context),
+            fence=fence,
         )
 
     def undo(self, step: Step) -> OperationRequest:
@@ -116,11 +125,9 @@ class DeleteTopic(_TopicAction):
         """Return none: the topic goes."""
         return None
 
-    async def send(self, context: OperationContext, fence: Mapping[str, str]) -> Told | None:
+    async def change(self, _context: OperationContext, fence: Fence) -> Change:
         """Delete the topic."""
-        return await context.brokers.delete_topic(
-            self.address, self.topic_name, fence, only_empty=self.only_empty
-        )
+        return DeleteTopicInBroker(topic=self.topic_name, only_empty=self.only_empty, fence=fence)
 
     def undo(self, _step: Step) -> OperationRequest:
         """Refuse: nothing brings messages back.

@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
-from backend.clients.brokers import Brokers
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
-from backend.clients.remoting_client import RemotingClient
 from backend.db.operation_tables import operations
 from backend.nameserver.server import NameServer
 from backend.remoting import java_json

@@ -4,6 +4,8 @@ import asyncio
 import time
 from typing import ClassVar
 
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.offsets import GetProgress
 from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
@@ -248,17 +250,16 @@ async def test_a_group_that_no_broker_knows_is_not_found(broker, get, ask):
 
 
 async def test_a_page_asks_as_much_of_brokers_in_a_long_list_as_in_a_short_one(
-    broker, get, context, monkeypatch
+    broker, get, monkeypatch
 ):
     asked = []
-    for name in ("online_group", "progress", "group_names", "waiting_times", "committed_offsets"):
-        original = getattr(type(context.brokers), name)
+    ask = Brokers.ask
 
-        async def count(self, *arguments, _original=original, _name=name, **named):
-            asked.append(_name)
-            return await _original(self, *arguments, **named)
+    async def count(brokers, address, inquiry):
+        asked.append(inquiry)
+        return await ask(brokers, address, inquiry)
 
-        monkeypatch.setattr(type(context.brokers), name, count)
+    monkeypatch.setattr(Brokers, "ask", count)
     for number in range(3):
         await broker.client.heartbeat(f"g{number}", "orders", client_id="c1")
     await get(GROUPS, limit=2)
@@ -375,7 +376,7 @@ async def test_a_stock_broker_is_asked_where_the_queues_begin_that_a_group_is_be
     stock = StockWithOffsets()
     await stock.start()
 
-    told = await context.brokers.progress(f"127.0.0.1:{stock.port}", "billing")
+    told = await context.brokers.ask(f"127.0.0.1:{stock.port}", GetProgress("billing"))
     await stock.stop()
 
     first, second = sorted(told, key=lambda one: one.queue_id)

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from backend.clients.brokers import BrokerUnreachable
+from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.requests.locks import ReleaseQueueLocks
 from backend.remoting.command import answer
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
@@ -173,20 +174,20 @@ async def test_a_plan_is_void_once_the_holder_is_back_or_another(broker, gone, p
 
 
 async def test_a_release_whose_answer_is_lost_takes_nothing_from_the_next_holder(
-    broker, brokers, gone, order, go_on, monkeypatch
+    broker, gone, order, go_on, monkeypatch
 ):
     await gone("dead", 0)
-    release = brokers.release_queue_locks
+    release = ReleaseQueueLocks.put
     calls = []
 
-    async def answers_late(address, locks, *, fence):
-        await release(address, locks, fence=fence)
-        calls.append(fence)
+    async def answers_late(change, brokers, address):
+        told = await release(change, brokers, address)
+        calls.append(change.fence)
         if len(calls) == 1:
             raise BrokerUnreachable(address, "no answer within 3 s")
+        return told
 
-    controller_brokers = brokers
-    monkeypatch.setattr(type(controller_brokers), "release_queue_locks", _bound(answers_late))
+    monkeypatch.setattr(ReleaseQueueLocks, "put", answers_late)
     begun = await order("release_locks", {}, client_id="dead", group_name=None)
     assert begun["state"] == "queued"
     waiting = await broker.member("next")
@@ -198,13 +199,6 @@ async def test_a_release_whose_answer_is_lost_takes_nothing_from_the_next_holder
     assert calls[0]["regentStep"] == calls[1]["regentStep"]
     assert int(calls[0]["regentFence"]) < int(calls[1]["regentFence"])
     assert ended["read_back"][0]["observed"] == "1 taken by next"
-
-
-def _bound(function):
-    async def call(_self, *arguments, **named):
-        return await function(*arguments, **named)
-
-    return call
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.broker.requester import split_address
+from backend.remoting.address import split_address
 
 
 @pytest.mark.parametrize(

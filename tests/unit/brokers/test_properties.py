@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.clients.property_requests import PropertyRequests
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.properties import GetProperties
 from backend.domain.broker_property import PropertyEffect, PropertyRefused, check_value
 
 OURS = 7_000
@@ -31,7 +32,7 @@ class Stock:
 
 @pytest.fixture
 async def told():
-    found = await PropertyRequests(Stock()).properties("stock:10911")
+    found = await Brokers(Stock()).ask("stock:10911", GetProperties())
     return {one.name: one for one in found}
 
 

@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from backend.clients.brokers import BrokerRefused, Brokers
-from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.errors import BrokerRefused, BrokerUnreachable
+from backend.brokers.requests.figures import GetBrokerSample
 from backend.remoting.request_code import RequestCode
 from tests.integration.tasks.conftest import FakeBroker
 from tests.waiting import PATIENCE_S, eventually
@@ -135,8 +137,8 @@ async def test_closing_ends_callers_that_wait(client, peer):
 async def test_a_broker_that_knows_no_samples_refuses(client, peer):
     peer.sample = None
 
-    with pytest.raises(BrokerRefused, match="code 3, request type 7001 not supported"):
-        await Brokers(client).sample(peer.address)
+    with pytest.raises(BrokerRefused, match="it does not tell, as stock brokers do not"):
+        await Brokers(client).ask(peer.address, GetBrokerSample())
 
 
 async def test_a_cancelled_call_leaves_the_connection_usable(client, peer):

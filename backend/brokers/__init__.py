@@ -1,0 +1,1 @@
+"""Send requests to brokers: what can be asked of them, how, and what they answered."""

@@ -1,0 +1,75 @@
+"""Declare requests that change something on a broker, in the name of an operation's step (D20)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from backend.brokers.asking import Request
+from backend.brokers.errors import accepted
+from backend.domain.operation_errors import ChangeRefused, OperationFenced
+from backend.remoting.command import Command
+from backend.remoting.headers import EffectAnswer, FencedAnswer, decode_header, encode_header
+from backend.remoting.response_code import ResponseCode
+
+Fence = Mapping[str, str]
+
+_REFUSALS: Final = frozenset(
+    {
+        ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+        ResponseCode.NO_PERMISSION,
+        ResponseCode.TOPIC_NOT_EXIST,
+        ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+        ResponseCode.INVALID_PARAMETER,
+        ResponseCode.ILLEGAL_OPERATION,
+    }
+)
+"""With these a broker says that nothing was changed, and nothing would be another time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Hold the values around a change as an agent told them, as JSON values of the wire."""
+
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change(Request[Told | None]):
+    """Declare a request that changes something, with the fencing number of its attempt.
+
+    An agent makes a change of an attempt once, and gives the values around it; a stock broker
+    gives none, and knows no fencing numbers. A change whose answer was lost may have been made.
+    """
+
+    fence: Fence
+
+    @property
+    def ext(self) -> dict[str, str]:
+        """Return the fields of the header and of the fence."""
+        return {**({} if self.header is None else encode_header(self.header)), **self.fence}
+
+    def answer(self, address: str, response: Command) -> Told | None:
+        """Return what an agent gives; None is a stock broker.
+
+        Raises:
+            ChangeRefused: the broker did not make it, nor will it.
+            BrokerRefused: it was not made now.
+            OperationFenced: a later attempt came first.
+        """
+        if response.code == ResponseCode.OPERATION_FENCED:
+            held = decode_header(FencedAnswer, response.ext).held_fence
+            attempt = int(self.fence["regentFence"])
+            raise OperationFenced(self.fence["regentOperation"], attempt, held=held)
+        if response.code in _REFUSALS:
+            raise ChangeRefused(address, response.remark or f"code {response.code}")
+        return self.read(accepted(address, response))
+
+    def read(self, response: Command) -> Told | None:
+        """Read the values around the change."""
+        if "regentAfter" not in response.ext:
+            return None
+        told = decode_header(EffectAnswer, response.ext)
+        return Told(msgspec.json.decode(told.before), msgspec.json.decode(told.after))

@@ -1,0 +1,49 @@
+"""Say why a broker did not answer what it was asked for."""
+
+from typing import Final
+
+from backend.remoting.command import Command
+from backend.remoting.response_code import ResponseCode
+
+NOT_TOLD_BY_STOCK: Final = "it does not tell, as stock brokers do not"
+
+
+class NoAnswer(Exception):  # noqa: N818 - an error is called what went wrong
+    """A broker did not answer what it was asked for; `reason` says why, without its address."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(reason)
+        self.address, self.reason = address, reason
+
+
+class BrokerUnreachable(NoAnswer):
+    """A peer gave no answer: it can't be reached, broke the protocol or took too long."""
+
+    def __str__(self) -> str:
+        """Name the address and the reason."""
+        return f"{self.address} gave no answer: {self.reason}"
+
+
+class BrokerRefused(NoAnswer):
+    """A broker answered, but not with what was asked for."""
+
+    def __str__(self) -> str:
+        """Name the address and the reason."""
+        return f"broker {self.address} refused: {self.reason}"
+
+
+class UnexpectedAnswer(ValueError):  # noqa: N818 - an error is called what went wrong
+    """An answer of success lacks what was asked for; the text says what."""
+
+
+def accepted(address: str, response: Command) -> Command:
+    """Return an answer of success.
+
+    Raises:
+        BrokerRefused: it is another, such as of a stock broker to a request of ours.
+    """
+    if response.code == ResponseCode.SUCCESS:
+        return response
+    if response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+        raise BrokerRefused(address, NOT_TOLD_BY_STOCK)
+    raise BrokerRefused(address, f"code {response.code}, {response.remark}")

@@ -1,0 +1,113 @@
+"""Ask brokers which producers and consumers are connected to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backend.brokers.asking import Brokers, Inquiry, Request
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.remoting import bodies, java_json
+from backend.remoting.command import Command
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+
+
+class ToldClient(NamedTuple):
+    """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat.
+
+    A tuple, which is made in a fifth of the time: a census makes one for each client of a cluster.
+    """
+
+    client_id: str
+    address: str
+    language: str
+    version: int
+    heard_ms: int | None
+    producer_groups: tuple[str, ...] = ()
+    consumer_groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToldClients:
+    """Hold the clients that a broker listed, and how many it has."""
+
+    clients: tuple[ToldClient, ...]
+    total_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetClients(Request[ToldClients | None]):
+    """Ask an agent for all clients; None is a broker that knows no such request."""
+
+    code = RequestCode.GET_CLIENTS
+    absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+
+    def read(self, response: Command) -> ToldClients:
+        told = java_json.decode(response.body, bodies.ConnectedClients)
+        clients = [
+            ToldClient(
+                one.client_id,
+                one.address,
+                one.language,
+                one.version,
+                one.heard_ms,
+                tuple(one.producer_groups),
+                tuple(one.consumer_groups),
+            )
+            for one in told.clients
+        ]
+        return ToldClients(tuple(clients), told.total_count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetProducers(Request[Sequence[ToldClient]]):
+    """Ask a broker for the clients of all producer groups.
+
+    Stock brokers tell when they heard each by their own clock, which may differ from ours.
+    """
+
+    code = RequestCode.GET_ALL_PRODUCER_INFO
+    # So a broker says that it has none.
+    absence = ResponseCode.SYSTEM_ERROR
+    nothing = ()
+
+    now_ms: int
+
+    def read(self, response: Command) -> list[ToldClient]:
+        told = java_json.decode(response.body, bodies.ProducerTable)
+        return [
+            ToldClient(
+                one.client_id,
+                one.remote_address.removeprefix("/"),
+                one.language,
+                one.version,
+                max(0, self.now_ms - one.heard_at_ms) if one.heard_at_ms > 0 else None,
+                producer_groups=(name,),
+            )
+            for name, clients in told.groups.items()
+            for one in clients
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GetConsumers(Inquiry[list[ToldClient]]):
+    """Ask a broker for the clients of consumer groups, group by group."""
+
+    consumer_groups: Sequence[str]
+
+    async def put(self, brokers: Brokers, address: str) -> list[ToldClient]:
+        asked = {name: GetOnlineGroup(name) for name in self.consumer_groups}
+        found = await brokers.ask_each(address, asked)
+        return [
+            ToldClient(
+                one.client_id,
+                one.address,
+                one.language,
+                one.version,
+                None,
+                consumer_groups=(name,),
+            )
+            for name, online in found.items()
+            if online is not None
+            for one in online.members
+        ]

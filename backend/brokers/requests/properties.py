@@ -1,0 +1,138 @@
+"""Ask brokers what they are set to, and have them set otherwise."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from backend.brokers.asking import Brokers, Inquiry, Request
+from backend.brokers.change import Change
+from backend.brokers.errors import UnexpectedAnswer
+from backend.domain.broker_property import (
+    BrokerProperty,
+    PropertyEffect,
+    PropertyType,
+    guess_type,
+)
+from backend.remoting import java_json
+from backend.remoting.bodies.properties import PropertiesBody, PropertyBody
+from backend.remoting.command import Command
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+
+PERMISSION: Final = "brokerPermission"
+
+# What a stock broker must not be told by a request (D26): who it is, whom it trusts, where it keeps
+# its files and how large they are.
+_FIXED: Final = re.compile(
+    r".*(Path|Home|Dir|Addr|IP1|IP2|Port|Class|Command|BlackList).*|brokerId|brokerName"
+    r"|brokerClusterName|brokerRole|listenPort|mappedFileSize.*"
+)
+# Whoever reads a configuration needs no secret for it. Of stock's own `initAuthenticationUser` and
+# `innerClientAuthenticationCredentials` hold one as JSON.
+_SECRET: Final = re.compile(r"(?i)password|secret|credential|accesskey|initAuthenticationUser")
+
+
+@dataclass(frozen=True, slots=True)
+class _GetAgentProperties(Request[list[BrokerProperty] | None]):
+    code = RequestCode.GET_BROKER_PROPERTIES
+    absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+
+    def read(self, response: Command) -> list[BrokerProperty]:
+        told = java_json.decode(response.body, PropertiesBody)
+        return [_property(one) for one in told.properties]
+
+
+@dataclass(frozen=True, slots=True)
+class _GetStockProperties(Request[list[BrokerProperty]]):
+    code = RequestCode.GET_BROKER_CONFIG
+
+    def read(self, response: Command) -> list[BrokerProperty]:
+        try:
+            text = response.body.decode()
+        except UnicodeDecodeError as error:
+            raise UnexpectedAnswer("its configuration is not UTF-8 text") from error
+        pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+        return sorted(
+            (_stock_property(name.strip(), value.strip()) for name, _, value in pairs),
+            key=lambda one: one.name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GetProperties(Inquiry[list[BrokerProperty]]):
+    """Ask a broker for its properties, by name; a stock broker tells their values only."""
+
+    async def put(self, brokers: Brokers, address: str) -> list[BrokerProperty]:
+        told = await brokers.ask(address, _GetAgentProperties())
+        return await brokers.ask(address, _GetStockProperties()) if told is None else told
+
+
+@dataclass(frozen=True, slots=True)
+class IsFencing(Request[bool]):
+    """Ask whether a broker heeds fencing numbers: an agent does, a stock broker does not."""
+
+    code = RequestCode.GET_BROKER_PROPERTIES
+
+    def answer(self, _address: str, response: Command) -> bool:
+        return self.read(response)
+
+    def read(self, response: Command) -> bool:
+        return response.code == ResponseCode.SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class GetPermission(Request[int]):
+    """Ask a broker what its clients may do: 4 is to read, 2 to write, 6 both."""
+
+    code = RequestCode.GET_BROKER_CONFIG
+
+    def read(self, response: Command) -> int:
+        for line in response.body.decode("utf-8", "replace").splitlines():
+            name, _, value = line.partition("=")
+            if name.strip() == PERMISSION and value.strip().isdecimal():
+                return int(value)
+        raise UnexpectedAnswer(f"its configuration names no {PERMISSION}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateBrokerConfig(Change):
+    """Have a broker set properties."""
+
+    code = RequestCode.UPDATE_BROKER_CONFIG
+
+    changes: Mapping[str, str]
+
+    @property
+    def body(self) -> bytes:
+        lines = (f"{name}={_escaped(value)}\n" for name, value in self.changes.items())
+        return "".join(lines).encode()
+
+
+def _property(told: PropertyBody) -> BrokerProperty:
+    return BrokerProperty(
+        name=told.name,
+        type=PropertyType(told.type_name),
+        effect=PropertyEffect(told.effect),
+        value=told.value,
+        stored=told.stored,
+        default=told.default,
+        low=told.low,
+        high=told.high,
+        choices=tuple(told.choices),
+    )
+
+
+def _stock_property(name: str, value: str) -> BrokerProperty:
+    is_secret = any(_SECRET.search(text) for text in (name, value))
+    is_fixed = is_secret or _FIXED.fullmatch(name) is not None
+    return BrokerProperty(
+        name=name,
+        type=guess_type(value),
+        effect=PropertyEffect.FIXED if is_fixed else PropertyEffect.UNKNOWN,
+        value="(not shown)" if is_secret and value else value,
+    )
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\")

@@ -1,0 +1,30 @@
+"""Take apart the addresses that peers, brokers and controllers are named by."""
+
+from typing import Final
+
+Address = tuple[str, int]
+
+PORT_MAX: Final = 65_535
+PORT_DIGITS_MAX: Final = 5
+
+
+def split_address(address: str) -> Address:
+    """Take `host:port` apart.
+
+    Raises:
+        ConnectionError: the text is no address that could be reached.
+    """
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    is_port = port.isdecimal() and len(port) <= PORT_DIGITS_MAX and int(port) <= PORT_MAX
+    if not (is_port and _is_host(host)):
+        raise ConnectionError(f"the address {address!r} is not host:port")
+    return host, int(port)
+
+
+def _is_host(text: str) -> bool:
+    """Tell whether a name can be looked up at all: else that is no `OSError`."""
+    try:
+        return bool(text.encode("idna")) and "\0" not in text
+    except UnicodeError:
+        return False
