@@ -131,7 +131,7 @@ class MessageRequests:
                 int(response.ext[name]) for name in ("nextBeginOffset", "minOffset", "maxOffset")
             )
         except (KeyError, ValueError) as error:
-            raise BrokerRefused(address, f"it tells no offsets: {error}") from error
+            raise BrokerRefused(address, f"its answer holds no offsets: {error}") from error
         found = _messages(address, group_name, body)
         # A record may be a batch's whole frame, which begins before what was asked for.
         kept = [one for one in found if one.queue_offset >= offset and one.topic == topic]

@@ -170,7 +170,7 @@ class QueueRequests:
         try:
             return int(response.ext["offset"])
         except (KeyError, ValueError) as error:
-            raise BrokerRefused(address, "it tells no offset") from error
+            raise BrokerRefused(address, "its answer holds no offset") from error
 
     async def permission(self, address: str) -> int:
         """Ask a broker what its clients may do: 4 is to read, 2 to write, 6 both (26).

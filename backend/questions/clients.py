@@ -10,7 +10,7 @@ from backend.services.cluster_census import Censuses
 from backend.views.clients import ClientsOut
 
 GroupName = Annotated[
-    str | None, Given("Only clients of this group, of either kind.", length_max=300)
+    str | None, Given("Only clients of this producer or consumer group.", length_max=300)
 ]
 
 
@@ -27,7 +27,7 @@ async def show_clients(
     brokers: ClientSource,
     clock: Clock,
 ) -> ClientsOut:
-    """List the clients of a cluster by id, as its brokers tell them now."""
+    """List the clients of a cluster by id, as its brokers report them now."""
     found = await list_clients(
         cluster_name,
         ClientFilter(group, role, search),

@@ -13,7 +13,7 @@ from backend.services.message_bodies import ReadBody, read_message_body
 from backend.services.messages import MessageSource
 from backend.views.messages import BodyOut
 
-TopicOfId = Annotated[str | None, Given("Needed for an id that its sender made.", length_max=300)]
+TopicOfId = Annotated[str | None, Given("Needed for an id of a sender.", length_max=300)]
 MaxBytes = Annotated[int, Given(low=1, high=SHOWN_BYTES_MAX)]
 
 

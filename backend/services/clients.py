@@ -142,7 +142,7 @@ async def _ask_stock(
     if len(groups) > STOCK_GROUP_COUNT_MAX:
         questions.note(
             broker,
-            f"stock brokers tell consumers group by group, and it has {len(groups)}: name one",
+            f"RocketMQ brokers list consumers by group, and it has {len(groups)}: name one",
         )
         return producers
     return [*producers, *await brokers.consumers(broker.address, groups)]

@@ -31,7 +31,7 @@ async def find_leftovers(address: str, brokers: Brokers) -> Leftovers:
             return 0, True
         lag = add_lags(progress)
         if lag is None:
-            raise BrokerRefused(address, f"it does not tell how much {name} has left to read")
+            raise BrokerRefused(address, f"it does not report how much {name} has left to read")
         return lag, online is not None
 
     told = await asyncio.gather(*(ask(name) for name in names))

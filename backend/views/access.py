@@ -14,7 +14,7 @@ from backend.views.copying import copied
 
 @dataclass(frozen=True, slots=True)
 class OpenSessionOut:
-    """An open session; `is_own` marks the one that asks. Use is noted to the minute."""
+    """An open session; `is_own` marks the session of the caller. Its use is exact to a minute."""
 
     id: UUID
     user_name: str

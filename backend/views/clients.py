@@ -13,7 +13,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 @in_graph("ClientConnection")
 @dataclass(frozen=True, slots=True)
 class ConnectionOut:
-    """What one broker tells of a client; `heard_ms` is null where stock brokers do not tell it."""
+    """A client as one broker reports it; RocketMQ brokers report no `heard_ms`."""
 
     group_name: str
     broker_id: Int64
@@ -52,4 +52,4 @@ class ClientOut:
 
 @dataclass(frozen=True, slots=True)
 class ClientsOut(ObservedPage[ClientOut, UnknownBrokerOut]):
-    """One page of clients, and the brokers that did not tell all of theirs."""
+    """One page of clients, and the brokers that did not list all of theirs."""

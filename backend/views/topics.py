@@ -60,7 +60,7 @@ class QueueOut:
 @in_graph(description="What the name server answers clients for this topic.")
 @dataclass(frozen=True, slots=True)
 class RouteEntryOut:
-    """Where clients are told that a topic is served."""
+    """Where the routes of a topic send clients."""
 
     group_name: str
     brokers: Annotated[dict[Int64, str], Pairs("RouteBroker", "broker_id", "address")]

@@ -122,7 +122,7 @@ class NameServerLink:
             while socket.is_open:
                 await self._register(socket)
                 await self._show_life(socket)
-            raise ConnectionResetError("the name server hung up")
+            raise ConnectionResetError("the name server closed the connection")
         finally:
             socket.close()
 

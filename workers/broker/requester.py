@@ -69,7 +69,9 @@ class Requester(asyncio.Protocol):
         self._transport = None
         for waiter in self._peer.abandon():
             if not waiter.done():
-                waiter.set_exception(exc or ConnectionResetError(f"the {self._peer_name} hung up"))
+                waiter.set_exception(
+                    exc or ConnectionResetError(f"the {self._peer_name} closed the connection")
+                )
         self._on_close()
 
     async def call(self, code: int, *, ext: dict[str, str], body: bytes = b"") -> Command:
@@ -120,7 +122,7 @@ class Requester(asyncio.Protocol):
 
     def _write(self, frame: bytes) -> None:
         if self._transport is None:
-            raise ConnectionResetError(f"the {self._peer_name} hung up")
+            raise ConnectionResetError(f"the {self._peer_name} closed the connection")
         self._transport.write(frame)
 
 

@@ -172,7 +172,7 @@ class ConsumerGroupQuery:
         *,
         includes_system: bool = False,
     ) -> ConsumerGroups:
-        """List a cluster's consumer groups by name, as its masters tell them now."""
+        """List a cluster's consumer groups by name, as its masters report them now."""
         api = info.context.api
         found = await service.list_consumer_groups(
             cluster_name,

@@ -40,7 +40,7 @@ class LockQuery:
         after: str | None = None,
         chosen: LockFilter | None = None,
     ) -> Any:
-        """List the locks of ordered queues, as brokers tell them now."""
+        """List the locks of ordered queues, as brokers report them now."""
         api = info.context.api
         found = await queue_locks.list_locks(
             domain.LockFilter(

@@ -99,7 +99,7 @@ class ReplicaGroup:
 
     @shows(ElectionOut)
     def election(self, info: Info, broker_id: Int64 | None = None) -> ElectionOut:
-        """Say who would become master now, of one's choice or by the rules, and why not others."""
+        """Say the next master now, of one's choice or by the rules, and why not others."""
         controller = info.context.api.name_server.controller
         return ElectionOut.of(
             explain_election(self.model.view, controller, designated_id=broker_id)

@@ -16,7 +16,7 @@ router = APIRouter(tags=["clients"])
 
 @dataclass(frozen=True, slots=True)
 class ClientDetailOut(ClientOut):
-    """A client, and the brokers that did not tell theirs."""
+    """A client, and the brokers that did not list their clients."""
 
     unknown: list[UnknownBrokerOut]
 

@@ -42,9 +42,9 @@ Limit = Annotated[int, Query(ge=1, le=OBSERVED_COUNT_MAX, description="How many 
 
 @dataclass(frozen=True, slots=True)
 class ListedGroupOut:
-    """A consumer group, who is there now, and how far it is.
+    """A consumer group with its connected members and its progress.
 
-    `state` is what the brokers know that told, `broker_count_told` of `broker_count_asked`.
+    `state` comes from the `broker_count_told` brokers that answered, of `broker_count_asked`.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ListedGroupOut:
 
 
 class ConsumerGroupsOut(PageOut[ListedGroupOut]):
-    """One page of consumer groups, and the brokers that did not tell all."""
+    """One page of consumer groups, and the brokers that did not list all of theirs."""
 
     unknown: list[UnknownBrokerOut]
     observed_at: datetime
@@ -70,8 +70,8 @@ class ConsumerGroupsOut(PageOut[ListedGroupOut]):
 class ConsumerGroupOut:
     """A consumer group with its members, settings and queues.
 
-    `state` and `dead_letter_count` are of the brokers that told, `broker_count_told` of
-    `broker_count_asked`; null is that none did.
+    `state` and `dead_letter_count` come from the `broker_count_told` brokers that answered, of
+    `broker_count_asked`; null means that none answered.
     """
 
     name: str
@@ -103,7 +103,7 @@ async def show_consumer_groups(
     limit: Limit = 50,
     after: After = None,
 ) -> ConsumerGroupsOut:
-    """List a cluster's consumer groups by name, as its masters tell them now."""
+    """List a cluster's consumer groups by name, as its masters report them now."""
     found = await list_consumer_groups(
         cluster_name,
         size=limit,

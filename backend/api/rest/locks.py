@@ -48,7 +48,7 @@ async def show_locks(
     client_id: Name = None,
     holder: Holder | None = None,
 ) -> Any:
-    """List the locks of ordered queues, as brokers tell them now."""
+    """List the locks of ordered queues, as brokers report them now."""
     chosen = LockFilter(
         cluster_name, consumer_group, topic, group_name, queue_id, client_id, holder, within
     )

@@ -33,13 +33,13 @@ Begin = Annotated[datetime | None, Query(description="Only messages stored then 
 End = Annotated[datetime | None, Query(description="Only messages stored before.")]
 Key = Annotated[str, Query(min_length=1, max_length=1_000)]
 TopicOfId = Annotated[
-    str | None, Query(max_length=300, description="Needed for an id that its sender made.")
+    str | None, Query(max_length=300, description="Needed for an id of a sender.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesOut:
-    """One page; `next` goes on, also to what is stored later, `has_more` tells of what is there."""
+    """One page; `next` continues, also with later messages; `has_more`: more exist now."""
 
     items: list[MessageOut]
     next: str

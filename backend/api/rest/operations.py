@@ -74,7 +74,7 @@ class PreconditionOut(_Out):
 
 
 class CheckOut(_Out):
-    """What could go wrong, and why; `stock_code` is stock RocketMQ's code for it, if any."""
+    """What could go wrong, and why; `stock_code` is RocketMQ's response code for it, if any."""
 
     name: str
     verdict: CheckVerdict

@@ -103,7 +103,7 @@ async def show_replica_groups(
 async def show_replica_group(
     cluster_name: str, group_name: str, context: Context
 ) -> ReplicaGroupDetailOut:
-    """Describe one group, and who would become master of it now."""
+    """Describe one group, and the next master of it now."""
     controller = context.name_server.controller
     found = await describe_replica_group(named(cluster_name, group_name), controller)
     election = explain_election(found.view, controller)
@@ -130,7 +130,7 @@ async def show_election(
     context: Context,
     broker_id: Annotated[int | None, Query(ge=1, le=BROKER_ID_MAX)] = None,
 ) -> ElectionOut:
-    """Say who would become master if it were ordered now, of one's choice or by the rules."""
+    """Say the next master if it were ordered now, of one's choice or by the rules."""
     controller = context.name_server.controller
     view = await describe_group(named(cluster_name, group_name), controller)
     return ElectionOut.of(explain_election(view, controller, designated_id=broker_id))

@@ -31,7 +31,7 @@ router = APIRouter(tags=["topics"])
 
 @dataclass(frozen=True, slots=True)
 class TopicOut:
-    """A topic; `protection` is null where nobody protects it from deletion."""
+    """A topic; `protection` is null if it is not protected from deletion."""
 
     name: str
     kind: TopicKind

@@ -68,7 +68,7 @@ async def _check_delay_levels(
 async def _check_message_size(
     address: str, size_max: str, context: OperationContext
 ) -> list[Check]:
-    name = "no delayed message waits that may be too long"
+    name = "no waiting delayed message is too long"
     waiting = await _waiting(address, context)
     if isinstance(waiting, str):
         return [Check(name, CheckVerdict.WARN, waiting)]
@@ -86,7 +86,7 @@ async def _check_hours(address: str, hours: str, context: OperationContext) -> C
     try:
         sample = await context.brokers.sample(address)
     except (BrokerUnreachable, BrokerRefused) as error:
-        return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
+        return Check(name, CheckVerdict.WARN, f"the broker does not report what it holds: {error}")
     held = sample.commit_log_max_position - sample.commit_log_min_position
     why = (
         f"the log holds {held} bytes; a file whose last message is older than {hours} hours is"
@@ -100,7 +100,7 @@ async def _check_bytes(address: str, bytes_max: int, context: OperationContext) 
     try:
         sample = await context.brokers.sample(address)
     except (BrokerUnreachable, BrokerRefused) as error:
-        return Check(name, CheckVerdict.WARN, f"the broker does not tell what it holds: {error}")
+        return Check(name, CheckVerdict.WARN, f"the broker does not report what it holds: {error}")
     held = sample.commit_log_max_position - sample.commit_log_min_position
     if held <= bytes_max:
         return Check(name, CheckVerdict.PASS, f"the log holds {held} bytes")
@@ -116,4 +116,4 @@ async def _waiting(address: str, context: OperationContext) -> dict[int, int] | 
     try:
         return await context.brokers.delayed_counts(address)
     except (BrokerUnreachable, BrokerRefused) as error:
-        return f"the broker does not tell how many messages wait: {error}"
+        return f"the broker does not report how many messages wait: {error}"

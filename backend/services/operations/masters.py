@@ -113,7 +113,7 @@ async def ask_each(
 
 def check_answers(answers: Mapping[Master, object]) -> Check:
     """Say whether all masters told what a plan is made from; it can't be made without."""
-    name = "every master tells"
+    name = "every master reports it"
     silent = {one: told for one, told in answers.items() if isinstance(told, Silence)}
     if not silent:
         return Check(name, CheckVerdict.PASS, "all that were asked have answered")
@@ -127,7 +127,7 @@ def describe_fencing(answers: Mapping[Master, bool | Silence]) -> Check:
     name = "fencing"
     if not stock:
         return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")
-    why = f"only the journal fences on {shortened(stock)}: stock brokers know no fencing numbers"
+    why = f"only the journal fences on {shortened(stock)}: RocketMQ brokers know no fencing numbers"
     return Check(name, CheckVerdict.WARN, why)
 
 

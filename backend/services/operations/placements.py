@@ -89,7 +89,7 @@ class Placements(Generic[HeldT]):
 def answer_text(answer: Held | Silence | None) -> str:
     """Write what a master answered."""
     if isinstance(answer, Silence):
-        return f"not told: {answer.reason}"
+        return f"unknown: {answer.reason}"
     return held_text(answer)
 
 
