@@ -142,15 +142,15 @@ class ServerSettings(_RetentionSettings):
     remoting_port: int = Field(default=9876, ge=0, le=65535)
     lease_policy: LeasePolicy = Field(
         default=LeasePolicy.QUORUM,
-        description="What masters of new broker groups need in order to acknowledge.",
+        description="What masters of new broker groups need to acknowledge a message.",
     )
     unclean_election_allowed: bool = Field(
         default=False,
-        description="Set to let a replica become master that may lack acknowledged messages.",
+        description="Allow a replica without all acknowledged messages to become master.",
     )
     second_person: SecondPerson = Field(
         default=SecondPerson.NONE,
-        description="From which risk class on another user must approve what was confirmed.",
+        description="Lowest risk class that needs the approval of another user.",
     )
     bootstrap_secret_file: Path | None = None
     console_dir: Path | None = None

@@ -41,7 +41,9 @@ class ControllerCollector(Collector):
         """Yield the figures of this moment."""
         figures = self._name_server.describe_controller()
         yield GaugeMetricFamily(
-            "role", "Role of this controller: 3 is the leader, which each is.", value=ROLE_LEADER
+            "role",
+            "Role of this controller. Each controller is a leader, which is 3.",
+            value=ROLE_LEADER,
         )
         yield _active_brokers(figures)
         yield _requests(figures)
@@ -52,7 +54,7 @@ class ControllerCollector(Collector):
 def _active_brokers(figures: ControllerFigures) -> Metric:
     gauge = GaugeMetricFamily(
         "active_broker_num",
-        "Replicas that this process hears and holds for alive.",
+        "Live replicas whose heartbeats this process gets.",
         labels=("cluster", "broker_set"),
     )
     for labels, count in figures.active_broker_counts.items():

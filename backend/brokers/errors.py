@@ -5,7 +5,7 @@ from typing import Final
 from backend.remoting.command import Command
 from backend.remoting.response_code import ResponseCode
 
-NOT_TOLD_BY_STOCK: Final = "it does not tell, as stock brokers do not"
+NOT_TOLD_BY_STOCK: Final = "RocketMQ brokers do not report it"
 
 
 class NoAnswer(Exception):  # noqa: N818 - an error is called what went wrong

@@ -60,7 +60,7 @@ def get_config(
         print_json(chosen)
         return
     print_table(
-        ("NAME", "IN FORCE", "FILE", "MAY BE", "COUNTS"),
+        ("NAME", "IN FORCE", "FILE", "ALLOWED VALUES", "TAKES EFFECT"),
         [
             (one["name"], one["value"], one["stored"], _range(one), _COUNTS[one["effect"]])
             for one in chosen
@@ -69,10 +69,10 @@ def get_config(
 
 
 _COUNTS = {
-    "live": "at once",
+    "live": "immediately",
     "restart": "after a restart",
     "fixed": "read-only",
-    "unknown": "not told",
+    "unknown": "not reported",
 }
 
 

@@ -44,9 +44,7 @@ def elect_master(given: Given) -> Mapping[str, Any]:
     }
 
 
-@orders(
-    PreferMaster, TARGET, places=GROUP, own={"nobody": flag("nobody", "Remove the preference.")}
-)
+@orders(PreferMaster, TARGET, places=GROUP, own={"clear": flag("clear", "Remove the preference.")})
 def prefer_master(given: Given) -> Mapping[str, Any]:
     """Set the preferred master for the next election, without starting an election.
 
@@ -56,12 +54,12 @@ def prefer_master(given: Given) -> Mapping[str, Any]:
 
     Examples:
         regent controller prefer broker-a --broker 2
-        regent controller prefer broker-a --nobody
+        regent controller prefer broker-a --clear
     """
     values = dict(given.values)
-    if values.pop("nobody") is (values["broker_id"] is not None):
+    if values.pop("clear") is (values["broker_id"] is not None):
         raise CommandError(
-            "one of --broker and --nobody is needed",
+            "give --broker or --clear, not both",
             next_step="regent controller prefer GROUP --broker ID",
             exit_code=ExitCode.USAGE,
         )

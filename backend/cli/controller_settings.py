@@ -66,7 +66,7 @@ def get_settings(*, options: Options = Options()) -> None:
         print_json(found)
         return
     print_table(
-        ("SETTING", "VALUE", "DEFAULT", "SET BY", "STOCK NAME", "MEANING"),
+        ("SETTING", "VALUE", "DEFAULT", "SET BY", "ROCKETMQ NAME", "MEANING"),
         [
             (
                 item["name"],

@@ -111,5 +111,5 @@ def _row(group: Mapping[str, Any]) -> tuple[object, ...]:
         ids_text(members),
         group["sync_state_set_epoch"],
         ids_text(outside),
-        "nobody" if election["winner_id"] is None else election["winner_id"],
+        "none" if election["winner_id"] is None else election["winner_id"],
     )

@@ -51,8 +51,8 @@ def list_or_follow(
     is_json = options.output == "json"
     if limit > PAGE_SIZE and after is None and not follow:
         raise CommandError(
-            f"no more than the newest {PAGE_SIZE} events are told at once",
-            why="older ones are found by their numbers",
+            f"one request returns at most the newest {PAGE_SIZE} events",
+            why="read older events by their numbers",
             next_step=f"regent events --after NUMBER --limit {limit}",
             exit_code=ExitCode.USAGE,
         )

@@ -109,7 +109,7 @@ def get_group(
     if options.output == "json":
         print_json(found)
         return
-    models = ", ".join(found["models"]) or "nobody is connected"
+    models = ", ".join(found["models"]) or "no member is connected"
     print_line(f"{found['name']}  {state_text(found)}, {models}")
     print_line(f"deletion protection: {protection_text(found['protection'])}")
     _print_totals(found)

@@ -112,7 +112,7 @@ def _end_awaiting(operation: Mapping[str, Any], *, is_json: bool) -> None:
         print_line(f"operation {operation['id']} awaits the approval of another user")
     raise CommandError(
         f"operation {operation['id']} is not carried out before another user approves it",
-        next_step=f"have somebody else run: regent operation approve {operation['id']}",
+        next_step=f"ask another user to run: regent operation approve {operation['id']}",
         exit_code=ExitCode.STILL_RUNNING,
     )
 
@@ -194,13 +194,13 @@ def print_plan(operation: Mapping[str, Any]) -> None:
             title="\nCandidates",
         )
     if plan["impact"]:
-        print_line("\nWho feels it")
+        print_line("\nImpact")
         for line in plan["impact"]:
             print_line(f"  {line}")
     print_line("\nWhat could go wrong")
     for check in plan["checks"]:
         print_line(f"  {check['verdict']}: {check['name']}: {check['why']}")
-    print_line(f"\nHow to get back\n  {plan['way_back']}")
+    print_line(f"\nHow to undo it\n  {plan['way_back']}")
 
 
 def print_outcome(operation: Mapping[str, Any]) -> None:
@@ -314,7 +314,7 @@ def print_election(election: Mapping[str, Any]) -> None:
     """Print who would win, and why not the others."""
     winner = election["winner_id"]
     if winner is None:
-        print_line("Nobody could become master now:")
+        print_line("No replica can become master now:")
     elif election["is_unchanged"]:
         print_line(f"Broker {winner} is master and would stay so:")
     else:

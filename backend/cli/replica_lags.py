@@ -186,7 +186,7 @@ def _print_lags(found: Mapping[str, Any]) -> None:
         elif one["obstacle"]:
             print_line(f"Broker {one['broker_id']} does not follow: {one['obstacle']}")
     if found["master_id"] is None:
-        print_line("The group has no master, so nobody knows what the replicas lack.")
+        print_line("The group has no master, so what the replicas lack is unknown.")
 
 
 def _lag(one: Mapping[str, Any]) -> str | None:

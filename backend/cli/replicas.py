@@ -86,7 +86,7 @@ def get_group(
         f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
         f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
         f"(epoch {found['sync_state_set_epoch']}{_dead_text(found)}), "
-        f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'nobody'}"
+        f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'none'}"
     )
     if (position := found.get("confirmed_position")) is not None:
         print_line(f"Confirmed up to log position {position} of epoch {found['confirmed_epoch']}")

@@ -29,15 +29,15 @@ _NOTHING: Final = "nothing to do"
 _QUEUES: Final = "stop the broker, then: regent store rebuild {store} --only queues"
 _INDEX: Final = "stop the broker, then: regent store rebuild {store} --only index"
 _CHECKPOINT: Final = (
-    "a running broker writes it anew; so does, after a clean stop, regent store rebuild {store}"
+    "a running broker writes it again; after a clean stop, so does regent store rebuild {store}"
 )
 _RESTORE: Final = (
     "keep a copy of the directory, then restore it from a replica or a backup; a rebuild cannot"
     " make up messages"
 )
 _EPOCHS: Final = (
-    "restore the file from a backup, or copy the whole store anew from the group's master; a"
-    " rebuild cannot make it"
+    "restore the file from a backup, or copy the whole store again from the group's master; a"
+    " rebuild cannot create it"
 )
 
 
@@ -78,9 +78,9 @@ WORDS: Final = {
     ),
     "wrong_record_crc": Words(
         means=(
-            "a broker with enabledAppendPropCRC=true takes these messages for damaged, as their"
-            " header, topic or properties may be; any other broker serves them, and a client that"
-            " sends batches can make them up"
+            "a broker with enabledAppendPropCRC=true treats these messages as damaged: their"
+            " header, topic or properties can be wrong. Any other broker serves them. A client"
+            " that sends batches can create such messages"
         ),
         next_step=(
             "nothing to do, unless broker.conf sets enabledAppendPropCRC=true: then"
@@ -136,7 +136,7 @@ WORDS: Final = {
         ),
     ),
     "stray_entries": Words(
-        means="the queue counts messages that the log does not hold",
+        means="the queue has entries for messages that the log does not hold",
         next_step=_QUEUES,
     ),
     "absent_queue": Words(
@@ -166,14 +166,14 @@ WORDS: Final = {
     "index_behind_log": Words(
         means=(
             "the index knows messages that the log lost; the next start of the broker removes"
-            " these files and indexes anew"
+            " these files and indexes again"
         ),
         next_step="see to the log first, if it is named here too; else " + _INDEX,
     ),
     "unflushed_index": Words(
         means=(
             "the broker died, so its newest index files may hold anything; the next start"
-            " makes them anew"
+            " creates them again"
         ),
         next_step=_NOTHING,
     ),
@@ -190,14 +190,14 @@ WORDS: Final = {
     ),
     "damaged_epochs": Words(
         means=(
-            "nobody knows which master wrote which part of the log, and no broker opens the store"
+            "which master wrote which part of the log is unknown, and no broker opens the store"
         ),
         next_step=_EPOCHS,
     ),
     "epochs_from_backup": Words(
         means=(
             "a broker goes by the backup, which may lack the newest epoch; a replica may then"
-            " be asked to copy more than it has to, and the next epoch writes the file anew"
+            " be asked to copy more than it has to, and the next epoch writes the file again"
         ),
         next_step=(
             "compare the epochs with those of the group's other replicas (regent store"
@@ -207,7 +207,7 @@ WORDS: Final = {
     "damaged_epoch_backup": Words(
         means=(
             "the epochs are known, but damage of their file would now close the store; the"
-            " next epoch writes the backup anew"
+            " next epoch writes the backup again"
         ),
         next_step="while the broker is stopped, copy epochFileCheckpoint over the backup",
     ),
@@ -227,7 +227,7 @@ WORDS: Final = {
     ),
     "absent_checkpoint": Words(
         means=(
-            "nobody knows how much of the log was on the disk: a lost end would go unnoticed,"
+            "how much of the log was on the disk is unknown: a lost end would go unnoticed,"
             " and a start after a crash reads the whole log"
         ),
         next_step=_CHECKPOINT,
@@ -252,14 +252,14 @@ WORDS: Final = {
     ),
     "damaged_journal": Words(
         means=(
-            "the broker died while it cut its log, and nobody knows where: no broker opens"
+            "the broker died while it cut its log, at an unknown position: no broker opens"
             " the store"
         ),
-        next_step="copy the whole store anew from the group's master",
+        next_step="copy the whole store again from the group's master",
     ),
     "leftover": Words(
         means="no broker reads it; it only takes room",
-        next_step="remove it if nobody needs it, while the broker is stopped",
+        next_step="remove it if you do not need it, while the broker is stopped",
     ),
 }
 

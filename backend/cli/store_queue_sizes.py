@@ -152,8 +152,8 @@ def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
     if whole:
         return size, None
     if told:
-        told_by = f"only {kind.title} files that a crash may have cut short tell"
+        told_by = f"only {kind.title} files that a crash may have cut short show"
         end = ""
     else:
-        told_by, end = f"no {kind.title} file tells", f", as without {kind.setting}"
+        told_by, end = f"no {kind.title} file shows", f", as without {kind.setting}"
     return size, f"{told_by} the size of the new ones: {size} bytes{end}"

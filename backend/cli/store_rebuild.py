@@ -289,10 +289,10 @@ def _note_wrong_crcs(rebuilt: Rebuilt) -> None:
 def _note_unqueued(paths: StorePaths, rebuilt: Rebuilt) -> None:
     if rebuilt.unqueued_count:
         print_note(
-            "records that no queue can hold, so that no consumer gets them:"
+            "records that no queue can hold and no consumer gets:"
             f" {rebuilt.unqueued_count}\n"
-            "  their headers name a queue or an offset that cannot be; `regent store verify` goes"
-            " on telling of them as missing entries\n"
+            "  their headers name a queue or an offset that cannot be; `regent store verify` keeps"
+            " listing them as missing entries\n"
             f"  next: read them with `regent store dump {paths.root}`, and send again what is"
             " still wanted"
         )

@@ -17,7 +17,7 @@ async def find(
     """Find the operation of a request that came before under the same key.
 
     Raises:
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
     """
     columns = idempotency_keys.c
     statement = select(columns.request_hash, columns.operation_id).where(

@@ -18,7 +18,7 @@ from backend.domain.user import Role
 
 
 class Credential(StrEnum):
-    """Say what somebody came with: a session they opened, or a token made for a program."""
+    """How a user authenticated: with a session, or with a token of a program."""
 
     SESSION = "session"
     TOKEN = "token"  # noqa: S105 - no secret
@@ -127,14 +127,16 @@ def require(principal: Principal, permission: Permission) -> None:
     if principal.must_change_password and not rule.allows_one_time_password:
         raise PasswordChangeRequired
     if rule.needs_session and principal.credential is not Credential.SESSION:
-        raise Forbidden("a token can not sign in or out, and changes no access: sign in for that")
+        raise Forbidden(
+            "a token can't sign in, sign out or change access: sign in with a password for that"
+        )
     if not principal.role.includes(rule.role):
         can = "may only read" if rule.is_change else "is not enough"
         raise Forbidden(f"the role {principal.role} {can}; it takes the role {rule.role}")
     if rule.is_change and principal.is_read_only:
         raise Forbidden("the token may only read")
     if rule.needs_all_clusters and principal.clusters.is_limited:
-        raise Forbidden("users are of no cluster: an admin of all clusters sees and changes them")
+        raise Forbidden("only an admin of all clusters can see and change users")
 
 
 def find_refusals(principal: Principal) -> dict[Permission, str]:
@@ -158,4 +160,4 @@ def require_reach(principal: Principal, reach: Reach, cluster_names: Collection[
     for name in cluster_names:
         scope.require(name)
     if reach is Reach.NAMED and not cluster_names and scope.is_limited:
-        raise Forbidden(f"only the clusters {scope} are within reach: name one of them")
+        raise Forbidden(f"only the clusters {scope} are accessible: name one of them")

@@ -131,7 +131,7 @@ def _choose(
             reason = f"broker {broker_id} has been silent for {found.silent_ms // 1000} s"
             raise AdoptionRefused(group_name, f"{reason}: start it, or leave it out")
         if found.epoch is None and order.least_epoch is None:
-            reason = f"broker {broker_id} did not tell the newest epoch of its log"
+            reason = f"broker {broker_id} did not report the newest epoch of its log"
             raise AdoptionRefused(group_name, f"{reason}: name one that is not smaller")
     return [candidates[broker_id] for broker_id in sorted(order.broker_ids)]
 
@@ -142,14 +142,14 @@ def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: Adopt
         raise AdoptionRefused(group.name, "the group is known and has its master elected")
     for one in chosen:
         if one.broker_id in group.replicas or one.broker_id in group.retired_ids:
-            raise AdoptionRefused(group.name, f"id {one.broker_id} is given away already")
+            raise AdoptionRefused(group.name, f"id {one.broker_id} was used already")
         epoch = order.least_epoch if one.epoch is None else one.epoch
         if epoch is not None and epoch > group.master_epoch:
             raise AdoptionRefused(
                 group.name,
-                f"the log of broker {one.broker_id} is of epoch {epoch}, and the group began anew"
-                f" and is in {group.master_epoch}, so that the group's log may be the wrong one:"
-                " forget the group and adopt all of it with this broker",
+                f"the log of broker {one.broker_id} is of epoch {epoch}, but the group is in epoch"
+                f" {group.master_epoch}. The group's log may be the wrong one. Forget the group,"
+                " then adopt all its brokers, with this broker among them",
             )
 
 
@@ -157,7 +157,7 @@ def _first_epoch(group_name: str, candidates: Collection[Candidate], order: Adop
     told = [c.epoch for c in candidates if c.epoch is not None]
     epoch = max([*told, order.least_epoch or 0]) + EPOCHS_SKIPPED
     if epoch >= EPOCH_MAX:
-        raise AdoptionRefused(group_name, f"no epochs are left after {epoch - EPOCHS_SKIPPED}")
+        raise AdoptionRefused(group_name, f"no epoch is left after {epoch - EPOCHS_SKIPPED}")
     return epoch
 
 
@@ -173,14 +173,14 @@ def _choose_master(
     by_facts = _best(chosen)
     master_id = order.master_id if by_facts is None or order.master_id else by_facts.broker_id
     if master_id is None:
-        raise AdoptionRefused(group_name, "what is known names no master: name one")
+        raise AdoptionRefused(group_name, "no known fact names a master: name one")
     doubts = [*_doubts(candidates, chosen), *_doubts_of_log(candidates[master_id], confirmed)]
     if by_facts is not None and master_id != by_facts.broker_id:
         doubts += _doubts_of(candidates[master_id], by_facts)
     if doubts and not order.accepts_loss:
         raise AdoptionRefused(
             group_name,
-            f"{'; '.join(doubts)}: acknowledged messages may be lost, accept that or not",
+            f"{'; '.join(doubts)}: acknowledged messages may be lost; to go on, accept the loss",
         )
     return master_id
 
@@ -201,20 +201,20 @@ def _doubts(candidates: Mapping[int, Candidate], chosen: list[Candidate]) -> Ite
     missing = sorted(set(range(FIRST_BROKER_ID, max(candidates) + 1)) - ids)
     if missing:
         named = ", ".join(str(i) for i in missing[:10])
-        yield f"broker {named} is not among them and may hold more"
+        yield f"broker {named} is not adopted and may hold more messages"
     for one in chosen:
         if one.epoch is None or one.max_offset is None:
             yield f"how long the log of broker {one.broker_id} is, is not known"
         elif one.master_id is None:
             yield f"whether broker {one.broker_id} still serves as master is not known"
         elif one.master_id not in {NO_MASTER, *ids}:
-            yield f"broker {one.broker_id} follows {one.master_id}, which is not among them"
+            yield f"broker {one.broker_id} follows {one.master_id}, which is not adopted"
 
 
 def _doubts_of_log(master: Candidate, confirmed: ConfirmedEnd) -> Iterator[str]:
     """Doubt a log that lacks what it held before, or what was confirmed to the group (D27)."""
     if master.is_verified is False:
-        yield f"the log of broker {master.broker_id} may lack its end, as its own files say"
+        yield f"the log of broker {master.broker_id} may lack its end, according to its own files"
     end = _end_of(master)
     if confirmed.is_known and end.is_known and not confirmed.is_held_by(end.epoch, end.position):
         missing = confirmed.missing_bytes(end.position)

@@ -80,5 +80,5 @@ def check_lifetime(days: int) -> int:
         InvalidTokenScope: that is no day, or more than a year.
     """
     if not 1 <= days <= LIFETIME_DAYS_MAX:
-        raise InvalidTokenScope(f"a token lives 1 to {LIFETIME_DAYS_MAX} days, not {days}")
+        raise InvalidTokenScope(f"a token is valid for 1 to {LIFETIME_DAYS_MAX} days, not {days}")
     return days

@@ -73,11 +73,13 @@ def check_chain(
     for chained in entries:
         number = chained.entry.number
         if number != held.number + 1:
-            return ChainFault(held.number + 1, f"it is missing: {number} follows {held.number}")
+            return ChainFault(
+                held.number + 1, f"an entry is missing: {number} follows {held.number}"
+            )
         if chained.previous_hash != held.hash:
-            return ChainFault(number, "it is not bound to the entry before it")
+            return ChainFault(number, "its hash does not include the entry before it")
         if _hash(chained.entry, chained.previous_hash) != chained.hash:
-            return ChainFault(number, "its content is not what was hashed")
+            return ChainFault(number, "its content does not match its hash")
         held = ChainEnd(number, chained.hash)
     return held
 

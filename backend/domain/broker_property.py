@@ -25,7 +25,7 @@ class PropertyType(StrEnum):
 
 
 class PropertyEffect(StrEnum):
-    """Say when another value of a property counts."""
+    """When a new value of a property takes effect."""
 
     LIVE = "live"
     RESTART = "restart"

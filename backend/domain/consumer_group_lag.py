@@ -9,7 +9,7 @@ from backend.domain.queue_reading import Unread, count_unread
 
 
 class GroupState(StrEnum):
-    """Say whether somebody of a group is connected, as far as brokers told."""
+    """Whether a member of a group is connected, according to the brokers that answered."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"

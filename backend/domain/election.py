@@ -51,18 +51,18 @@ class Verdict(StrEnum):
 
 REASONS: Final[Mapping[Verdict, str]] = {
     Verdict.WINS: "would become master",
-    Verdict.STAYS: "is master and stays so",
+    Verdict.STAYS: "is master and stays master",
     Verdict.NOT_ALIVE: "is not alive",
     Verdict.LACKS_CONFIRMED: "lacks messages that were confirmed to the group",
     Verdict.UNVERIFIED: "stopped uncleanly and has not verified its log since",
     Verdict.NOT_IN_SYNC: "is outside the SyncStateSet and may lack acknowledged messages",
-    Verdict.NOT_DESIGNATED: "is not the one that was asked for",
-    Verdict.MASTER_STAYS: "could be master, but the present one is alive",
-    Verdict.ASKED_LATER: "was not the first to ask in a group that never had a master",
+    Verdict.NOT_DESIGNATED: "is not the replica that the operator named",
+    Verdict.MASTER_STAYS: "can become master, but the current master is alive",
+    Verdict.ASKED_LATER: "was not the first to ask for election in a group that never had a master",
     Verdict.LOWER_EPOCH: "has a log of an older epoch",
     Verdict.LOWER_OFFSET: "has a shorter log",
     Verdict.CORDONED: "is cordoned, and the winner, who is not, lacks nothing acknowledged",
-    Verdict.NOT_PREFERRED: "has a log as good as the winner's, whom operators prefer",
+    Verdict.NOT_PREFERRED: "has a log as long as the winner's, and operators prefer the winner",
     Verdict.LOWER_PRIORITY: "has the lower priority (the greater number)",
     Verdict.HIGHER_ID: "equals the winner, who has the smaller id",
 }
@@ -160,7 +160,7 @@ class Ballot:
 
     @property
     def takes_loss(self) -> bool:
-        """Tell whether somebody may win who lacks acknowledged messages, if nobody else can."""
+        """Say whether a replica that lacks acknowledged messages would win, if no other can."""
         return self.allows_unclean or self.accepts_loss
 
 
@@ -187,14 +187,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """Hold the outcome: who wins, whether that is the present master, and why not the others."""
+    """Hold the outcome: who wins, whether that is the current master, and why not the others."""
 
     winner_id: int | None
     candidates: tuple[Candidate, ...]
 
     @property
     def is_unchanged(self) -> bool:
-        """Tell whether the present master stays."""
+        """Tell whether the current master stays."""
         return any(candidate.verdict is Verdict.STAYS for candidate in self.candidates)
 
     @property
@@ -204,7 +204,7 @@ class Election:
 
 
 def judge(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Election:
-    """Find who would become master now, and why each other replica would not.
+    """Find the next master now, and why each other replica would not.
 
     Raises:
         BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
@@ -233,7 +233,7 @@ def elect_master(
         BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
         MasterNotAvailable: the controller asked, and nobody may become master.
         ElectionFailed: a broker or an operator asked, and nobody may become master.
-        MasterLeaseLive: the winner has to wait until the present master's lease has run out.
+        MasterLeaseLive: the winner has to wait until the current master's lease has run out.
     """
     winner_id, _ = _find_winner(group, liveness, ballot)
     if winner_id is None:
@@ -335,7 +335,7 @@ def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
 
 
 def _office(group: ReplicaGroup) -> Resignation | None:
-    """Name what the present master would resign from."""
+    """Name what the current master would resign from."""
     return None if group.master_id is None else Resignation(group.master_id, group.master_epoch)
 
 
@@ -360,13 +360,13 @@ def _find_winner(
 
 
 def _stays(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
-    """Tell whether the present master goes on as it is."""
+    """Tell whether the current master goes on as it is."""
     is_kept = winner_id == group.master_id and not group.is_master_lost
     return is_kept and not _is_confirmed_anew(winner_id, group, ballot)
 
 
 def _is_confirmed_anew(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
-    """Tell whether an operator accepts a loss for the present master, by its name.
+    """Tell whether an operator accepts a loss for the current master, by its name.
 
     That begins a new epoch, in which replicas cut what they kept because the master lacks it.
     """

@@ -22,7 +22,7 @@ class ErrorKind(StrEnum):
     UNCONFIRMED = "unconfirmed"
     """The request lacks a confirmation that its risk demands."""
     REUSED = "reused"
-    """The key of the request stands for another request."""
+    """The key of the request belongs to another request."""
     UNAUTHENTICATED = "unauthenticated"
     FORBIDDEN = "forbidden"
     THROTTLED = "throttled"
@@ -88,7 +88,7 @@ class InvalidCursor(DomainError, kind=ErrorKind.INVALID):
     code = "invalid_cursor"
 
     def __init__(self) -> None:
-        super().__init__("the cursor was not made by this list")
+        super().__init__("the cursor is not from this list")
 
 
 class InvalidPageSize(DomainError, kind=ErrorKind.INVALID):
@@ -107,7 +107,7 @@ class InvalidSpan(DomainError, kind=ErrorKind.INVALID):
     code = "invalid_span"
 
     def __init__(self, minutes: int, *, minutes_max: int) -> None:
-        super().__init__(f"this history reaches over 1 to {minutes_max} minutes, not {minutes}")
+        super().__init__(f"this history covers 1 to {minutes_max} minutes, not {minutes}")
         self.minutes, self.minutes_max = minutes, minutes_max
 
 
@@ -177,7 +177,7 @@ class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
     code = "broker_group_busy"
 
     def __init__(self, group_name: str) -> None:
-        super().__init__(f"broker group {group_name!r} changes all the time; try again")
+        super().__init__(f"broker group {group_name!r} changes too often; try again")
         self.group_name = group_name
 
 
@@ -188,7 +188,7 @@ class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     def __init__(self, group_name: str, broker_id: int, *, next_broker_id: int) -> None:
         super().__init__(
-            f"id {broker_id} of broker group {group_name!r} can't be given away;"
+            f"id {broker_id} of broker group {group_name!r} was used already;"
             f" apply for {next_broker_id}"
         )
         self.group_name, self.broker_id = group_name, broker_id
@@ -245,7 +245,7 @@ class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
     code = "not_the_master"
 
     def __init__(self, group_name: str, broker_id: int, *, master_id: int | None) -> None:
-        master = "nobody" if master_id is None else master_id
+        master = "none" if master_id is None else master_id
         super().__init__(f"the master of broker group {group_name!r} is {master}, not {broker_id}")
         self.group_name, self.broker_id, self.master_id = group_name, broker_id, master_id
 
@@ -268,7 +268,7 @@ class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
     def __init__(self, group_name: str, expected: int, *, held: int) -> None:
         super().__init__(
             f"broker group {group_name!r} is in master epoch {held}, not {expected}:"
-            " look at it again before changing it"
+            " read it again before the change"
         )
         self.group_name, self.expected, self.held = group_name, expected, held
 
@@ -311,7 +311,7 @@ class MasterNotAvailable(DomainError, kind=ErrorKind.CONFLICT):
     code = "master_not_available"
 
     def __init__(self, group_name: str, explanation: str) -> None:
-        super().__init__(f"nobody may become master of {group_name!r}: {explanation}")
+        super().__init__(f"no replica can become master of {group_name!r}: {explanation}")
         self.group_name, self.explanation = group_name, explanation
 
 
@@ -321,7 +321,7 @@ class ElectionFailed(DomainError, kind=ErrorKind.CONFLICT):
     code = "election_failed"
 
     def __init__(self, group_name: str, explanation: str) -> None:
-        super().__init__(f"nobody may become master of {group_name!r}: {explanation}")
+        super().__init__(f"no replica can become master of {group_name!r}: {explanation}")
         self.group_name, self.explanation = group_name, explanation
 
 
@@ -333,7 +333,7 @@ class MasterLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
     def __init__(self, group_name: str, winner_id: int, *, left_ms: int) -> None:
         super().__init__(
             f"broker {winner_id} of {group_name!r} can become master in {left_ms} ms,"
-            " when the lease of the present one has run out"
+            " when the lease of the current master has expired"
         )
         self.group_name, self.winner_id, self.left_ms = group_name, winner_id, left_ms
 
@@ -433,7 +433,9 @@ class VersionMoved(DomainError, kind=ErrorKind.OUTDATED):
     code = "version_moved"
 
     def __init__(self, what: str, *, expected: str, found: str) -> None:
-        super().__init__(f"{what} was changed since you read it: read it again, then change that")
+        super().__init__(
+            f"{what} was changed after you read it: read it again, then repeat the change"
+        )
         self.what, self.expected, self.found = what, expected, found
 
     @property

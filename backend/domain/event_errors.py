@@ -15,7 +15,7 @@ class EventsExpired(DomainError, kind=ErrorKind.EXPIRED):
     def __init__(self, after: int, *, oldest_number: int, newest_number: int) -> None:
         what = "was never given" if after > newest_number else "is too old"
         super().__init__(
-            f"event {after} {what}: kept are those from {oldest_number} to {newest_number};"
+            f"event {after} {what}: the kept events are {oldest_number} to {newest_number};"
             f" read the lists again, then follow from {newest_number} on"
         )
         self.after = after

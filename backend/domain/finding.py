@@ -74,7 +74,7 @@ PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
 
 
 class Severity(StrEnum):
-    """Say how bad it is: messages or order may be lost, or somebody is not served or replaced."""
+    """How bad it is: messages or order may be lost, or a service or a replacement is missing."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -102,7 +102,7 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     FindingCode.EPOCH_BACKWARDS: Runbook(
         Severity.CRITICAL,
         "An epoch is lower than one that was already in force",
-        "The database was restored from an older state. Elect nobody. Forget the group and adopt"
+        "The database was restored from an older state. Elect no master. Forget the group and adopt"
         " its brokers: `regent controller forget {group} --living`, then `regent replica adopt"
         " {group}`.",
     ),
@@ -167,30 +167,30 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "Broker {broker_id} keeps its log and does not follow. Compare both logs: `regent replica"
         " lag {group}`. To keep the log of broker {broker_id}, stop the master, then enter `regent"
         " controller elect {group} --broker {broker_id} --accept-loss`. To keep the master's log,"
-        " copy the store of broker {broker_id}, then elect the present master by its id with"
+        " copy the store of broker {broker_id}, then elect the current master by its id with"
         " --accept-loss: broker {broker_id} cuts its log and follows.",
     ),
     FindingCode.REGISTRATION_ITEM_INVALID: Runbook(
         Severity.WARNING,
         "A broker has topics or consumer groups that can't be served",
         "The items in the evidence are left out; all others are served. Change each item on that"
-        " broker to allowed values or delete it there, with RocketMQ's own mqadmin (updateTopic,"
-        " deleteTopic, updateSubGroup) at the address in the evidence: `regent broker status"
-        " {group}` shows that it is reached. The finding closes after the next registration.",
+        " broker to allowed values, or delete it there. Use RocketMQ's mqadmin (updateTopic,"
+        " deleteTopic, updateSubGroup) with the address in the evidence; `regent broker status"
+        " {group}` shows that the broker answers. The finding closes after the next registration.",
     ),
     FindingCode.SUBSCRIPTIONS_DIFFER: Runbook(
         Severity.WARNING,
         "Members of a consumer group contradict each other",
         "Brokers serve a group by what one of its members said last, so others miss messages."
         " `regent group members {group}` shows what each member subscribes to. Give all members the"
-        " same subscriptions, or give those that differ a group of their own.",
+        " same subscriptions, or move the different members to another group.",
     ),
     FindingCode.CLIENT_ID_SHARED: Runbook(
         Severity.WARNING,
         "Two connections of a consumer group use one client id",
-        "Members share queues by client id, so some queues are read twice and others by nobody."
-        " `regent group members {group}` names the addresses. Give each client an instance name of"
-        " its own, then restart it.",
+        "Members share queues by client id, so some queues are read twice and others are not"
+        " read. `regent group members {group}` shows the addresses. Give each client a different"
+        " instance name, then restart it.",
     ),
 }
 

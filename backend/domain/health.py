@@ -254,8 +254,8 @@ def say_missing(group: GroupFacts, broker: BrokerFacts) -> str:
     """Say of a broker that is gone since when nobody hears it."""
     name = f"{group.name_of(broker)} ({broker.address})"
     if broker.last_heard_at is None:
-        return f"{name} is not heard"
-    return f"{name} was last heard at {instant_text(broker.last_heard_at)}"
+        return f"{name} sent no heartbeat"
+    return f"{name} sent its last heartbeat at {instant_text(broker.last_heard_at)}"
 
 
 def instant_text(at: datetime) -> str:
@@ -311,7 +311,7 @@ def _say_brokers(group: GroupFacts, alive_count: int) -> str:
         if one.presence is Presence.DOWN:
             parts.append(say_missing(group, one))
         elif one.presence is Presence.UNKNOWN:
-            why = "is not heard yet, since the control plane has just begun to listen"
+            why = "is unknown: the control plane started too recently"
             parts.append(f"{group.name_of(one)} {why}")
         elif flawed[one] and one.broker_id != group.master_id:
             parts.append(f"{group.name_of(one)} {' and '.join(flawed[one])}")
@@ -330,12 +330,12 @@ def _say_no_writer(group: GroupFacts, fault: WriterFault) -> str:
         elect = f", or make {group.name_of(heirs[0])} master: `{command}`"
     uncordon = f"`regent broker uncordon {name} --broker 0`"
     why = {
-        WriterFault.MASTER_LOST: f"its master {master_name} is gone, and no other replica may"
+        WriterFault.MASTER_LOST: f"its master {master_name} is gone, and no other replica can"
         f" become master. See why: `regent controller sync-state {name}`.",
         WriterFault.MASTER_DOWN: f"its master {master_name} is not alive.",
         WriterFault.CORDONED: f"its master {master_name} is cordoned. Uncordon it: {uncordon}"
         f"{elect}.",
-        WriterFault.READ_ONLY: f"producers are sent to its master {master_name} for no topic. If it"
+        WriterFault.READ_ONLY: f"routes send no producer to its master {master_name}. If it"
         f" is cordoned, uncordon it: {uncordon}.",
         WriterFault.DISK_FULL: f"the disk of its master {master_name} is full. Free space there"
         f"{elect}.",
@@ -350,12 +350,14 @@ def _say_next_failure(
     has_writer: bool | None,  # noqa: FBT001 - one of three
 ) -> str:
     if has_writer is None:
-        return "What one more failure would cost is not known."
+        return "The effect of one more failure is unknown."
     if not alive:
-        return "It serves nothing now."
+        return "The group serves no requests now."
     if not has_writer:
         is_last = len(alive) == 1
-        return "One more failure stops reads too." if is_last else "It takes no messages now."
+        return (
+            "One more failure stops reads too." if is_last else "The group takes no messages now."
+        )
     if list_heirs(group):
         return "One more failure stops nothing: another replica takes over."
     return f"One more failure stops writes{' and reads' if len(alive) == 1 else ''}."

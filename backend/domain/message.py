@@ -107,11 +107,11 @@ def judge_delivery(
         return _judge_retry(group, copies.retry, is_read=copies.is_retry_read)
     state = DeliveryState.UNKNOWN
     if committed is None:
-        why = "the group never committed in the queue"
+        why = "the group has committed no offset in the queue"
     elif committed <= message.queue_offset:
         state, why = DeliveryState.PENDING, f"the group goes on at offset {committed} of the queue"
     elif copies is None:
-        why = f"the group is past it, at {committed}; whether it failed there nobody tells"
+        why = f"the group has passed the message, at {committed}; whether it failed is unknown"
     else:
         state = DeliveryState.CONSUMED
         why = f"the group goes on at offset {committed} of the queue, past it"

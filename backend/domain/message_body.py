@@ -63,7 +63,7 @@ def show_body(
             break
     used, shown = wanted, text or ""
     if form not in {BodyForm.AUTO, used}:
-        note = note or f"it can't be shown as {form}"
+        note = note or f"it can't be displayed as {form}"
     return ShownBody(used, shown, len(body), size, len(part), compression, note)
 
 
@@ -80,16 +80,16 @@ def _inflated(body: bytes, sys_flag: int) -> tuple[bytes, int | None, str | None
     if not sys_flag & _COMPRESSED:
         return body, len(body), None, None
     # Three bits name the kind; the first clients had only zlib and left them clear.
-    compression = _COMPRESSIONS.get(sys_flag >> 8 & 7, "an unknown way")
+    compression = _COMPRESSIONS.get(sys_flag >> 8 & 7, "an unknown compression")
     if compression != "zlib":
         return body, None, compression, f"compressed with {compression}, shown as it is stored"
     inflater = zlib.decompressobj()
     try:
         content = inflater.decompress(body, INFLATED_BYTES_MAX)
     except zlib.error as error:
-        return body, None, compression, f"it does not inflate ({error}), shown as it is stored"
+        return body, None, compression, f"it can't be decompressed ({error}), shown as it is stored"
     if inflater.unconsumed_tail:
-        note = f"it inflates to more than {INFLATED_BYTES_MAX} bytes"
+        note = f"its decompressed size is more than {INFLATED_BYTES_MAX} bytes"
         return content, None, compression, note
     return content, len(content), compression, None
 

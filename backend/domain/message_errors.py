@@ -21,7 +21,7 @@ class InvalidMessageSearch(DomainError, kind=ErrorKind.INVALID):
     code = "invalid_message_search"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"messages can't be looked for so: {reason}")
+        super().__init__(f"messages can't be searched this way: {reason}")
 
 
 class ClientNotFound(DomainError, kind=ErrorKind.NOT_FOUND):

@@ -16,7 +16,7 @@ class Position(StrEnum):
 
 
 class ResetMode(StrEnum):
-    """Say whether consumers are told, or the offsets of a group without any are written."""
+    """Whether consumers are notified, or the offsets of a group without consumers are written."""
 
     AUTO = "auto"
     ONLINE = "online"

@@ -76,16 +76,16 @@ UNDOABLE: Final = frozenset({_S.DONE, _S.PARTLY, _S.UNKNOWN})
 
 
 class Wish(StrEnum):
-    """Name what somebody wants of an operation that is at work, heeded between two steps."""
+    """A user's wish for a running operation; it takes effect between two steps."""
 
     PAUSE = "pause"
     CANCEL = "cancel"
 
 
 class StepState(StrEnum):
-    """Name where a step stands; a running one may have had its effect already.
+    """The state of a step; a running step may have had its effect already.
 
-    One that waits for others has had none, so that its operation can be paused and cancelled.
+    A waiting step has had no effect, so its operation can be paused and cancelled.
     """
 
     PENDING = "pending"
@@ -343,9 +343,9 @@ def retry(operation: Operation, *, at: datetime, needs_approval: bool = False) -
         return retried
     why = None
     if needs_approval:
-        why = "a second person has to approve what is left of it"
+        why = "a second user must approve the steps that are left"
     elif gate.needs_loss_accepted and not retried.has_effect:
-        why = "nothing of it was done, and what it may lose has to be accepted anew"
+        why = "no step was done, and the loss must be accepted again"
     if why is not None:
         raise OperationStateConflict(
             operation.id, operation.state, "tried again", why=f"{why}; plan it again (replan)"

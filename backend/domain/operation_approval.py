@@ -30,7 +30,7 @@ def announce_approval(plan: Plan, policy: SecondPerson) -> Plan:
     """Say in a plan that a second person must agree, for whoever reads it before confirming."""
     if not policy.is_needed_for(plan.risk):
         return plan
-    why = "once confirmed, it waits until a user other than who confirmed it approves"
+    why = "after the confirmation, another user must approve it"
     announced = Check("second person", CheckVerdict.WARN, why)
     return replace(plan, checks=(*plan.checks, announced))
 
@@ -80,5 +80,5 @@ def decline(
 def _check_other(operation: Operation, reviewed_by: str) -> None:
     if reviewed_by == operation.confirmed_by:
         raise Forbidden(
-            "the second person is another user than who confirmed the operation, also with a token"
+            "another user must review the operation; a token of the same user is refused too"
         )

@@ -116,7 +116,7 @@ class IdempotencyKeyReused(DomainError, kind=ErrorKind.REUSED):
     code = "idempotency_key_reused"
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the idempotency key {key[:100]!r} stands for another request")
+        super().__init__(f"the idempotency key {key[:100]!r} belongs to another request")
         self.key = key
 
 
@@ -126,7 +126,7 @@ class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     code = "lock_not_found"
 
     def __init__(self, cluster_name: str, what: str, *, unknown_count: int) -> None:
-        unknown = f"; {unknown_count} brokers do not tell their locks" if unknown_count else ""
+        unknown = f"; {unknown_count} brokers do not report their locks" if unknown_count else ""
         super().__init__(f"no broker of cluster {cluster_name!r} holds {what}{unknown}")
         self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
 
@@ -183,5 +183,5 @@ class BrokerSilent(DomainError, kind=ErrorKind.UNAVAILABLE):
     code = "broker_silent"
 
     def __init__(self, address: str, reason: str) -> None:
-        super().__init__(f"broker {address} does not tell: {reason}")
+        super().__init__(f"broker {address} does not report it: {reason}")
         self.address, self.reason = address, reason

@@ -72,7 +72,7 @@ def protection_fact(protections: dict[Resource, Protection]) -> Precondition:
 
 def check_unprotected(protections: dict[Resource, Protection]) -> Check:
     """Forbid a deletion while somebody protects what it would take, and say how to lift that."""
-    name = "nobody protects it"
+    name = "no protection"
     if not protections:
         return Check(name, CheckVerdict.PASS, "no deletion protection is set")
     told = "; ".join(

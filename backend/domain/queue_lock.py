@@ -9,7 +9,7 @@ from backend.domain.replica_group import LeasePolicy
 
 
 class Holder(StrEnum):
-    """Say whether whoever holds a lock is still there."""
+    """Whether the holder of a lock is still connected."""
 
     CONNECTED = "connected"
     GONE = "gone"

@@ -124,11 +124,11 @@ def explain(facts: QueueFacts) -> Explanation:
 
 def _broker_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
     if not facts.has_master:
-        return Cause.NO_MASTER, "is served by nobody: its broker group has no master"
+        return Cause.NO_MASTER, "is not served: its broker group has no master"
     if facts.silence is not None:
         return Cause.BROKER_SILENT, f"is on a broker that does not answer: {facts.silence}"
     if facts.refusal is not None:
-        return Cause.GATE_CLOSED, f"is on a broker that serves nobody now: {facts.refusal}"
+        return Cause.GATE_CLOSED, f"is on a broker that refuses all requests now: {facts.refusal}"
     if facts.is_gate_open is False:
         return Cause.GATE_CLOSED, "waits while its broker hands over to another master"
     return None
@@ -146,7 +146,7 @@ def _permission_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
         return Cause.NOT_READABLE, f"may not be read (perm={settings.permissions} of the topic)"
     if facts.queue_id >= settings.read_queue_count:
         return Cause.NOT_READABLE, (
-            f"is none that consumers read: the topic has {settings.read_queue_count} such queues"
+            f"does not exist for consumers: the topic has {settings.read_queue_count} such queues"
         )
     return None
 
@@ -159,7 +159,7 @@ def _group_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
         if facts.is_online_known:
             return (
                 Cause.NO_MEMBER,
-                f"is read by nobody: {group} has no member there{_behind(facts)}",
+                f"is not read: {group} has no member there{_behind(facts)}",
             )
         return None
     if facts.topic not in online.topics:
@@ -174,14 +174,14 @@ def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
     if facts.is_broadcasting:
         return Cause.UNKNOWN, (
             f"is read by each member of {facts.consumer_group} for itself (broadcasting): its"
-            " broker keeps none of their offsets, so nobody knows how far they are"
+            " broker keeps none of their offsets, so their progress is unknown"
         )
     if facts.lag == 0:
         closed = ""
         if facts.permission is not None and not facts.permission & Permission.WRITE:
             closed = ", and its broker takes no new ones (it is cordoned)"
         elif facts.settings is not None and not facts.settings.is_writable:
-            closed = ", and nobody may write to the topic there"
+            closed = ", and the topic there is not writable"
         return (
             Cause.NOTHING_TO_DO,
             f"holds no message that {facts.consumer_group} has not read{closed}",
@@ -197,8 +197,8 @@ def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
         return _locked_cause(facts, lock)
     if facts.locks:
         return Cause.NOT_LOCKED, (
-            f"is held by nobody, although {facts.consumer_group} consumes in order: its members"
-            f" lock what they are given when they next rebalance, within 20 s{_behind(facts)}"
+            f"is not locked, although {facts.consumer_group} consumes in order: its members lock"
+            f" their queues at their next rebalance, within 20 s{_behind(facts)}"
         )
     return _shared_cause(facts)
 
@@ -206,7 +206,7 @@ def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
 def _locked_cause(facts: QueueFacts, lock: HeldLock) -> tuple[Cause, str]:
     holder, reader = f"is held by {lock.client_id}, which is connected", facts.reader
     if reader is None or facts.lag is None:
-        return Cause.UNKNOWN, f"{holder}; whether it reads is not known"
+        return Cause.UNKNOWN, f"{holder}; whether it reads is unknown"
     still_ms = _still_ms(facts, reader)
     if still_ms is None or still_ms < STANDSTILL_MS:
         return (
@@ -227,7 +227,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
     if reader is None or facts.lag is None:
         return (
             Cause.UNKNOWN,
-            f"has members of {facts.consumer_group}; whether they read is not known",
+            f"has members of {facts.consumer_group}; whether they read is unknown",
         )
     if reader.committed_ms is None and _is_recent(reader.pulled_ms, SILENCE_MS):
         return Cause.BEING_READ, (
@@ -236,7 +236,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
         )
     still_ms = _still_ms(facts, reader)
     if still_ms is None:
-        return Cause.UNKNOWN, "is on a broker that has not run for long enough to tell"
+        return Cause.UNKNOWN, "is on a broker that started too recently to know"
     if still_ms < STANDSTILL_MS:
         return Cause.BEING_READ, f"is not paused: {facts.consumer_group} reads it{_behind(facts)}"
     if _is_recent(reader.committed_ms, STANDSTILL_MS) or _is_recent(reader.pulled_ms, SILENCE_MS):
@@ -248,7 +248,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
     count = 0 if facts.online is None else len(facts.online.members)
     return Cause.NOT_PULLING, (
         f"is asked for by none of the {count} members of {facts.consumer_group} for"
-        f" {_seconds(still_ms)}: it may be given to a client that is stuck{_behind(facts)}"
+        f" {_seconds(still_ms)}: its owner may be a client that is stuck{_behind(facts)}"
     )
 
 
@@ -284,7 +284,7 @@ def _evidence(facts: QueueFacts) -> tuple[str, ...]:
         told.append(_lock_told(facts))
     if facts.reader is not None:
         told.append(_reader_told(facts, facts.reader))
-    return (*told, *(f"not known: {one}" for one in facts.unknown))
+    return (*told, *(f"unknown: {one}" for one in facts.unknown))
 
 
 def _progress_told(facts: QueueFacts, progress: QueueProgress) -> str:
@@ -308,7 +308,7 @@ def _members(facts: QueueFacts) -> str:
     more = f" and {len(members) - 5} more" if len(members) > 5 else ""  # noqa: PLR2004 - as above
     queue_count = None if facts.settings is None else facts.settings.read_queue_count
     few = queue_count is not None and len(members) < queue_count
-    shared = f"; fewer than the {queue_count} queues, so that some have several" if few else ""
+    shared = f"; fewer than the {queue_count} queues: some have several" if few else ""
     return f"members: {names}{more}{shared}"
 
 

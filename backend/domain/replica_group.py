@@ -31,11 +31,11 @@ UNKNOWN_LIFE: Final = 0
 
 
 class LeasePolicy(StrEnum):
-    """Say what a master needs in order to acknowledge (D9, targets 5.6).
+    """What a master needs to acknowledge a message (D9, targets 5.6).
 
-    Strict: a live lease, so nobody replaces a master before its lease has run out. Quorum: a live
-    lease, or every member of a set of at least two; members refuse older epochs, so one of them
-    may replace the master at once.
+    Strict: a live lease. A master is replaced only after its lease has expired. Quorum: a live
+    lease, or every member of a set of two or more. Members refuse older epochs, so one of them can
+    replace the master immediately.
     """
 
     QUORUM = "quorum"

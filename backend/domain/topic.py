@@ -32,7 +32,7 @@ SYSTEM_TOPIC_NAMES: Final = frozenset(
 
 
 class TopicKind(StrEnum):
-    """Tell users' topics from those that the cluster makes for itself."""
+    """Separates topics of users from topics that the cluster makes."""
 
     NORMAL = "normal"
     RETRY = "retry"

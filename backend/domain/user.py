@@ -81,7 +81,7 @@ def check_user_name(name: str) -> str:
         reason = f"is longer than {USER_NAME_LENGTH_MAX} characters"
         raise InvalidName(kind="user", name=name, reason=reason)
     if _USER_NAME.fullmatch(name) is None:
-        reason = "is not made of letters, digits and ._@+- with a letter or digit first"
+        reason = "must have letters, digits and ._@+- only, with a letter or digit first"
         raise InvalidName(kind="user", name=name, reason=reason)
     return name
 
@@ -99,5 +99,5 @@ def check_new_password(password: str) -> str:
     try:
         password.encode()
     except UnicodeEncodeError as error:
-        raise InvalidPassword("a password holds whole characters only") from error
+        raise InvalidPassword("a password must be valid Unicode") from error
     return password

@@ -106,7 +106,7 @@ class Failover:
             with contextlib.suppress(*DATABASE_ERRORS):
                 is_replaced = await self._judge(
                     key[:2],
-                    f"broker {key[2]} said good-bye",
+                    f"broker {key[2]} unregistered",
                     resigned=Resignation(key[2], told.epoch),
                 )
             if not is_replaced:
@@ -118,7 +118,7 @@ class Failover:
             else:
                 # In a turn of its own: the broker waits for an answer.
                 loop = asyncio.get_running_loop()
-                loop.call_soon(self._note_gone, [key], "it said good-bye")
+                loop.call_soon(self._note_gone, [key], "it unregistered")
 
     def _note_gone(self, keys: Sequence[ReplicaKey], why: str) -> None:
         for key in keys:
@@ -222,7 +222,7 @@ class Failover:
                 silent.append(entry)
         for entry in silent:
             self._table.remove(entry.key)
-        self._note_gone([entry.key for entry in silent], "it fell silent")
+        self._note_gone([entry.key for entry in silent], "it sent no heartbeat in time")
         for entry in silent:
             # Another replica may still speak over the same connection.
             if self._table.is_silent_connection(entry.connection):
@@ -241,7 +241,10 @@ class Failover:
                 log.warning("masterless_scan_failed", error=str(error))
                 continue
             for group in found:
-                self._enqueue((group.cluster_name, group.group_name), "no process hears its master")
+                self._enqueue(
+                    (group.cluster_name, group.group_name),
+                    "no process gets heartbeats of its master",
+                )
 
 
 def _log_change(view: GroupView, cause: str) -> None:

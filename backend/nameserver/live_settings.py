@@ -75,9 +75,9 @@ FIXED: Final = {
 _INSTEAD: Final[Mapping[str, str]] = {
     "listenPort": "set REGENT_REMOTING_PORT and start the control plane again",
     "bindAddress": "set REGENT_REMOTING_HOST and start the control plane again",
-    "orderMessageEnable": "orders of queues are per topic: regent topic set NAME --ordered",
-    "supportActingMaster": "a broker says at its registration whether its group has one",
-    "deleteTopicWithBrokerRegistration": "absence is no deletion here: regent topic delete NAME",
+    "orderMessageEnable": "each topic has its own order: regent topic set NAME --ordered",
+    "supportActingMaster": "each broker reports it when it registers",
+    "deleteTopicWithBrokerRegistration": "missing topics stay: regent topic delete NAME",
 }
 
 
@@ -114,7 +114,7 @@ def changed(settings: LiveSettings, wished: Mapping[str, str]) -> LiveSettings:
 def _closed(name: str) -> str:
     instead = _INSTEAD.get(name)
     if instead is None and name in FIXED:
-        instead = "this name server always works so"
+        instead = "this name server always does this"
     if instead is None:
         instead = f"the settings that can be changed are {', '.join(CHANGEABLE)}"
     return f"{name[:100]!r} can't be changed here: {instead}"

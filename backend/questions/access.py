@@ -18,7 +18,7 @@ from backend.views.access import ApiTokenOut, OpenSessionOut, UserOut, ViewerOut
 
 CredentialKey = tuple[datetime, UUID]
 UserName = Annotated[str, Given(length_max=USER_NAME_LENGTH_MAX, graph_name="name")]
-OfUser = Annotated[str | None, Given("Only those of this user.", length_max=USER_NAME_LENGTH_MAX)]
+OfUser = Annotated[str | None, Given("Only items of this user.", length_max=USER_NAME_LENGTH_MAX)]
 
 
 @question("/sessions", field="sessions", tag="session", reach=Reach.OWN, refusals=(404,))
@@ -31,7 +31,7 @@ async def show_sessions(
     database: Database,
     clock: Clock,
 ) -> Page[OpenSessionOut, CredentialKey]:
-    """List open sessions, the newest first: one's own, and to administrators everybody's."""
+    """List the caller's sessions, the newest first; an administrator sees those of all users."""
     page = await list_sessions(
         principal, user_name=user_name, size=limit, after=after, database=database, clock=clock
     )
@@ -47,7 +47,7 @@ async def show_tokens(
     principal: Principal,
     database: Database,
 ) -> Page[ApiTokenOut, CredentialKey]:
-    """List tokens, the newest first: one's own, and to administrators everybody's."""
+    """List the caller's tokens, the newest first; an administrator sees those of all users."""
     page = await list_tokens(
         principal, user_name=user_name, size=limit, after=after, database=database
     )

@@ -13,7 +13,7 @@ from backend.views.copying import copied
 from backend.views.unknown_brokers import UnknownBrokerOut
 
 GroupName = Annotated[
-    str | None, Given("Only clients of this group, of either kind.", length_max=300)
+    str | None, Given("Only clients of this producer or consumer group.", length_max=300)
 ]
 
 
@@ -30,7 +30,7 @@ async def show_clients(
     brokers: Brokers,
     clock: Clock,
 ) -> ClientsOut:
-    """List the clients of a cluster by id, as its brokers tell them now."""
+    """List the clients of a cluster by id, as its brokers report them now."""
     found = await list_clients(
         cluster_name,
         ClientFilter(group, role, search),

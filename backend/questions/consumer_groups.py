@@ -47,7 +47,7 @@ async def list_named_groups(
     *,
     censuses: Censuses,
 ) -> NamedGroupsOut:
-    """List a cluster's consumer groups by name, as its masters tell them now."""
+    """List a cluster's consumer groups by name, as its masters report them now."""
     found = await list_consumer_groups(
         cluster_name,
         size=limit,
@@ -80,7 +80,7 @@ async def show_consumer_groups(
     brokers: Brokers,
     clock: Clock,
 ) -> ConsumerGroupsOut:
-    """List a cluster's consumer groups by name, as its masters tell them now."""
+    """List a cluster's consumer groups by name, as its masters report them now."""
     found = await list_consumer_groups(
         cluster_name,
         size=limit,

@@ -12,7 +12,7 @@ from backend.questions.question import After, Given, Limit, question
 from backend.services.findings import FindingFilter, list_findings
 from backend.views.findings import FindingOut
 
-IsOpen = Annotated[bool | None, Given("Only those that stand now, or only those that have ended.")]
+IsOpen = Annotated[bool | None, Given("Only open findings, or only closed findings.")]
 OfCluster = Annotated[str | None, Given(length_max=300)]
 
 

@@ -48,7 +48,7 @@ async def show_locks(
     brokers: Brokers,
     clock: Clock,
 ) -> LocksOut:
-    """List the locks of ordered queues, as brokers tell them now."""
+    """List the locks of ordered queues, as brokers report them now."""
     found = await list_locks(
         queue_lock.LockFilter(**asdict(chosen), within=within),
         size=limit,

@@ -42,7 +42,7 @@ Size = Annotated[int, Given(low=1, high=PAGE_SIZE_MAX, graph_name="first")]
 FoundCount = Annotated[int, Given(low=1, high=FOUND_COUNT_MAX, graph_name="first")]
 Key = Annotated[str, Given(length_min=1, length_max=1_000)]
 
-TopicOfId = Annotated[str | None, Given("Needed for an id that its sender made.", length_max=300)]
+TopicOfId = Annotated[str | None, Given("Needed for an id of a sender.", length_max=300)]
 MaxBytes = Annotated[int, Given(low=1, high=SHOWN_BYTES_MAX)]
 
 

@@ -58,7 +58,7 @@ async def show_replica_group(
     controller: Controller,
     listener: Listener,
 ) -> ReplicaGroupDetailOut:
-    """Describe one group, and who would become master of it now."""
+    """Describe one group, and the next master of it now."""
     found = await describe_replica_group(named(cluster_name, group_name), controller)
     key = (found.group.cluster_name, found.group.name)
     judged = await describe_groups_health([key], listener=listener, database=database, redis=redis)
@@ -75,7 +75,7 @@ async def show_replica_group(
 async def show_election(
     cluster_name: str, group_name: str, broker_id: DesignatedId = None, *, controller: Controller
 ) -> ElectionOut:
-    """Say who would become master if it were ordered now, of one's choice or by the rules."""
+    """Say the next master if it were ordered now, of one's choice or by the rules."""
     view = await describe_group(named(cluster_name, group_name), controller)
     return ElectionOut.of(explain_election(view, controller, designated_id=broker_id))
 

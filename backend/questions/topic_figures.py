@@ -43,7 +43,7 @@ ClientIds = Annotated[
 async def show_topic_offsets(
     cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers, clock: Clock
 ) -> TopicOffsetsOut:
-    """Tell where a topic's queues begin and end; the masters that hold it are asked."""
+    """Give the ends of a topic's queues, as the masters that hold it report them."""
     found = await list_offsets(
         cluster_name, topic_name, database=database, brokers=brokers, clock=clock
     )
@@ -88,6 +88,6 @@ async def show_topic_stats(
 async def show_allocations(
     cluster_name: str, topic_name: str, client_ids: ClientIds, *, database: Database
 ) -> list[AllocationOut]:
-    """Tell which client would read which queue, by each rule that clients may have."""
+    """Give the client that would read each queue, by each allocation rule of clients."""
     found = await compare_allocations(cluster_name, topic_name, client_ids, database=database)
     return [AllocationOut.of(rule, dealt) for rule, dealt in found.items()]

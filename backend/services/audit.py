@@ -80,7 +80,7 @@ async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> 
     checkpoint, fault = await _find_beginning(database)
     begin = after or ChainEnd()
     if checkpoint is not None and begin.number == checkpoint.number and begin != checkpoint:
-        fault = ChainFault(begin.number, "it is not the entry that it was before it was let go")
+        fault = ChainFault(begin.number, "it differs from the entry that retention deleted")
     if fault is not None:
         return ChainVerification(0, begin, is_complete=True, fault=fault)
     if checkpoint is not None and begin.number < checkpoint.number:
@@ -115,7 +115,7 @@ async def _find_beginning(database: Database) -> tuple[ChainEnd | None, ChainFau
         checkpoint = await audit.find_checkpoint(connection)
         if checkpoint is None or await audit.tells_of(connection, checkpoint):
             return checkpoint, None
-    reason = "all up to it is gone, and no entry tells that it was let go"
+    reason = "all entries up to it are missing, and no entry records that retention deleted them"
     return checkpoint, ChainFault(checkpoint.number, reason)
 
 

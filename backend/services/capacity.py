@@ -42,7 +42,7 @@ ROW_COUNT_MAX: Final = 5_000
 START_PATIENCE: Final = timedelta(seconds=30)
 """A report that still waits after this is sent to the workers again."""
 WORKER_LOST: Final = "its worker was lost before there was a result"
-WHY_WITHHELD: Final = "it failed; whoever reaches all clusters is told why"
+WHY_WITHHELD: Final = "it failed; users with access to all clusters can see why"
 
 log = structlog.get_logger(__name__)
 

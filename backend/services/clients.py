@@ -102,7 +102,7 @@ async def _collect(
         if found.group_count > STOCK_GROUP_COUNT_MAX:
             questions.note(
                 broker,
-                "stock brokers tell consumers group by group, and it has"
+                "RocketMQ brokers list consumers by group, and it has"
                 f" {found.group_count}: name one",
             )
     return clients_of(

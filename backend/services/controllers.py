@@ -64,7 +64,7 @@ def list_settings(
             value=controller.lease_policy,
             default=LeasePolicy.QUORUM,
             variable="REGENT_LEASE_POLICY",
-            description="what masters of new groups need in order to acknowledge",
+            description="what masters of new groups need to acknowledge a message",
         ),
         ControllerSetting(
             name="unclean_election_allowed",
@@ -72,7 +72,7 @@ def list_settings(
             value=str(controller.allows_unclean).lower(),
             default="false",
             variable="REGENT_UNCLEAN_ELECTION_ALLOWED",
-            description="whether a replica may become master that may lack acknowledged messages",
+            description="whether a replica without all acknowledged messages can become master",
         ),
         ControllerSetting(
             name="second_person",
@@ -80,7 +80,7 @@ def list_settings(
             value=second_person,
             default=SecondPerson.NONE,
             variable="REGENT_SECOND_PERSON",
-            description="from which risk class on another user must approve what was confirmed",
+            description="lowest risk class that needs the approval of another user",
         ),
     )
 

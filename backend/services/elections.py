@@ -91,13 +91,13 @@ class ElectMaster:
 async def elect(
     command: ElectMaster, controller: Controller, *, guard: Guard | None = None
 ) -> GroupView:
-    """Elect a master; the view holds a change unless the present master stays.
+    """Elect a master; the view holds a change unless the current master stays.
 
     Raises:
         BrokerNotRegistered: the group or the broker is not known.
         MasterNotAvailable: the controller asked, and nobody may become master.
         ElectionFailed: a broker or an operator asked, and nobody may become master.
-        MasterLeaseLive: the present master may still acknowledge, or was not heard yet only because
+        MasterLeaseLive: the current master may still acknowledge, or was not heard yet only because
             this process began to listen a moment ago.
         MasterEpochMoved: the group is no longer in the epoch expected.
         BrokerGroupAmbiguous: several clusters hold a group of that name.
@@ -168,7 +168,7 @@ async def replace_lost_master(
     statement that elects another.
 
     Raises:
-        MasterLeaseLive: the present master may still acknowledge; try again when it may not.
+        MasterLeaseLive: the current master may still acknowledge; try again when it may not.
         BrokerGroupAmbiguous: several clusters hold a group of that name.
     """
     ballot = Ballot(allows_unclean=controller.allows_unclean)

@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 async def ask_for_handover(
     name: GroupName, ballot: Ballot, controller: Controller, *, expected_epoch: int | None
 ) -> None:
-    """Ask the present master, if this election would replace it and it is alive.
+    """Ask the current master, if this election would replace it and it is alive.
 
     Raises:
         BrokerGroupAmbiguous: several clusters hold a group of that name.

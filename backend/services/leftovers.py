@@ -28,7 +28,9 @@ class _GetGroupLag(Inquiry[tuple[int, bool]]):
             return 0, True
         lag = add_lags(progress)
         if lag is None:
-            raise BrokerRefused(address, f"it does not tell how much {self.name} has left to read")
+            raise BrokerRefused(
+                address, f"it does not report how much {self.name} has left to read"
+            )
         return lag, online is not None
 
 

@@ -111,7 +111,7 @@ async def browse_messages(
 async def _find_queues(wanted: Browsing, questions: Questions, *, database: Database) -> Queues:
     topic = await describe_topic(wanted.cluster_name, wanted.topic, database=database)
     if wanted.topic == STATE_TOPIC:
-        raise InvalidMessageSearch("the topic holds what brokers tell one another")
+        raise InvalidMessageSearch("the topic holds internal messages of brokers")
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
     holding = {one.group_name for one in placements}

@@ -78,9 +78,9 @@ async def get_message(
             return found
     if topic is None:
         why = (
-            "no broker of the cluster has that place; an id that its sender made needs the topic"
+            "no broker of the cluster has that log position; an id of a sender needs the topic"
             if place is not None
-            else "it names no place in a log; an id that its sender made needs the topic"
+            else "it contains no log position; an id of a sender needs the topic"
         )
         raise MessageNotFound(message_id, why)
     query = KeyQuery(

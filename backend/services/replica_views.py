@@ -1,4 +1,4 @@
-"""Describe groups under a controller to people: their replicas, and who would become master.
+"""Describe groups under a controller to people: their replicas, and the next master.
 
 What nobody told is `None` here (D21); the protocol's own mark for it stays inside.
 """
@@ -69,7 +69,7 @@ class ReplicaGroupView:
 
 @dataclass(frozen=True, slots=True)
 class ElectionView:
-    """Hold who would become master now, after what wait, and why not the others.
+    """Hold the next master now, after what wait, and why not the others.
 
     `warning` says that the group would have no writer with that master.
     """
@@ -148,7 +148,7 @@ def view_group(view: GroupView, controller: Controller) -> ReplicaGroupView:
 def explain_election(
     view: GroupView, controller: Controller, *, designated_id: int | None = None
 ) -> ElectionView:
-    """Say who would become master if an operator asked now, and why each other would not.
+    """Say the next master if an operator asked now, and why each other would not.
 
     Raises:
         BrokerNotRegistered: the one asked for is no replica of the group.

@@ -106,7 +106,7 @@ class LocalCluster:
             starting.result()
             await self._announce()
             await interrupt
-            self._progress.note("stopping; the data stays")
+            self._progress.note("stopping; the data is kept")
         self._progress.note("stopped")
         return EXIT_OK
 
@@ -201,7 +201,7 @@ class LocalCluster:
                 **brokers,
                 "Java client": f'producer.setNamesrvAddr("{address}");',
                 "Logs": str(layout.log_dir),
-                "Stop": f"Ctrl-C; the data stays in {layout.data_dir}",
+                "Stop": f"Ctrl-C; the data is kept in {layout.data_dir}",
             },
         )
         if self._resting:

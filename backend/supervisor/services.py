@@ -115,7 +115,7 @@ def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: Broke
         "diskMaxUsedSpaceRatio": str(DISK_USED_RATIO_MAX),
     }
     broker.config_path.write_text(
-        "# Written by `regent up`; further RocketMQ broker properties may be added.\n"
+        "# Written by `regent up`; you can add RocketMQ broker properties.\n"
         + "".join(f"{name}={value}\n" for name, value in (first | ours).items()),
     )
 

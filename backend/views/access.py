@@ -31,7 +31,7 @@ class UserOut(Copied[User]):
 
 @dataclass(frozen=True, slots=True)
 class OpenSessionOut:
-    """An open session; `is_own` marks the one that asks. Use is noted to the minute."""
+    """An open session; `is_own` marks the session of the caller. Its use is exact to a minute."""
 
     id: UUID
     user_name: str

@@ -11,9 +11,9 @@ from backend.views.graph_forms import Int64
 
 @dataclass(frozen=True, slots=True)
 class AdoptionCandidateOut:
-    """A broker that claims an id of a lost group; null is what it did not tell.
+    """A broker that claims an id of a lost group; null means that it did not report the value.
 
-    `master_id` is who serves as master for all that it knows, and 0 when it knows of none.
+    `master_id` is the master that the broker knows, and 0 if it knows none.
     """
 
     cluster_name: str

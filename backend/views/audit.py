@@ -13,7 +13,7 @@ from backend.views.graph_forms import Int64
 
 @dataclass(frozen=True, slots=True)
 class AuditEntryOut:
-    """What somebody did, bound to the entry before it by its hash."""
+    """What a user did, bound to the entry before it by its hash."""
 
     number: Int64
     happened_at: datetime

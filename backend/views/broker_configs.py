@@ -12,7 +12,7 @@ from backend.views.graph_forms import Int64, Version, in_graph
 @in_graph("BrokerProperty")
 @dataclass(frozen=True, slots=True)
 class PropertyOut(Copied[BrokerProperty]):
-    """A property: `value` is in force, `stored` in the broker's file; null is not told."""
+    """A property: `value` is in force, `stored` in the broker's file; null is unknown."""
 
     name: str
     type: PropertyType

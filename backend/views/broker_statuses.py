@@ -15,7 +15,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 
 @dataclass(frozen=True, slots=True)
 class BrokerStatusOut:
-    """A broker's figures under stock's names, as the broker writes them."""
+    """A broker's figures under RocketMQ's names, as the broker writes them."""
 
     address: str
     figures: Annotated[dict[str, str], Pairs("BrokerFigure", "name", "value")]
@@ -72,4 +72,4 @@ class GroupStatsOut:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStatsOut(ObservedPage[GroupStatsOut, UnknownBrokerOut]):
-    """One page of groups by name; the broker is unknown where it did not tell all of them."""
+    """One page of groups by name; a broker that did not list all its groups is unknown."""

@@ -16,9 +16,9 @@ from backend.views.protections import ProtectionOut
 
 @dataclass(frozen=True, slots=True)
 class BrokerOut:
-    """A broker; null is a heartbeat that is not known, or a protection that nobody has set.
+    """A broker; null is an unknown heartbeat, or no protection.
 
-    One that is not registered is missing: a controller alone knows it, by the id that it keeps.
+    A missing broker is not registered: only a controller knows it, by its id in the group.
     """
 
     id: GraphId

@@ -13,7 +13,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 @in_graph("ClientConnection")
 @dataclass(frozen=True, slots=True)
 class ConnectionOut:
-    """What one broker tells of a client; `heard_ms` is null where stock brokers do not tell it."""
+    """A client as one broker reports it; RocketMQ brokers report no `heard_ms`."""
 
     group_name: str
     broker_id: Int64
@@ -52,11 +52,11 @@ class ClientOut:
 
 @dataclass(frozen=True, slots=True)
 class ClientsOut(ObservedPage[ClientOut, UnknownBrokerOut]):
-    """One page of clients, and the brokers that did not tell all of theirs."""
+    """One page of clients, and the brokers that did not list all of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientDetailOut(ClientOut):
-    """A client, and the brokers that did not tell theirs."""
+    """A client, and the brokers that did not list their clients."""
 
     unknown: list[UnknownBrokerOut]

@@ -24,12 +24,11 @@ in_graph("LagQueueKind")(QueueKind)
 @in_graph("ConsumerLag")
 @dataclass(frozen=True, slots=True)
 class LagOut(Copied[LagTotal]):
-    """How much is left to read, and the age of the oldest of it; null is unknown.
+    """Messages that are left to read, and the age of the oldest; null is unknown.
 
-    `is_complete` is false when brokers or offsets of queues are not known, so that it may be more.
-    `expired_count` counts the messages that were deleted before the group read them: they are no
-    part of the lag. A lag that is not applicable is that of a broadcasting group, whose members
-    keep their own offsets.
+    `is_complete` is false if a broker or an offset is unknown; the lag can then be higher.
+    `expired_count` is the number of messages that were deleted before the group read them; the lag
+    does not include them. A broadcasting group has no lag: its members keep their offsets.
     """
 
     message_count: Int64 | None
@@ -65,9 +64,9 @@ class GroupSettingsOut:
 class MemberOut:
     """A client of the group, and the broker groups that it is connected to.
 
-    `subscriptions` are what this member itself says, `topic (type expression)`, beside whether it
-    clusters and where it starts; several are connections that disagree, none is not known, as of a
-    stock broker, which tells what it heard last of any member.
+    `subscriptions` are those of this member, as `topic (type expression)`, with its model and its
+    start position. Several entries are connections that differ. None is unknown: a RocketMQ broker
+    reports the last heartbeat of any member.
     """
 
     client_id: str
@@ -110,11 +109,11 @@ class SubscriptionOut:
 @in_graph("ConsumerQueue")
 @dataclass(frozen=True, slots=True)
 class QueueLagOut:
-    """How far the group is in one queue; `committed` is null where it never committed.
+    """Progress of the group in one queue; `committed` is null where it never committed.
 
     `waiting_ms` is the age of the oldest message that is not consumed, `owner` the client that
-    reads the queue; null is unknown, or for the owner nobody. `expired_count` counts the messages
-    that were deleted before the group read them, `ahead_count` by how many its offset is beyond the
+    reads the queue; null is unknown, or no owner. `expired_count` is the number of messages
+    that were deleted before the group read them. `ahead_count` is how far the offset is beyond the
     end.
     """
 
@@ -156,9 +155,9 @@ class NamedGroupOut:
 
 @dataclass(frozen=True, slots=True)
 class ListedGroupOut(NamedGroupOut):
-    """A consumer group, who is there now, and how far it is.
+    """A consumer group with its connected members and its progress.
 
-    `state` is what the brokers know that told, `broker_count_told` of `broker_count_asked`.
+    `state` comes from the `broker_count_told` brokers that answered, of `broker_count_asked`.
     """
 
     state: GroupState
@@ -195,7 +194,7 @@ class NamedGroupsOut(ObservedPage[NamedGroupOut, UnknownBrokerOut]):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
-    """One page of consumer groups, and the brokers that did not tell all."""
+    """One page of consumer groups, and the brokers that did not list all of theirs."""
 
 
 @in_graph("ConsumerGroupDetail")
@@ -203,8 +202,8 @@ class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
 class ConsumerGroupOut:
     """A consumer group with its members, settings and queues.
 
-    `state` and `dead_letter_count` are of the brokers that told, `broker_count_told` of
-    `broker_count_asked`; null is that none did.
+    `state` and `dead_letter_count` come from the `broker_count_told` brokers that answered, of
+    `broker_count_asked`; null means that none answered.
     """
 
     name: str

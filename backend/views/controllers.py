@@ -24,7 +24,7 @@ class ControllerPeerOut(Copied[ControllerPeer]):
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettingOut(Copied[ControllerSetting]):
-    """A setting that decides elections or operations: its variable, and stock's name for it."""
+    """A setting that decides elections or operations: its variable, and RocketMQ's name for it."""
 
     name: str
     stock_name: str | None

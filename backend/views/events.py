@@ -13,7 +13,7 @@ from backend.views.graph_forms import Int64
 
 @dataclass(frozen=True, slots=True)
 class EventOut(Copied[Event]):
-    """What has happened, by the number that everybody knows it by."""
+    """An event, with its number in the order of all events."""
 
     number: Int64
     kind: str
@@ -26,9 +26,9 @@ class EventOut(Copied[Event]):
 
 @dataclass(frozen=True, slots=True)
 class EventPageOut:
-    """Events by number; go on with `after` = `next_after`, which is past all that was looked at.
+    """Events by number; continue with `after` = `next_after`, which is behind all checked events.
 
-    Whoever reads lists and then follows asks for `newest_number` first, so that nothing is missed.
+    To read lists and then follow their changes without a gap, read `newest_number` first.
     """
 
     items: list[EventOut]

@@ -72,7 +72,7 @@ class UnknownLocksOut:
 @in_graph("QueueLocks")
 @dataclass(frozen=True, slots=True)
 class LocksOut(ObservedPage[QueueLockOut, UnknownLocksOut]):
-    """One page of locks, and the brokers that did not tell theirs."""
+    """One page of locks, and the brokers that did not list all of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class OperationLeaseOut(Copied[OperationLease]):
 
 @dataclass(frozen=True, slots=True)
 class QueueExplanationOut:
-    """Why a queue is not read by a group, or that it is; `is_paused` is null when nobody knows."""
+    """Why a group does not read a queue, or that it does; `is_paused` is null if unknown."""
 
     group_name: str
     queue_id: int

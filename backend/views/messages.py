@@ -64,7 +64,7 @@ class DeliveryOut(Copied[Delivery]):
 
 @dataclass(frozen=True, slots=True)
 class MessagesOut(ObservedPage[MessageOut, UnknownBrokerOut]):
-    """One page; `next` goes on, also to what is stored later, `has_more` tells of what is there."""
+    """One page; `next` continues, also with later messages; `has_more`: more exist now."""
 
     is_endless: ClassVar[bool] = True
 

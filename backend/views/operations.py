@@ -37,7 +37,7 @@ class PreconditionOut(Copied[Precondition]):
 @in_graph("PlanCheck")
 @dataclass(frozen=True, slots=True)
 class CheckOut(Copied[Check]):
-    """What could go wrong, and why; `stock_code` is stock RocketMQ's code for it, if any."""
+    """What could go wrong, and why; `stock_code` is RocketMQ's response code for it, if any."""
 
     name: str
     verdict: CheckVerdict

@@ -12,7 +12,7 @@ from backend.views.instants import instant
 @in_graph(description="A rate is null while unknown.")
 @dataclass(frozen=True, slots=True)
 class RatesOut:
-    """What clusters took in and gave out together at one time; null is what nobody knows."""
+    """Messages in and out of all clusters together at one time; null is unknown."""
 
     observed_at: datetime
     messages_in_per_second: float | None

@@ -20,7 +20,7 @@ in_graph("GroupChangeKind")(ChangeKind)
 
 @dataclass(frozen=True, slots=True)
 class ReplicaOut(Copied[ReplicaView]):
-    """A replica and what it last told of itself; null is what nobody told."""
+    """A replica with its last heartbeat; null is a value that the heartbeat lacked."""
 
     broker_id: Int64
     address: str
@@ -47,7 +47,7 @@ class CandidateOut(Copied[Candidate]):
 
 @dataclass(frozen=True, slots=True)
 class ElectionOut:
-    """Who would become master now; null is nobody.
+    """The next master now; null is none.
 
     `warning` says that the group has no writer with that master; null where it has one.
     """

@@ -31,8 +31,8 @@ class QueueEndsOut:
 class TopicOffsetsOut:
     """The ends of a topic's queues now.
 
-    `message_count` is of the brokers that told, null when none did; where it is not complete there
-    may be more.
+    `message_count` comes from the brokers that answered, and is null if none did; if it is not
+    complete, the number can be higher.
     """
 
     message_count: Int64 | None

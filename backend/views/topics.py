@@ -16,7 +16,7 @@ from backend.views.protections import ProtectionOut
 
 @dataclass(frozen=True, slots=True)
 class TopicOut:
-    """A topic; `protection` is null where nobody protects it from deletion."""
+    """A topic; `protection` is null if it is not protected from deletion."""
 
     id: GraphId
     cluster_name: GraphOnly[str]
@@ -78,7 +78,7 @@ class QueueOut:
 @in_graph(description="What the name server answers clients for this topic.")
 @dataclass(frozen=True, slots=True)
 class RouteEntryOut:
-    """Where clients are told that a topic is served."""
+    """Where the routes of a topic send clients."""
 
     group_name: str
     brokers: Annotated[dict[Int64, str], Pairs("RouteBroker", "broker_id", "address")]

@@ -10,7 +10,7 @@ from backend.views.graph_forms import Int64
 
 @dataclass(frozen=True, slots=True)
 class UnknownBrokerOut:
-    """A broker that did not tell all it was asked for, and why."""
+    """A broker whose answer is missing or incomplete, and why."""
 
     group_name: str
     broker_id: Int64

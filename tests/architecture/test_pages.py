@@ -41,7 +41,7 @@ def test_a_page_opens_with_what_it_is_a_picture_and_an_example(page):
 
 
 def test_a_page_that_opens_with_a_table_is_found():
-    good = "# Doors\n\nA door is a way to ask.\n\n```\na ─▶ b\n```\n\nExample: `--nobody`.\n"
+    good = "# Doors\n\nA door is a way to ask.\n\n```\na ─▶ b\n```\n\nExample: `--clear`.\n"
 
     assert opening_gaps(good) == []
     assert opening_gaps("# Doors\n\n| a | b |\n") == ["a sentence", "a picture", "an example"]

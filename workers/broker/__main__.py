@@ -43,7 +43,7 @@ log = structlog.get_logger()
 def main(arguments: list[str] | None = None) -> int:
     """Run a broker until a signal stops it, and give the process's exit code."""
     parser = argparse.ArgumentParser(prog="regent-broker", description="Run one broker agent.")
-    parser.add_argument("-c", "--config", type=Path, help="stock broker.conf file")
+    parser.add_argument("-c", "--config", type=Path, help="RocketMQ broker.conf file")
     options = parser.parse_args(arguments)
     configure_log()
     keep_heap()

@@ -102,7 +102,7 @@ class Alone:
         if durable is None:
             return late_reply
         if not durable:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the disk refused to flush")
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "a flush to the disk failed")
         return reply
 
     async def hand_over(self, _epoch: int) -> None:

@@ -46,7 +46,7 @@ def deliver_delayed(
 
     Raises:
         StoreError: the store refuses for now.
-        NotYet: the topic is being deleted, and its queues are about to begin anew; or the disk is
+        NotYet: the topic is being deleted, and its queues are about to begin again; or the disk is
             nearly full, and what room is left is not for messages.
     """
     if is_full():

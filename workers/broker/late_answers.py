@@ -10,7 +10,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import Outcome
 
 _DEPOSED: Final = (
-    "this broker is no master any more, and nobody knows whether the message survives:"
+    "this broker is no longer the master, and the message may be lost:"
     " send it again to the new master"
 )
 _CODES: Final = {

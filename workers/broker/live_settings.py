@@ -86,7 +86,7 @@ async def change_settings(broker: Broker, changes: Changes) -> None:
         waiting = ", ".join(sorted(changes.keys() - live))
         raise Refusal(
             ResponseCode.SYSTEM_ERROR,
-            f"{waiting} would count after a restart, and this broker was started without a file",
+            f"{waiting} takes effect after a restart, and this broker was started without a file",
         )
     async with broker.settings_lock:
         _parse(_merged(await _stored(broker), changes))

@@ -37,7 +37,7 @@ def check_role(required: RequiredRole, *, is_readable: bool, is_master: bool) ->
     if not is_readable:
         raise Refusal(
             ResponseCode.SERVICE_NOT_AVAILABLE,
-            "this master may not show yet what was acknowledged before it: try again"
+            "this master does not serve messages of the former master yet: try again"
             if is_master
             else "no master of the group is known yet",
         )

@@ -325,7 +325,7 @@ def _open_store(settings: BrokerSettings) -> Store:
     if store.had_failed_flush:
         log.warning(
             "store_forgot_unflushed",
-            reason="a flush failed when it was open last: what the disk did not have is gone",
+            reason="a flush failed in the last run: messages that were not on the disk are lost",
             log_position=store.max_position,
         )
     if (lost := store.lost_unflushed) is not None:

@@ -281,7 +281,7 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
             raise InvalidSetting(name, given[name], str(error)) from error
     settings = BrokerSettings(**values)
     if settings.crc_property_required and not settings.crc_property_enabled:
-        reason = "needs enabledAppendPropCRC=true, or its own messages would count as damaged"
+        reason = "needs enabledAppendPropCRC=true, else its own messages appear damaged"
         raise InvalidSetting("forceVerifyPropCRC", "true", reason)
     if settings.controller_mode and not settings.controllers:
         reason = "needs controllerAddr, the host:port of the control plane"

@@ -128,7 +128,7 @@ class BrokerState:
     async def try_to_save_topics(self) -> None:
         """Save the topics, or have that tried again on the period.
 
-        For those of the system: every start makes them anew, so that nothing depends on the file.
+        For those of the system: every start creates them again, so nothing depends on the file.
         """
         await self._try(self.topic_saver.save)
 

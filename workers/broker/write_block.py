@@ -11,11 +11,11 @@ class WriteBlock(StrEnum):
     """Why messages are refused although the store would take them."""
 
     STOPPING = "the broker is stopping"
-    FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
+    FLUSH_FAILED = "a flush to the disk failed; repair the disk, then restart the broker"
     DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
     NOT_MASTER = "this broker is not the master of its group: ask for the route again"
     HANDING_OVER = "another broker becomes master of the group: ask for the route again"
-    TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
+    TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas requires"
 
 
 REFUSAL_CODES: Final[Mapping[WriteBlock, ResponseCode]] = {

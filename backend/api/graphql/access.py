@@ -47,7 +47,7 @@ class AccessMutation:
 
     @strawberry.mutation
     async def end_session(self, info: Info, session_id: Id) -> bool:
-        """End one session: one's own, or as an administrator anybody's."""
+        """End one of the caller's sessions or, as an administrator, any session."""
         api = info.context.api
         await sessions.end_session(
             read_id(session_id),
@@ -60,7 +60,10 @@ class AccessMutation:
 
     @strawberry.mutation
     async def end_sessions(self, info: Info, user_name: str | None = None) -> int:
-        """Sign a user out everywhere, oneself without a name; give how many sessions ended."""
+        """Sign the caller out everywhere or, as an administrator, any user.
+
+        A parameter must say so: an address that lost its last name ends no session.
+        """
         principal, api = info.context.principal, info.context.api
         return await sessions.end_sessions(
             user_name or principal.user_name,
@@ -89,7 +92,7 @@ class AccessMutation:
 
     @strawberry.mutation
     async def revoke_api_token(self, info: Info, token_id: Id) -> bool:
-        """Revoke a token: one's own, or as an administrator anybody's."""
+        """Revoke one of the caller's tokens or, as an administrator, any token."""
         api = info.context.api
         await api_tokens.revoke_token(
             read_id(token_id),

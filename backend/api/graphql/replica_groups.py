@@ -26,7 +26,7 @@ async def health(group: ReplicaGroupOut, info: Info) -> GroupHealthOut | None:
 async def election(
     group: ReplicaGroupOut, info: Info, broker_id: BrokerId | None = None
 ) -> ElectionOut:
-    """Say who would become master now, of one's choice or by the rules, and why not others."""
+    """Say the next master now, of one's choice or by the rules, and why not others."""
     controller = info.context.api.name_server.controller
     return ElectionOut.of(explain_election(group.model, controller, designated_id=broker_id))
 

@@ -17,7 +17,9 @@ Id = Annotated[strawberry.ID, strawberry.argument(name="id")]
 
 Version = Annotated[
     str | None,
-    strawberry.argument(description="Of what is edited, as it was read; refused if it is another."),
+    strawberry.argument(
+        description="Version of the resource as it was read; refused after a change."
+    ),
 ]
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,19}")

@@ -65,7 +65,7 @@ async def create_token(
 async def revoke_token(
     token_id: UUID, context: Context, principal: SignedIn, author: DeedAuthor
 ) -> None:
-    """Revoke a token: one's own, or as an administrator anybody's."""
+    """Revoke one of the caller's tokens or, as an administrator, any token."""
     await api_tokens.revoke_token(
         token_id, principal, author, database=context.database, clock=context.clock
     )

@@ -31,7 +31,7 @@ async def get_deed_author(request: Request, principal: SignedIn) -> Author:
 
 DeedAuthor = Annotated[Author, Depends(get_deed_author)]
 OfUser = Annotated[
-    str | None, Query(max_length=USER_NAME_LENGTH_MAX, description="Only those of this user.")
+    str | None, Query(max_length=USER_NAME_LENGTH_MAX, description="Only items of this user.")
 ]
 
 
@@ -66,10 +66,11 @@ class SessionOut(BaseModel):
 
 
 class OwnSessionOut(SessionOut):
-    """Who asks, and what they may not do.
+    """The caller, and what the caller may not do.
 
-    `refusals` says of each permission that they lack why, so that a page offers nothing that would
-    be refused. `risk_max` is the highest class of operations that they may confirm.
+    `refusals` gives the reason for each permission that the caller lacks, so a page can leave out
+    what would be refused. `risk_max` is the highest class of operations that the caller may
+    confirm.
     """
 
     refusals: dict[Permission, str]
@@ -77,7 +78,7 @@ class OwnSessionOut(SessionOut):
 
 
 class OpenedSessionOut(SessionOut):
-    """A new session; the token is told only to who asks for it."""
+    """A new session; only a caller that asks for the token gets it."""
 
     token: str | None = None
 
@@ -176,7 +177,7 @@ async def delete_session(request: Request, response: Response, context: Context)
 async def end_session(
     session_id: UUID, context: Context, principal: SignedIn, author: DeedAuthor
 ) -> None:
-    """End one session: one's own, or as an administrator anybody's."""
+    """End one of the caller's sessions or, as an administrator, any session."""
     await sessions.end_session(
         session_id, principal, author, database=context.database, clock=context.clock
     )
@@ -191,9 +192,9 @@ async def end_sessions(
     everywhere: Everywhere,  # noqa: ARG001 - its presence is what counts
     user_name: OfUser = None,
 ) -> EndedOut:
-    """Sign a user out everywhere: oneself, or as an administrator anybody.
+    """Sign the caller out everywhere or, as an administrator, any user.
 
-    The request says so by a parameter: an address whose last name got lost ends no session.
+    A parameter must say so: an address that lost its last name ends no session.
     """
     count = await sessions.end_sessions(
         user_name or principal.user_name,

@@ -67,7 +67,7 @@ class ReasonIn(BaseModel):
 
 
 class PasswordIn(BaseModel):
-    """The password that one has, and the one that takes its place."""
+    """The current password and the new password."""
 
     model_config = ConfigDict(extra="forbid")
 

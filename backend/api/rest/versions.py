@@ -17,13 +17,13 @@ IfMatch = Annotated[
     Header(
         alias="If-Match",
         pattern=_TAG,
-        description="The ETag of what is edited, as it was read: refused (412) if it is another.",
+        description="ETag of the resource as it was read; refused (412) if the ETag has changed.",
     ),
 ]
 TAGGED: Final[dict[str, Any]] = {
     "headers": {
         "ETag": {
-            "description": "The version of what can be edited here, for `If-Match`.",
+            "description": "Version of the resource, for `If-Match`.",
             "schema": {"type": "string"},
         }
     }

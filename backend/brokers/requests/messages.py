@@ -137,7 +137,7 @@ class PullMessages(Request[Pulled]):
                 int(response.ext[name]) for name in ("nextBeginOffset", "minOffset", "maxOffset")
             )
         except (KeyError, ValueError) as error:
-            raise UnexpectedAnswer(f"it tells no offsets: {error}") from error
+            raise UnexpectedAnswer(f"its answer holds no offsets: {error}") from error
         body = b"" if response.code in self.also_read else response.body
         found = _messages(self.broker_group_name, body)
         # A record may be a batch's whole frame, which begins before what was asked for.

@@ -225,7 +225,7 @@ def _no_translation(app: App, command: StockCommand, counterpart: Counterpart) -
     return CommandError(
         f"mqadmin {command.name} has no counterpart",
         why=reason,
-        next_step="stock's own mqadmin speaks to the brokers too",
+        next_step="RocketMQ's mqadmin can ask the brokers",
         exit_code=ExitCode.REFUSED,
     )
 

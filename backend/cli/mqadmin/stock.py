@@ -14,7 +14,7 @@ from typing import Final
 from backend.cli.errors import CommandError, ExitCode
 
 IGNORED: Final = {
-    "n": "the control plane is told by REGENT_URL or --server, not by name servers",
+    "n": "REGENT_URL or --server gives the control plane, not the name servers",
     "a": "every control plane answers for the controller",
 }
 """Options that say whom to ask; `-a` is one where its long name is `controllerAddress`."""

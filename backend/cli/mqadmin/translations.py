@@ -50,7 +50,7 @@ _NO_POP: Final = Declined("our agents serve no pop consumers")
 _NO_LITE: Final = Declined("our agents have no lite topics")
 _NO_ROCKSDB: Final = Declined("our agents keep queues and metadata in files, not in RocksDB")
 _NO_COLD: Final = Declined("our agents do not throttle cold reads")
-_NO_CONTAINER: Final = Declined("our agents are processes of their own, not brokers in a container")
+_NO_CONTAINER: Final = Declined("our agents are separate processes, not brokers in a container")
 _NO_ACL: Final = Declined(
     "not built yet: remoting has no users and no access rules;"
     " `regent user` manages users of the control plane"
@@ -71,7 +71,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         "topic create, or topic set if the topic exists",
         builders.topic,
         "b c t r w p o a",
-        "what is left out stays as it is, where stock sets its defaults",
+        "options that you leave out keep their values, where RocketMQ sets its defaults",
         is_change=True,
     ),
     "updateTopicList": _NO_FILE,
@@ -85,7 +85,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         "group create, or group set if the group exists",
         builders.group,
         "b c g s m d o q r a",
-        "what is left out stays as it is, where stock sets its defaults",
+        "options that you leave out keep their values, where RocketMQ sets its defaults",
         is_change=True,
     ),
     "updateSubGroupList": _NO_FILE,
@@ -132,7 +132,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         "broker consume-stats",
         builders.consume_stats,
         "b l",
-        "-l is the least lag of a queue, as in stock; --sort in place of -o",
+        "-l is the smallest lag of a queue, as in RocketMQ; --sort in place of -o",
     ),
     "producerConnection": Named("client list"),
     "consumerConnection": Named("client list"),

@@ -32,9 +32,9 @@ def _broker_ids(text: str) -> Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ElectMaster:
-    """Have the broker named become master, or without one whom the rules choose.
+    """Elect the named broker as master or, without a name, the broker that the rules choose.
 
-    With `accepts_loss` it may lack acknowledged messages: the plan names how much is lost.
+    With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
     """
 
     cluster_name: ClusterName

@@ -53,7 +53,7 @@ async def on_elect_master(command: Command, session: object, directory: Director
     ext = encode_header(master_header(group))
     members = sorted(group.sync_state_set.members)
     if view.change is None:
-        remark = f"broker {group.master_id} of {group.name} is master and stays so"
+        remark = f"broker {group.master_id} of {group.name} is master and stays master"
         return Answer(
             ResponseCode.CONTROLLER_MASTER_STILL_EXIST,
             ext=ext,
@@ -100,14 +100,14 @@ def on_update_controller_config(
     _command: Command, _session: object, _directory: Directory
 ) -> Answer:
     """Refuse: who may become master is not for a request without a name to decide (D26)."""
-    remark = "set REGENT_UNCLEAN_ELECTION_ALLOWED or REGENT_LEASE_POLICY and start anew"
+    remark = "set REGENT_UNCLEAN_ELECTION_ALLOWED or REGENT_LEASE_POLICY and restart"
     return Answer(ResponseCode.NO_PERMISSION, remark=remark)
 
 
 def _cause(header: ElectMasterHeader, is_for_nobody: bool) -> str:  # noqa: FBT001 - private
     if header.designate_elect:
         return "operator"
-    return "asked for by nobody's name" if is_for_nobody else f"broker {header.broker_id} asked"
+    return "asked without a broker id" if is_for_nobody else f"broker {header.broker_id} asked"
 
 
 def _members(group: ReplicaGroup) -> BrokerMembers:

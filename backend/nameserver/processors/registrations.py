@@ -132,7 +132,7 @@ def on_broker_heartbeat(
     asks_lease = not command.is_oneway and header.epoch is not None
     is_heard = directory.heartbeats.hear(key, told, connection=session, takes_notices=asks_lease)
     if not is_heard:
-        return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are heard already")
+        return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are registered already")
     if not asks_lease:
         return Answer(remark=HEARD_REMARK)
     sightings = directory.sightings

@@ -111,13 +111,15 @@ def _decide(
             group, empty, candidates, order.order, spare_codes=dict.fromkeys(candidates, "")
         )
     except AdoptionRefused as error:
-        return None, Check("what is known suffices", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
-    return change, Check("what is known suffices", CheckVerdict.PASS, "nothing speaks against it")
+        return None, Check("the known facts suffice", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
+    return change, Check(
+        "the known facts suffice", CheckVerdict.PASS, "nothing forbids the adoption"
+    )
 
 
 def _loss(empty: ReplicaGroup, change: Change | None) -> str:
     """Name what is lost, in bytes where that is known."""
-    text = "acknowledged messages that nobody of those adopted holds"
+    text = "acknowledged messages that no adopted broker holds"
     lost, after = empty.confirmed, None if change is None else change.after
     if not lost.is_known or after is None or after.confirmed == lost:
         return text
@@ -127,7 +129,7 @@ def _loss(empty: ReplicaGroup, change: Change | None) -> str:
 
 
 def _waiting(candidates: Mapping[int, Candidate]) -> str:
-    return ", ".join(f"{i} at {candidates[i].address}" for i in sorted(candidates)) or "nobody"
+    return ", ".join(f"{i} at {candidates[i].address}" for i in sorted(candidates)) or "none"
 
 
 def _changes(group: ReplicaGroup | None, change: Change | None) -> tuple[Difference, ...]:

@@ -31,7 +31,7 @@ async def approve_operation(
         OperationStateConflict: it waits for nobody's approval.
         PlanExpired: nobody has approved it in time.
         PreconditionMoved: a fact that it was made from is another by now.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
         Forbidden: they have confirmed it, or its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()

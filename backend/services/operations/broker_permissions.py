@@ -43,7 +43,7 @@ class Present:
     def check(self) -> Check:
         """Say whether the broker can be told anything."""
         if self.permission is None:
-            why = f"{self.broker.address} does not say what it permits: {self.why_unknown}"
+            why = f"{self.broker.address} does not report its permission: {self.why_unknown}"
             return Check("the broker answers", CheckVerdict.BLOCK, why)
         return Check("the broker answers", CheckVerdict.PASS, f"at {self.broker.address}")
 

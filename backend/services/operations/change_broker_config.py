@@ -60,7 +60,7 @@ async def read_facts(order: ChangeBrokerConfig, context: OperationContext) -> Fa
     Raises:
         InvalidParameters: a property is unknown, read-only or can't have the value.
         BrokerUnknown: the records hold no such broker.
-        BrokerSilent: it does not tell what it is set to.
+        BrokerSilent: it does not report its settings.
     """
     found = await _describe(order, context)
     known = {one.name: one for one in found.properties}
@@ -200,7 +200,7 @@ def _check_effect(changed: Mapping[str, str]) -> Check:
     name = "something changes"
     if changed:
         return Check(name, CheckVerdict.PASS, f"{len(changed)} values differ")
-    return Check(name, CheckVerdict.BLOCK, "the broker is set so already")
+    return Check(name, CheckVerdict.BLOCK, "the broker has these values already")
 
 
 def _check_restart(effects: Mapping[str, PropertyEffect]) -> list[Check]:
@@ -212,6 +212,8 @@ def _check_restart(effects: Mapping[str, PropertyEffect]) -> list[Check]:
         why = f"{masters.shortened(sorted(later))} are kept, and count after the next start"
         checks.append(Check(name, CheckVerdict.WARN, why))
     if unknown:
-        why = f"a stock broker does not tell whether {masters.shortened(sorted(unknown))} count"
+        why = (
+            f"a RocketMQ broker does not report whether {masters.shortened(sorted(unknown))} apply"
+        )
         checks.append(Check(name, CheckVerdict.WARN, f"{why} before the next start"))
-    return checks or [Check(name, CheckVerdict.PASS, "all of it counts at once")]
+    return checks or [Check(name, CheckVerdict.PASS, "all values take effect immediately")]

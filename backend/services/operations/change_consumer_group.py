@@ -50,7 +50,7 @@ async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> F
     checks = (
         found.masters_check,
         found.answers_check,
-        found.effect_check(changed, "every master serves it so already"),
+        found.effect_check(changed, "every master has these values already"),
     )
     return Facts(Change(found, changed), found.preconditions, checks)
 
@@ -95,10 +95,12 @@ def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
     exact = {one.group_name: one.settings for one in order.settings}
     is_empty = group_settings.wish_of(order).is_empty
     if bool(exact) is not is_empty:
-        what = "give something to change" if is_empty else "settings stand alone"
+        what = (
+            "give at least one value to change" if is_empty else "settings exclude other parameters"
+        )
         raise InvalidParameters(KIND.name, what)
     if exact and order.broker_groups:
-        raise InvalidParameters(KIND.name, "settings name their broker groups themselves")
+        raise InvalidParameters(KIND.name, "settings already name their broker groups")
     return exact
 
 
@@ -110,9 +112,7 @@ def _impact(group: str, changed: Places) -> tuple[str, ...]:
     stopped = [one.group_name for one, after in changed if not after.consume_enabled]
     told = []
     if len(stopped) < len(changed):
-        told.append(
-            f"Consumers of {group} go on; what they pull and retry next goes by the new values"
-        )
+        told.append(f"Consumers of {group} go on; their next pulls and retries use the new values")
     if stopped:
         told.append(f"Nothing is read on {masters.shortened(stopped)}; the lag grows")
     return tuple(told)

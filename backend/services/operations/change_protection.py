@@ -59,9 +59,9 @@ async def preview(
     """Say what the change blocks or allows."""
     former, is_lifted = facts.seen, not order.is_protected
     deletes = WHAT_DELETES[order.resource_kind]
-    wanted = UNPROTECTED if is_lifted else "by whoever confirms this"
+    wanted = UNPROTECTED if is_lifted else "by the user who confirms this"
     is_changed = (former is None) is order.is_protected
-    becomes = "may be deleted again" if is_lifted else "is protected from deletion"
+    becomes = "can be deleted again" if is_lifted else "is protected from deletion"
     action = SetProtection(
         order.cluster_name, order.resource_kind, order.resource_name, order.is_protected
     )
@@ -74,8 +74,8 @@ async def preview(
         else (),
         impact=(
             f"Plans of {deletes} are {'possible again' if is_lifted else 'blocked'}",
-            "Plans of them that wait for their confirmation are void",
-            "Brokers know nothing of it: what asks one directly, as stock tools do, is not stopped",
+            "Plans that delete them and are not confirmed yet expire",
+            "Brokers do not check it: RocketMQ tools that ask a broker directly can delete",
         ),
         checks=(_check_change(is_changed=is_changed), await _check_known(order, context)),
         way_back="Protect it again; who protected it before stays in the audit"
@@ -102,8 +102,8 @@ def _check_name(order: ChangeProtection) -> None:
 def _check_change(*, is_changed: bool) -> Check:
     name = "something changes"
     if is_changed:
-        return Check(name, CheckVerdict.PASS, "it stands otherwise now")
-    return Check(name, CheckVerdict.WARN, "it stands so already; nothing would change")
+        return Check(name, CheckVerdict.PASS, "the protection differs now")
+    return Check(name, CheckVerdict.WARN, "the protection is so already; nothing would change")
 
 
 async def _check_known(order: ChangeProtection, context: OperationContext) -> Check:
@@ -111,7 +111,7 @@ async def _check_known(order: ChangeProtection, context: OperationContext) -> Ch
     name = "it is there"
     known = await _is_known(order, context)
     if known is None:
-        return Check(name, CheckVerdict.WARN, "not told: no master that answers knows it")
+        return Check(name, CheckVerdict.WARN, "not reported: no master that answers knows it")
     if known:
         return Check(name, CheckVerdict.PASS, f"the cluster knows the {order.what}")
     why = f"the cluster knows no {order.what} now: the protection holds for the name"

@@ -49,7 +49,7 @@ async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Cha
     checks = (
         found.masters_check,
         found.answers_check,
-        found.effect_check(changed, "every master holds it so already"),
+        found.effect_check(changed, "every master has these values already"),
     )
     return Facts(Change(found, changed), found.preconditions, checks)
 
@@ -86,10 +86,14 @@ KIND: Final = Kind("change_topic", ChangeTopic, read_facts, preview, (PutTopic,)
 def _exact(order: ChangeTopic) -> dict[str, TopicLayout]:
     exact = {one.group_name: one.layout for one in order.layouts}
     if bool(exact) is not order.wish.is_empty:
-        what = "give something to change" if order.wish.is_empty else "layouts stand alone"
+        what = (
+            "give at least one value to change"
+            if order.wish.is_empty
+            else "layouts exclude other parameters"
+        )
         raise InvalidParameters("change_topic", what)
     if exact and order.broker_groups:
-        raise InvalidParameters("change_topic", "layouts name their broker groups themselves")
+        raise InvalidParameters("change_topic", "layouts already name their broker groups")
     return exact
 
 
@@ -104,11 +108,13 @@ def _risk(held: Layouts, changed: Places) -> Risk:
 
 
 def _impact(held: Layouts, changed: Places) -> tuple[str, ...]:
-    told = ["Clients take the new layout over with their next look at the route, within 30 s"]
+    told = ["Clients use the new layout after their next route update, within 30 s"]
     if any(after.read_queue_count != held[one].read_queue_count for one, after in changed):
-        told.append("Consumer groups share the queues out anew; ordered ones wait for their locks")
+        told.append("Consumer groups rebalance; ordered groups wait for their locks")
     if any(after.write_queue_count != held[one].write_queue_count for one, after in changed):
-        told.append("Producers that choose queues by key choose others: keys move between queues")
+        told.append(
+            "Producers that choose queues by key choose other queues: keys move between queues"
+        )
     return tuple(told)
 
 
@@ -128,10 +134,10 @@ async def _check_left(
     }
     if not fewer:
         return []
-    name = "no message is left where nobody reads"
+    name = "no message stays unread in a removed queue"
     ends = await topic_layouts.read_ends([*fewer], topic, context)
     for one, error in ends.silent.items():
-        why = f"{one.group_name} does not tell what is in its queues: {error.reason}"
+        why = f"{one.group_name} does not report what is in its queues: {error.reason}"
         return [Check(name, CheckVerdict.WARN, why)]
     count = sum(
         e.count

@@ -70,7 +70,7 @@ async def _check_delay_levels(
 async def _check_message_size(
     address: str, size_max: str, context: OperationContext
 ) -> list[Check]:
-    name = "no delayed message waits that may be too long"
+    name = "no waiting delayed message is too long"
     waiting = await _waiting(address, context)
     if isinstance(waiting, str):
         return [Check(name, CheckVerdict.WARN, waiting)]
@@ -114,7 +114,7 @@ async def _held_bytes(address: str, context: OperationContext) -> int | str:
     try:
         sample = await context.brokers.ask(address, GetBrokerSample())
     except NoAnswer as error:
-        return f"the broker does not tell what it holds: {error}"
+        return f"the broker does not report what it holds: {error}"
     return sample.commit_log_max_position - sample.commit_log_min_position
 
 
@@ -123,4 +123,4 @@ async def _waiting(address: str, context: OperationContext) -> dict[int, int] | 
     try:
         return await context.brokers.ask(address, GetDelayedCounts())
     except NoAnswer as error:
-        return f"the broker does not tell how many messages wait: {error}"
+        return f"the broker does not report how many messages wait: {error}"

@@ -32,7 +32,7 @@ async def preview(order: CordonBroker, facts: Facts[Present], context: Operation
             await permissions.check_other_queues(order, context),
             *check_effect(present, after),
         ),
-        way_back="Uncordon it: the right to write is given back, and routes with it",
+        way_back="Uncordon it: the broker is writable again, and routes contain it again",
         facts={"address": address, "permission": after},
     )
 
@@ -62,14 +62,14 @@ async def describe_impact(
     """Say who feels it that a broker is not written any more."""
     count = await count_topics(groups.checked(order.cluster_name, order.group_name), context)
     if not present.broker.is_master:
-        return ("A replica takes no sends; it would take none as master either",)
+        return ("A replica takes no sends; as master it would also take none",)
     leaving = (
         f"Producers of the {count} topics placed on {order.group_name} use other groups from their"
         " next look at the route on, within 30 s; until then what they send is taken"
     )
     refused = (
-        "Sends to ordered topics are refused at once, as by stock brokers; so are messages that"
-        " consumers send back, which their clients then send anew elsewhere"
+        "Sends to ordered topics are refused immediately, as RocketMQ does. So are messages that"
+        " consumers send back; their clients then send them to another broker"
     )
     return leaving, refused
 
@@ -78,7 +78,7 @@ def check_effect(present: Present, after: int | None) -> tuple[Check, ...]:
     """Say so when nothing would change."""
     if present.permission is None or present.permission != after:
         return ()
-    why = "the broker has no right to write already; nothing would change"
+    why = "the broker is not writable already; nothing would change"
     return (Check("something changes", CheckVerdict.WARN, why),)
 
 

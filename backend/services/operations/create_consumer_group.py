@@ -27,7 +27,7 @@ async def read_facts(
     group = masters.check_consumer_group(order.group_name)
     exact = _exact(order)
     if exact and order.broker_groups:
-        raise InvalidParameters(KIND.name, "settings name their broker groups themselves")
+        raise InvalidParameters(KIND.name, "settings already name their broker groups")
     chosen = tuple(exact) or order.broker_groups
     found = await group_settings.read_settings(order.cluster_name, group, chosen, context)
     checks = (found.masters_check, found.answers_check, found.absence_check)
@@ -54,7 +54,7 @@ async def preview(
         ),
         impact=("Consumers of the group may connect where brokers create no groups by themselves",),
         checks=(*facts.checks, await masters.check_fencing(meant, context)),
-        way_back="Delete it again, for as long as nobody uses it",
+        way_back="Delete it again, as long as it is not used",
         facts=topic_layouts.put_facts(places),
     )
 

@@ -40,9 +40,9 @@ async def preview(
             topic_layouts.put_actions(order.cluster_name, order.topic_name, places, is_new=True)
         ),
         changes=tuple(topic_layouts.difference(one, None, layout) for one in meant),
-        impact=("Producers and consumers find it with their next look for its route",),
+        impact=("Producers and consumers find it after their next route update",),
         checks=(*facts.checks, await masters.check_fencing(meant, context)),
-        way_back="Delete it again, for as long as it is empty",
+        way_back="Delete it again, as long as it is empty",
         facts=topic_layouts.put_facts(places),
     )
 

@@ -107,7 +107,7 @@ async def preview(
             unused,
             await masters.check_fencing(placements.meant.found, context),
         ),
-        way_back="Create it anew with the former settings, which the journal keeps"
+        way_back="Create it again with the former settings, which the journal keeps"
         + ("; what was kept for it is not restored" if order.cleans_up else "; its offsets stay"),
         loss=_loss(lags, gone) if order.cleans_up else None,
         facts={"brokers": listed(holders), "topics": group_leftovers.facts_of(gone)},
@@ -207,7 +207,9 @@ def _impact(
 ) -> tuple[str, ...]:
     unread = _unread(lags)
     group = order.group_name
-    told = [f"Consumers of {group} are refused, or make it anew where brokers create groups on use"]
+    told = [
+        f"Consumers of {group} are refused, or create it again where brokers create groups on use"
+    ]
     kept = [one.text for one in found if one.message_count != 0 and not order.cleans_up]
     told += [f"Kept: {text}" for text in kept]
     if unread:
@@ -216,8 +218,8 @@ def _impact(
 
 
 def _check_members(connected: Sequence[str]) -> Check:
-    name = "nobody uses it"
+    name = "not in use"
     if not connected:
         return Check(name, CheckVerdict.PASS, "no member is connected")
-    why = f"connected: {masters.shortened(connected)}; stop them first, or they make it anew"
+    why = f"connected: {masters.shortened(connected)}; stop them first, or they create it again"
     return Check(name, CheckVerdict.BLOCK, why)

@@ -93,7 +93,7 @@ class Present:
         Not how many: a topic that is written to would leave no time to confirm that it goes.
         """
         count = self.message_count
-        told = "not told" if count is None else "some" if count else "none"
+        told = "unknown" if count is None else "some" if count else "none"
         return Precondition("messages in it", told)
 
 
@@ -275,7 +275,7 @@ def _check_empty(count: int | None) -> Check:
 
 
 def _check_members(content: Content) -> Check:
-    name = "nobody reads it"
+    name = "no readers"
     reading = {k: v for k, v in content.member_counts.items() if v != 0}
     if not reading:
         return Check(name, CheckVerdict.PASS, "no consumer of it is connected")
@@ -297,9 +297,7 @@ async def _check_elsewhere(
 
 
 def _impact(topic: str, content: Content) -> tuple[str, ...]:
-    told = [
-        f"Sends to {topic} are refused, or create it anew where brokers create topics by themselves"
-    ]
+    told = [f"Sends to {topic} are refused, or create it again where brokers create topics on use"]
     for name, lag in sorted(content.lags.items()):
         unread = "an unknown number of" if lag is None else lag
         told.append(f"Consumer group {name} loses its place, with {unread} messages unread")

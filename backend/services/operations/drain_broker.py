@@ -36,7 +36,7 @@ class Present:
 
     @property
     def heir_id(self) -> int | None:
-        """Name who would become master instead."""
+        """Name the next master instead."""
         return None if self.election is None else self.election.seen.winner_id
 
     @property
@@ -112,7 +112,7 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
                 else _check_leftovers(order, left)
             ),
         ),
-        way_back="Uncordon it, at any time; then elect it if it shall be master again",
+        way_back="Uncordon it at any time; then elect it to make it master again",
         facts={
             **({} if election is None else election.facts),
             "address": address,
@@ -169,7 +169,7 @@ def _summary(present: Present) -> str:
     if present.election is not None:
         return f"producers leave it, and broker {present.heir_id} becomes master"
     if present.is_read_elsewhere:
-        return "it is a replica, which nobody reads or writes"
+        return "it is a replica, which clients do not read or write"
     return "producers leave it, and consumers read it to the end"
 
 
@@ -178,9 +178,9 @@ async def _check_elsewhere(
 ) -> tuple[Check, ...]:
     """Say whether somebody serves what a replica, or a master that hands over, holds as well."""
     if present.election is not None or await _has_master(order, present.view, context):
-        why = "another broker of the group holds them, and serves them as master"
+        why = "another broker of the group holds them and serves them as master"
         return (Check(UNREAD, CheckVerdict.PASS, why),)
-    why = "no master of the group is there to serve them: its replicas may be all that holds them"
+    why = "no master of the group is there to serve them: only its replicas may hold them"
     return (Check(UNREAD, CheckVerdict.WARN, why),)
 
 
@@ -198,7 +198,11 @@ async def _has_master(
 
 def _check_leftovers(order: DrainBroker, left: Leftovers | None) -> tuple[Check, ...]:
     if left is None:
-        return (Check(UNREAD, CheckVerdict.WARN, "the broker does not say how far its groups are"),)
+        return (
+            Check(
+                UNREAD, CheckVerdict.WARN, "the broker does not report the offsets of its groups"
+            ),
+        )
     checks = []
     waiting = left.without(order.waived_groups)
     if waiting.count:
@@ -207,6 +211,6 @@ def _check_leftovers(order: DrainBroker, left: Leftovers | None) -> tuple[Check,
         checks.append(Check(UNREAD, CheckVerdict.PASS, "all groups have read to the end"))
     absent = sorted(g for g in waiting.lags if waiting.lags[g] and g not in waiting.online)
     if absent:
-        why = f"nobody reads for {', '.join(absent)}: start a consumer, or waive the group"
+        why = f"no consumer reads for {', '.join(absent)}: start a consumer, or waive the group"
         checks.append(Check("consumers", CheckVerdict.WARN, why))
     return tuple(checks)

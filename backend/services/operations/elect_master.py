@@ -35,7 +35,7 @@ from backend.services.operations.writers import WRITER
 STOCK_NOBODY: Final = 2004
 STOCK_NOT_THE_WANTED: Final = 2012
 LOCKS_LAPSE: Final = (
-    "Locks of ordered queues lapse with the old master; consumers lock anew within 20 s"
+    "Locks of ordered queues end with the old master; consumers lock again within 20 s"
 )
 
 
@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def winner_id(self) -> int | None:
-        """Name who would become master."""
+        """Name the next master."""
         return self.election.winner_id
 
 
@@ -101,7 +101,7 @@ async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Jud
         Judged(view, allows_unclean, election, is_loss, shortfall, behind),
         (
             *groups.epochs_of(view.group),
-            Precondition("who would become master", str(winner_id or "nobody")),
+            Precondition("the next master", str(winner_id or "none")),
             *((Precondition("what it lacks", shortfall.text),) if shortfall.is_lacking else ()),
         ),
         _checks(order, view, election, shortfall, behind),
@@ -109,7 +109,7 @@ async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Jud
 
 
 async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationContext) -> Plan:
-    """Say who would become master, what that costs, and who is connected to the present one."""
+    """Say the next master, what that costs, and who is connected to the present one."""
     judged = facts.seen
     view, election, winner_id = judged.view, judged.election, judged.winner_id
     shortfall, behind = judged.shortfall, judged.behind
@@ -161,7 +161,7 @@ KIND: Final = Kind("elect_master", ElectMaster, read_facts, preview, (Elect, Awa
 
 def _summary(order: ElectMaster, election: Election) -> str:
     if election.winner_id is None:
-        return f"Nobody could become master of {order.group_name}"
+        return f"No replica can become master of {order.group_name}"
     if election.is_unchanged:
         return f"Broker {election.winner_id} is master of {order.group_name} and stays so"
     return f"Broker {election.winner_id} becomes master of {order.group_name}"
@@ -183,12 +183,12 @@ def _changes(view: GroupView, election: Election) -> tuple[Difference, ...]:
 async def _clients(
     view: GroupView, election: Election, context: OperationContext
 ) -> MasterClients | None:
-    """Ask the present master who feels it, unless nothing changes; the dead have no clients."""
+    """Ask the current master who feels it, unless nothing changes; the dead have no clients."""
     master = view.group.master
     if election.winner_id is None or election.is_unchanged or master is None:
         return None
     if master.broker_id not in view.liveness.alive_ids:
-        return MasterClients(unknown="it is not heard")
+        return MasterClients(unknown="it sent no heartbeat")
     return await ask_clients(master.address, context.controller.brokers)
 
 
@@ -210,7 +210,7 @@ async def _impact(
         f"Sends to {topics} wait or are refused until broker {election.winner_id} serves as master",
         f"{set_until} followed; brokers with minInSyncReplicas above 1 refuse sends until then",
         *((LOCKS_LAPSE,) if clients is None else clients.impact),
-        "Clients whose sends are refused go on with their next look at the route, within 30 s",
+        "Clients whose sends are refused continue after their next route update, within 30 s",
     )
 
 
@@ -224,7 +224,7 @@ def _shortfall(view: GroupView, winner_id: int | None) -> Shortfall:
 
 
 def _why_nobody(view: GroupView, election: Election) -> str:
-    why = f"nobody may become master of {view.group.name}: {election.explanation}"
+    why = f"no replica can become master of {view.group.name}: {election.explanation}"
     lacking = [one for one in election.candidates if one.verdict is Verdict.LACKS_CONFIRMED]
     if not lacking:
         return why
@@ -248,13 +248,13 @@ def _checks(
     if winner_id is None:
         code = STOCK_NOBODY if order.broker_id is None else STOCK_NOT_THE_WANTED
         why = _why_nobody(view, election)
-        return (Check("somebody may win", CheckVerdict.BLOCK, why, code),)
+        return (Check("a replica can win", CheckVerdict.BLOCK, why, code),)
     if election.is_unchanged:
         why = f"broker {winner_id} is master and alive; nothing would change"
         same = Check("something changes", CheckVerdict.WARN, why)
         unwritten = warn_of_no_writer(group.name, view.liveness, winner_id)
         return (same,) if unwritten is None else (same, Check(WRITER, CheckVerdict.WARN, unwritten))
-    checks = [Check("somebody may win", CheckVerdict.PASS, f"broker {winner_id} may")]
+    checks = [Check("a replica can win", CheckVerdict.PASS, f"broker {winner_id} may")]
     unwritten = warn_of_no_writer(group.name, view.liveness, winner_id)
     if unwritten is not None:
         checks.append(Check(WRITER, CheckVerdict.WARN, unwritten))
@@ -262,7 +262,7 @@ def _checks(
     if left_ms > 0 and must_await_lease(group, winner_id):
         is_alive = group.master_id in view.liveness.alive_ids
         why = f"the master of epoch {group.master_epoch} may acknowledge for {left_ms} ms more" + (
-            ", and renews that while it lives: stop it first" if is_alive else "; it is awaited"
+            ", and renews its lease: stop it first" if is_alive else "; the operation waits for it"
         )
         verdict = CheckVerdict.BLOCK if is_alive else CheckVerdict.WARN
         checks.append(Check("lease", verdict, why, STOCK_NOT_THE_WANTED))
@@ -279,7 +279,7 @@ def _checks(
         why = "how far the winner's log is behind the master's is not known"
         checks.append(Check("log", CheckVerdict.WARN, why))
     else:
-        why = f"the winner's log was {behind} bytes behind the master's when they last told"
+        why = f"the winner's log was {behind} bytes behind the master's in their last reports"
         checks.append(Check("log", CheckVerdict.WARN if behind else CheckVerdict.PASS, why))
     return tuple(checks)
 
@@ -288,7 +288,7 @@ def _way_back(view: GroupView) -> str:
     if view.group.master_id is None:
         return no_way_back("the group has no master now that could be elected again")
     return (
-        "Elect the present master again once it has followed and is in the SyncStateSet; what was"
+        "Elect the current master again once it has followed and is in the SyncStateSet; what was"
         " cut from its log is not restored"
     )
 

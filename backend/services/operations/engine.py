@@ -183,7 +183,7 @@ class _Run:
 
     async def put_off(self, fault: Exception) -> None:
         """Count a fault of ours as an attempt that failed."""
-        reason = f"a fault of ours, see the log of the worker: {type(fault).__name__}: {fault}"
+        reason = f"an internal error, see the log of the worker: {type(fault).__name__}: {fault}"
         step = self.operation.next_step
         if step is None:
             await self._end([_not_read_back(reason)])
@@ -214,7 +214,7 @@ class _Run:
         refuse = domain.leave_open if step.state is StepState.RUNNING else domain.refuse_step
         if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
             # Whatever ends its workers would end the next one too.
-            reason = f"it was begun {step.attempt_count} times and never came to an end"
+            reason = f"it was started {step.attempt_count} times and never ended"
             await self._postpone(position, step.error or reason)
             return
         try:
@@ -291,8 +291,7 @@ class _Run:
         if kind is None:
             raise InvalidParameters(
                 self.operation.kind,
-                "workers of this version do not know it: once they are of one that does, try it"
-                " again",
+                "workers of this version do not know it: upgrade them, then try again",
             )
         return steps.read_actions(self.operation, kind)
 

@@ -19,7 +19,7 @@ async def lapse_expired(context: OperationContext) -> int:
         if held.state not in domain.UNCHANGED_PLANS:
             return held
         did = "confirmed" if held.state is OperationState.PLANNED else "approved"
-        return domain.lapse(held, f"nobody {did} it in time", at=now)
+        return domain.lapse(held, f"it was not {did} in time", at=now)
 
     author = Author(context.process_name, "worker")
     for operation_id in expired:

@@ -83,7 +83,7 @@ async def undo_operation(
         OperationStateConflict: there is nothing to take back.
         NotUndoable: its kind, or what it did, can't be taken back.
         Forbidden: its cluster is out of their reach.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
     """
 
     def take_back(operation: Operation) -> OperationRequest:
@@ -110,7 +110,7 @@ async def replan_operation(
         OperationNotFound: none has the id.
         OperationStateConflict: it is at work, or has been carried out.
         Forbidden: its cluster is out of their reach.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
         DomainError: what is to be changed is not there any more.
     """
 

@@ -68,10 +68,10 @@ async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationC
             if others
             else f"It is the last of {order.group_name}: unless a controller knows the group, it"
             f" goes too, and where its {count} topics were",
-            "Nothing on the broker's own disk changes",
+            "The broker's disk does not change",
         ),
         checks=facts.checks,
-        way_back="Start it: a broker that registers is in the records again, with its topics",
+        way_back="Start it: after it registers, its record and its topics exist again",
         loss=f"the record of {name}; messages that only its disk holds can't be reached until it"
         " registers again",
         facts={"address": broker.address, "broker_id": broker.broker_id},
@@ -85,4 +85,4 @@ def _check(broker: Broker) -> Check:
     if broker.is_online:
         why = f"{broker.address} is registered: stop it first (drain it before)"
         return Check("it is gone", CheckVerdict.BLOCK, why)
-    return Check("it is gone", CheckVerdict.PASS, "no name server counts on it any more")
+    return Check("it is gone", CheckVerdict.PASS, "no name server lists it any more")

@@ -113,8 +113,7 @@ async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: Operatio
         ),
         checks=facts.checks,
         way_back=no_way_back(
-            "their ids are never given away again; a group that is gone comes back"
-            " when its brokers wait for adoption and are adopted"
+            "their ids are never used again; adopt a lost group when its brokers wait for adoption"
         ),
         loss=f"what only {groups.ids_text(ids)} hold",
         facts={"broker_ids": ids},
@@ -150,4 +149,4 @@ def _check(order: ForgetReplicas, view: GroupView, ids: list[int]) -> Check:
         )
     except CleanRefused as error:
         return Check("they may go", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
-    return Check("they may go", CheckVerdict.PASS, "nobody needs them")
+    return Check("they may go", CheckVerdict.PASS, "the group does not need them")

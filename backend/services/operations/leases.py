@@ -76,7 +76,7 @@ async def break_lease(operation_id: UUID, author: Author, context: OperationCont
 
 
 def _lease(held: Operation) -> OperationLease:
-    assert held.lease_until is not None, "whoever runs an operation holds it by a lease"
+    assert held.lease_until is not None, "a running operation has a lease"
     step = held.next_step
     return OperationLease(
         operation_id=held.id,

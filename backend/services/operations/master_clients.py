@@ -30,12 +30,12 @@ class MasterClients:
     def impact(self) -> tuple[str, ...]:
         """Say who feels it, by name; what is not known is said too (D21)."""
         if self.unknown is not None:
-            return (f"Who is connected to the master is not known: {self.unknown}",)
+            return (f"The clients of the master are unknown: {self.unknown}",)
         ordered = shortened(f"{group} ({count})" for group, count in self.lock_counts) or "none"
         return (
             f"Producers connected to it: {shortened(self.producer_groups) or 'none'}",
             f"Consumer groups connected to it: {shortened(self.consumer_groups) or 'none'}",
-            f"Ordered queues are locked anew within 20 s; they are locked now by: {ordered}",
+            f"Ordered queues are locked again within 20 s; they are locked now by: {ordered}",
         )
 
     @property
@@ -53,7 +53,7 @@ class MasterClients:
 async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
     """Ask a master who is connected to it, and who holds its queues in order."""
     if brokers is None:
-        return MasterClients(unknown="this process speaks to no brokers")
+        return MasterClients(unknown="this process does not connect to brokers")
     try:
         return await brokers.ask(address, GetMasterClients())
     except NoAnswer as error:

@@ -85,7 +85,7 @@ async def find_masters(
 
 def check_answers(*answers: Answers[Master, Any]) -> Check:
     """Say whether all masters told what a plan is made from; it can't be made without."""
-    name = "every master tells"
+    name = "every master reports it"
     silent = {one: error for each in answers for one, error in each.silent.items()}
     if not silent:
         return Check(name, CheckVerdict.PASS, "all that were asked have answered")
@@ -101,7 +101,7 @@ async def check_fencing(masters: Iterable[Master], context: OperationContext) ->
     name = "fencing"
     if not stock:
         return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")
-    why = f"only the journal fences on {shortened(stock)}: stock brokers know no fencing numbers"
+    why = f"only the journal fences on {shortened(stock)}: RocketMQ brokers know no fencing numbers"
     return Check(name, CheckVerdict.WARN, why)
 
 

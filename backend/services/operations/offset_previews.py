@@ -144,7 +144,7 @@ def preconditions(
         meant.precondition,
         Precondition(f"queues of {order.topic_name}", ", ".join(queues) or "none"),
         # Offsets move all the time where consumers read; who must be told is what the plan is of.
-        Precondition("consumers are told", "yes" if mode is ResetMode.ONLINE else "no"),
+        Precondition("consumers are notified", "yes" if mode is ResetMode.ONLINE else "no"),
         *(
             Precondition(f"offset of {one.group_name} queue {queue.queue_id}", str(queue.former))
             for one in sorted(held)
@@ -192,10 +192,10 @@ def impact(
     group = f"Consumer group {order.consumer_group}"
     told = [
         f"{group} never reads {skipped} messages that it has not read yet",
-        f"{group} reads {repeated} messages again: what handles them must stand it",
+        f"{group} reads {repeated} messages again: the consumer must handle duplicates",
     ]
     if mode is ResetMode.ONLINE:
-        who = masters.shortened(members) or "nobody is connected now"
+        who = masters.shortened(members) or "no consumer is connected now"
         told.append(f"Consumers drop what they have fetched and go on from there: {who}")
     return tuple(told)
 
@@ -221,9 +221,9 @@ def check_mode(members: Sequence[str], mode: ResetMode) -> Check:
         why = f"connected are {masters.shortened(members)}, who would write their own offsets over"
         return Check(name, CheckVerdict.BLOCK, f"{why} these: stop them, or reset online")
     if mode is ResetMode.ONLINE and not members:
-        why = "nobody is connected; who pulls next is told, unless the broker restarts before"
+        why = "no consumer is connected; the next consumer is notified, unless the broker restarts"
         return Check(name, CheckVerdict.WARN, why)
-    why = "they are told" if members else "none is connected; the offsets are written"
+    why = "they are notified" if members else "no consumer is connected; the offsets are written"
     return Check(name, CheckVerdict.PASS, why)
 
 

@@ -63,7 +63,7 @@ async def plan_operation(
         InvalidParameters: the kind is not known, or has no such parameters.
         VersionMoved: what is edited is another by now than what was seen.
         Forbidden: the cluster is out of their reach.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
         DomainError: what is to be changed is not there.
     """
     kind = get_kind(request.kind, kinds)
@@ -121,7 +121,7 @@ async def confirm_operation(
         PreconditionMoved: a fact that it was made from is another by now.
         PlanBlocked: a check of the plan forbids it.
         ConfirmationMissing: the gate of its risk class asks for more.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
         Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
@@ -250,7 +250,7 @@ async def find_void(
         return PreconditionMoved(
             first.name if first else operation.target,
             expected=first.value if first else "there",
-            found=f"not to be told: {error}",
+            found=f"unknown: {error}",
         )
     return find_moved(planned, now.preconditions) or find_new_block(operation.plan, now.checks)
 
@@ -360,7 +360,7 @@ async def change(
 
     Raises:
         OperationNotFound: none has the id.
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
         Forbidden: its cluster is out of their reach.
         DomainError: whatever `become` raises; nothing has changed.
     """

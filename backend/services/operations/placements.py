@@ -88,7 +88,7 @@ class Placements(Generic[HeldT]):
 def answer_text(answer: Held | NoAnswer | None) -> str:
     """Write what a master answered."""
     if isinstance(answer, NoAnswer):
-        return f"not told: {answer.reason}"
+        return f"unknown: {answer.reason}"
     return held_text(answer)
 
 

@@ -57,9 +57,9 @@ async def preview(
         risk=Risk.SMALL,
         steps=planned_steps([action]),
         changes=() if change is None else (Difference("preferred master", former, wanted),),
-        impact=("Nobody now: it acts at the next election, and causes none",),
+        impact=("None now: it takes effect at the next election and starts no election",),
         checks=_checks(order, view, change),
-        way_back="Prefer the former one, or nobody, again",
+        way_back="Prefer the former broker again, or clear the preference",
         facts={"former_id": former_id},
     )
 
@@ -75,14 +75,14 @@ def _checks(order: PreferMaster, view: GroupView, change: Change | None) -> tupl
         return (Check("something changes", CheckVerdict.WARN, why),)
     wanted, members = preferred_text(order.broker_id), view.group.sync_state_set.members
     if order.broker_id is not None and order.broker_id not in members:
-        why = f"{wanted} is outside the SyncStateSet: it wins nothing before it is in"
+        why = f"{wanted} is outside the SyncStateSet: it wins no election before it is inside"
         return (Check("SyncStateSet", CheckVerdict.WARN, why),)
     if (
         order.broker_id is not None
         and order.broker_id in view.liveness.sightings
         and not holds_confirmed(order.broker_id, view.group, view.liveness)
     ):
-        why = f"{wanted} lacks confirmed messages: it wins nothing before it has"
+        why = f"{wanted} lacks confirmed messages: it wins no election before it has them"
         return (Check("acknowledged messages", CheckVerdict.WARN, f"{why} them"),)
     why = "a longer log, or one of a newer epoch, still wins: no acknowledged message is at stake"
     return (Check("acknowledged messages", CheckVerdict.PASS, why),)

@@ -66,16 +66,14 @@ async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: Operat
             ]
         ),
         changes=tuple(
-            Difference(
-                f"{lock.queue} for {lock.held.consumer_group}", lock.held.client_id, "nobody"
-            )
+            Difference(f"{lock.queue} for {lock.held.consumer_group}", lock.held.client_id, "none")
             for lock in locks[:SHOWN_COUNT_MAX]
         ),
         impact=_impact(locks),
         checks=_checks(order, locks, table, is_connected=is_connected),
         way_back=no_way_back(
-            "who has a lock is for the clients to settle; a client that is there asks"
-            " for it again when it rebalances, within 20 s"
+            "clients decide who holds a lock; a connected client locks again at its next"
+            " rebalance, within 20 s"
         ),
         facts={
             "lock_count": len(locks),
@@ -121,7 +119,7 @@ def _impact(locks: Sequence[QueueLock]) -> tuple[str, ...]:
         groups.setdefault(lock.held.consumer_group, []).append(lock)
     return tuple(
         f"Consumer group {name}: {_queues(held)} of {len({one.held.topic for one in held})} topics;"
-        " its members are told to rebalance, and whoever is given a queue goes on at once"
+        " its members are asked to rebalance, and the new owner of a queue reads on"
         for name, held in groups.items()
     )
 
@@ -133,7 +131,7 @@ def _checks(
     if is_connected:
         why = (
             f"{order.client_id} is connected: its last batch may be consumed twice or out of order"
-            " by whoever locks next, and it may lock again first"
+            " by the next owner, and this client may lock again first"
         )
         checks = [Check("holder", CheckVerdict.WARN, why)]
     else:

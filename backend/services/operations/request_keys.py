@@ -19,7 +19,7 @@ async def find_known(
     """Find the operation of an earlier request under the key.
 
     Raises:
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
     """
     if key is None:
         return None
@@ -34,7 +34,7 @@ async def find_id(
     """Find the id of the operation that a key of somebody stands for.
 
     Raises:
-        IdempotencyKeyReused: the key stands for another request.
+        IdempotencyKeyReused: the key belongs to another request.
     """
     return await idempotency_keys.find(connection, author.name, key, request_hash=request_hash)
 

@@ -174,7 +174,7 @@ def _check_order(order: ResetOffsets) -> None:
             reason = f"the position {order.position} {verb} {value}"
             raise InvalidParameters(previews.KIND_NAME, reason)
     if order.offsets and (order.broker_groups or order.queue_ids):
-        raise InvalidParameters(previews.KIND_NAME, "offsets name their queues themselves")
+        raise InvalidParameters(previews.KIND_NAME, "offsets already name their queues")
     if order.source_group == order.consumer_group:
-        reason = "a group's offsets are where it is already: name another source_group"
+        reason = "a group can't copy its own offsets: name another source_group"
         raise InvalidParameters(previews.KIND_NAME, reason)

@@ -36,7 +36,7 @@ def read_actions(operation: Operation, kind: Kind) -> list[Action]:
         written = [step.action or {} for step in planned]
     known = {one.tag: one for one in kind.actions}
     if len(written) != len(operation.steps):
-        raise InvalidParameters(kind.name, "its steps are others in this version: plan it again")
+        raise InvalidParameters(kind.name, "this version has other steps for it: plan it again")
     return [_read(one, known, kind) for one in written]
 
 
@@ -101,5 +101,5 @@ def _read(written: Mapping[str, Any], known: Mapping[str, type[Action]], kind: K
     try:
         return msgspec.convert(parameters, action_type, str_keys=True)
     except msgspec.ValidationError as error:
-        reason = f"its steps are others in this version: plan it again ({error})"
+        reason = f"this version has other steps for it: plan it again ({error})"
         raise InvalidParameters(kind.name, reason) from error

@@ -24,8 +24,8 @@ async def preview(order: UncordonBroker, facts: Facts[Present], context: Operati
         steps=planned_steps([action]),
         changes=(present.difference(after),),
         impact=(
-            f"Producers use {order.group_name} again from their next look at the route on",
-            "A broker whose mastership was handed over stays a replica: elect it to have it back",
+            f"Producers use {order.group_name} again after their next route update",
+            "A broker that handed over its master role stays a replica: elect it to make it master",
         ),
         checks=(
             *facts.checks,
@@ -45,5 +45,5 @@ KIND: Final = Kind(
 def _checks(present: Present, after: int | None) -> tuple[Check, ...]:
     if present.permission is None or present.permission != after:
         return ()
-    why = "the broker may be written already; nothing would change"
+    why = "producers may write to the broker already; nothing would change"
     return (Check("something changes", CheckVerdict.WARN, why),)

@@ -101,7 +101,9 @@ test('a change that is refused says why and changes nothing', async () => {
 
   await user.click(dialog.getByRole('button', { name: 'Disable' }));
 
-  expect(await dialog.findByRole('alert')).toHaveTextContent('The last administrator stays');
+  expect(await dialog.findByRole('alert')).toHaveTextContent(
+    "The last administrator can't be removed",
+  );
 });
 
 test('who is no administrator sees their own sessions and tokens, and no users', async () => {
@@ -177,7 +179,7 @@ test('a one-time password is replaced before any page is shown', async () => {
   await user.type(screen.getByLabelText('Present password'), 'one-time');
   await user.type(screen.getByLabelText('New password'), 'a long enough one');
   await user.click(screen.getByRole('button', { name: 'Replace it' }));
-  expect(screen.getByText('This is another one')).toBeVisible();
+  expect(screen.getByText('The two passwords differ')).toBeVisible();
   await user.type(screen.getByLabelText('New password once more'), 'a long enough one');
   await user.click(screen.getByRole('button', { name: 'Replace it' }));
 

@@ -48,7 +48,7 @@ test('what awaits an approval says whose it is not, and is approved from the key
 
 test('it is declined with a reason only, and a refusal stands beside the form', async () => {
   const user = userEvent.setup();
-  const told = 'the second person is another user than who confirmed the operation';
+  const told = 'another user must review the operation; a token of the same user is refused too';
   const { calls } = renderConsole(path, {
     answers: { Operation, DeclineOperation: () => graphqlError('forbidden', told) },
   });
@@ -56,7 +56,7 @@ test('it is declined with a reason only, and a refusal stands beside the form', 
   expect(await screen.findByText('Give a reason')).toBeVisible();
   expect(calls.some(({ operation }) => operation === 'DeclineOperation')).toBe(false);
 
-  await user.type(screen.getByLabelText(/^Reason, which stands/), 'not today');
+  await user.type(screen.getByLabelText(/^Reason, for the audit/), 'not today');
   await user.click(screen.getByRole('button', { name: 'Decline' }));
 
   expect(await screen.findByRole('alert')).toHaveTextContent(told);
@@ -68,7 +68,7 @@ test('Enter in the reason alone gives no word, for it may be the reason to decli
     answers: { Operation, DeclineOperation: Operation, ApproveOperation: Operation },
   });
 
-  await user.type(await screen.findByLabelText(/^Reason, which stands/), 'not today{Enter}');
+  await user.type(await screen.findByLabelText(/^Reason, for the audit/), 'not today{Enter}');
   await user.click(screen.getByRole('button', { name: 'Decline' }));
 
   const given = () => calls.map(({ operation }) => operation);

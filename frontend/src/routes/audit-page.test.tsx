@@ -97,7 +97,7 @@ test('a broken chain names the entry and what is wrong with it', async () => {
           endNumber: '2',
           endHash: 'aa',
           brokenNumber: '3',
-          reason: 'its content is not what was hashed',
+          reason: 'its content does not match its hash',
         },
       }),
     },
@@ -106,6 +106,6 @@ test('a broken chain names the entry and what is wrong with it', async () => {
   await user.click(await screen.findByRole('button', { name: 'Verify' }));
 
   expect(
-    await screen.findByText('Entry 3 breaks the chain: its content is not what was hashed.'),
+    await screen.findByText('Entry 3 breaks the chain: its content does not match its hash.'),
   ).toBeVisible();
 });

@@ -43,7 +43,7 @@ test('a highest value that is only what 64 bits hold is not told as a limit', as
 
 test.each([
   ['may write', '6', 'Cordon…', 'Uncordon…'],
-  ['cordoned: they may not write', '4', 'Uncordon…', 'Cordon…'],
+  ['cordoned: not writable', '4', 'Uncordon…', 'Cordon…'],
 ])('to a broker whose producers are told as "%s" only what applies is offered', async (...row) => {
   const [told, value, offered, senseless] = row;
   renderBroker([aProperty({ value })]);

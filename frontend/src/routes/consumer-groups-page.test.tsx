@@ -41,7 +41,7 @@ test('groups are listed with what they are behind, and what is not known is said
   expect(within(audit as HTMLElement).getByText('at least 7')).toBeVisible();
   expect(within(gone as HTMLElement).getAllByText('unknown')).toHaveLength(2);
   expect(within(gone as HTMLElement).getByText('inactive')).toBeVisible();
-  expect(screen.getByText(/did not tell all/)).toBeVisible();
+  expect(screen.getByText(/did not answer/)).toBeVisible();
   expect(screen.getByText('broker-b (10.0.0.2:10911): nobody listens')).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
 });
@@ -60,7 +60,7 @@ test('a group shows each queue with its reader and its lag', async () => {
 
   expect(within(first as HTMLElement).getByText('10.0.0.7@412')).toBeVisible();
   expect(within(second as HTMLElement).getByText('never')).toBeVisible();
-  expect(within(second as HTMLElement).getByText('nobody seen')).toBeVisible();
+  expect(within(second as HTMLElement).getByText('no member seen')).toBeVisible();
   expect(screen.getByRole('table', { name: 'Members' })).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
 });

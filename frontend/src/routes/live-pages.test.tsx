@@ -79,7 +79,7 @@ test('a plan is compared again when an event touches what it names, and by no ot
   expect(countOf(calls, 'OperationFacts')).toBe(asked);
   publish(socket, 103, elected);
 
-  expect(await screen.findByText('This plan is void: master epoch changed')).toBeVisible();
+  expect(await screen.findByText('This plan has expired: master epoch changed')).toBeVisible();
   expect(countOf(calls, 'OperationFacts')).toBe(asked + 1);
 });
 

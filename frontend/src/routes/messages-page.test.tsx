@@ -9,7 +9,7 @@ import { renderConsole } from '@/testing/render-console';
 test('nothing is asked before somebody says what to look for', async () => {
   const { calls } = renderConsole('/messages');
 
-  expect(await screen.findByText('Say which messages to look for')).toBeVisible();
+  expect(await screen.findByText('Choose which messages to find')).toBeVisible();
   expect(calls.some(({ operation }) => operation.includes('Message'))).toBe(false);
 });
 
@@ -87,7 +87,7 @@ test('a topic too fast to follow says so and is followed from its end again', as
   });
 
   expect(await screen.findByText('More messages come than are shown')).toBeVisible();
-  expect(screen.getByText(/^Where more than 100 came/)).toBeVisible();
+  expect(screen.getByText(/^More than 100 messages arrived between two requests/)).toBeVisible();
   expect(screen.getByText('41,000')).toBeVisible();
 
   const followed = () =>

@@ -47,11 +47,11 @@ test('a plan of any kind is shown in the same six blocks', async () => {
   expect(block('What will happen').getByText('Elect broker 2')).toBeVisible();
   expect(block('What changes').getByRole('row', { name: 'write queues 8 16' })).toBeVisible();
   expect(block('What changes').getByRole('row', { name: 'order yes gone' })).toBeVisible();
-  expect(block('Who feels it').getByText('Sends wait until broker 2 serves')).toBeVisible();
+  expect(block('Impact').getByText('Sends wait until broker 2 serves')).toBeVisible();
   expect(block('What could go wrong').getByText('mind this')).toBeVisible();
-  expect(block('What could go wrong').getByText(/Stock brokers answer 17/)).toBeVisible();
-  expect(block('How to get back').getByText('Elect the present master again')).toBeVisible();
-  const facts = block('Facts it was made from');
+  expect(block('What could go wrong').getByText(/RocketMQ brokers answer 17/)).toBeVisible();
+  expect(block('How to undo it').getByText('Elect the current master again')).toBeVisible();
+  const facts = block('Facts of the plan');
   expect(facts.getByText('master epoch')).toBeVisible();
   expect(facts.getByText('is ordered').nextSibling).toHaveTextContent('yes');
   expect(facts.getByText('note').nextSibling).toHaveTextContent('none');
@@ -70,7 +70,7 @@ test('what a plan was made of is never drawn as it travels, however deep or empt
   };
   renderConsole(path, answering(anOperation({ plan: aPlan({ facts }) })));
 
-  const drawn = within(await screen.findByRole('region', { name: 'Facts it was made from' }));
+  const drawn = within(await screen.findByRole('region', { name: 'Facts of the plan' }));
   const beside = (name: string) => drawn.getByText(name).nextSibling;
   expect(beside('members')).toHaveTextContent(/^none$/);
   expect(beside('topics')).toHaveTextContent(/^none$/);
@@ -78,7 +78,7 @@ test('what a plan was made of is never drawn as it travels, however deep or empt
   expect(drawn.getByRole('row', { name: 'broker-a none' })).toBeVisible();
   expect(beside('others')).toHaveTextContent('two');
   expect(beside('others')).toHaveTextContent('none');
-  expect(screen.getByRole('region', { name: 'Facts it was made from' })).not.toHaveTextContent(
+  expect(screen.getByRole('region', { name: 'Facts of the plan' })).not.toHaveTextContent(
     /[{}[\]"]/,
   );
 });
@@ -121,10 +121,7 @@ test('a confirmation brings what the gate asks for, under a key of its own', asy
   expect(calls.filter(({ operation }) => operation === 'ConfirmOperation')).toEqual([]);
 
   await user.type(screen.getByLabelText('Type the name broker-a'), 'broker-a');
-  await user.type(
-    screen.getByLabelText('Reason, which stands in the audit'),
-    'planned work{Enter}',
-  );
+  await user.type(screen.getByLabelText('Reason, for the audit'), 'planned work{Enter}');
 
   await waitFor(() => expect(standing()).toHaveTextContent('running'));
   // The form that had the focus is gone; Tab goes on at the top of the page.
@@ -174,7 +171,7 @@ test('a loss has to be accepted, and what waits for it can be cancelled', async 
     },
   });
   await user.type(await screen.findByLabelText('Type the name broker-a'), 'broker-a');
-  await user.type(screen.getByLabelText('Reason, which stands in the audit'), 'it burnt');
+  await user.type(screen.getByLabelText('Reason, for the audit'), 'it burnt');
   await user.click(screen.getByRole('button', { name: 'Carry it out' }));
   expect(screen.getByText('Accept the loss, or discard the plan')).toBeVisible();
   expect(screen.getByText(/^It begins 10 s after you confirm/)).toBeVisible();
@@ -202,8 +199,8 @@ test('a plan whose fact has moved says which, and is planned again', async () =>
     },
   });
 
-  expect(await screen.findByText('This plan is void: master epoch changed')).toBeVisible();
-  expect(screen.getByText(/^It was 17 when this was planned and is 18 now/)).toBeVisible();
+  expect(await screen.findByText('This plan has expired: master epoch changed')).toBeVisible();
+  expect(screen.getByText(/^It was 17 at planning time and is 18 now/)).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Carry it out' })).not.toBeInTheDocument();
 
   await user.click(screen.getByRole('button', { name: 'Plan again' }));
@@ -238,10 +235,10 @@ test('a confirmation that comes too late leaves the plan void and says why', asy
     },
   });
   await user.type(await screen.findByLabelText('Type the name broker-a'), 'broker-a');
-  await user.type(screen.getByLabelText('Reason, which stands in the audit'), 'planned work');
+  await user.type(screen.getByLabelText('Reason, for the audit'), 'planned work');
   await user.click(screen.getByRole('button', { name: 'Carry it out' }));
 
-  expect(await screen.findByText('This plan is void')).toBeVisible();
+  expect(await screen.findByText('This plan has expired')).toBeVisible();
   expect(
     screen.getByText(/^master epoch was 17 when this was planned and is now 18/),
   ).toBeVisible();
@@ -342,5 +339,5 @@ test('an operation that is not there is said', async () => {
     answers: { Operation: () => graphqlError('not_found', 'no operation 7') },
   });
 
-  expect(await screen.findByRole('alert')).toHaveTextContent('There is no such thing');
+  expect(await screen.findByRole('alert')).toHaveTextContent('The resource does not exist');
 });

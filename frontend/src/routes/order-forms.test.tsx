@@ -18,7 +18,7 @@ test('what is wrong stands beside its field, and nothing is asked for before it 
 
   await user.type(dialog.getByLabelText('Name'), 'a b');
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
-  expect(dialog.getByText(/^A blank may not be in a name/)).toBeVisible();
+  expect(dialog.getByText(/^A name can't contain blanks/)).toBeVisible();
   expect(dialog.getByLabelText('Name')).toHaveFocus();
   expect(calls.some(({ operation }) => operation === 'PlanOperation')).toBe(false);
 

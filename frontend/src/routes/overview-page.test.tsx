@@ -233,7 +233,7 @@ test('who may see some clusters only is told which, and not to start a broker', 
     answers: { Clusters: () => ({ clusters: { totalCount: 0, nodes: [] } }) },
   });
 
-  expect((await screen.findAllByText(/clusters called other-\*, spare;/))[0]).toBeVisible();
+  expect((await screen.findAllByText(/clusters named other-\*, spare\./))[0]).toBeVisible();
   expect(screen.queryByText(/Start a broker/)).toBeNull();
 });
 
@@ -303,7 +303,7 @@ test('a day is asked for as such, and the address says so', async () => {
 test('a day of which nothing is whole yet says what comes next', async () => {
   renderConsole('/?span=day');
 
-  expect(await screen.findByText('No five minutes have been sampled whole yet')).toBeVisible();
+  expect(await screen.findByText('No interval of five minutes is complete yet')).toBeVisible();
 });
 
 test('a past that cannot be read hides nothing of the present', async () => {

@@ -39,7 +39,7 @@ test('a group says who leads it, who is in sync and what the controller would do
   renderConsole(path);
 
   expect(
-    await screen.findByText('Replica 1 leads. Asked now, the controller would change nothing.'),
+    await screen.findByText('Replica 1 is master. An election now would change nothing.'),
   ).toBeVisible();
   expect(screen.getByText('3 of 3 in sync, epoch 41')).toBeVisible();
   expect(screen.getByText('2.4 s left')).toBeVisible();
@@ -83,11 +83,13 @@ test('every replica says where its log ends and why it would not win', async () 
   const [, master, , behind] = within(table).getAllByRole('row') as HTMLElement[];
 
   expect(within(master as HTMLElement).getByRole('img', { name: 'Master' })).toBeVisible();
-  expect(within(master as HTMLElement).getByText('is master and stays so')).toBeVisible();
+  expect(within(master as HTMLElement).getByText('is master and stays master')).toBeVisible();
   expect(within(behind as HTMLElement).getByText('15,262,929,088')).toBeVisible();
   expect(within(behind as HTMLElement).getByText('1 KiB')).toBeVisible();
   expect(
-    within(behind as HTMLElement).getByText('no: could be master, but the present one is alive'),
+    within(behind as HTMLElement).getByText(
+      'no: can become master, but the current master is alive',
+    ),
   ).toBeVisible();
 });
 
@@ -104,7 +106,7 @@ test('a group that nobody may lead says why, and unknown is not zero', async () 
   renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, nobody) } });
 
   expect(
-    await screen.findByText(/^Nobody may become master now: 1 is not alive; 2 is outside/),
+    await screen.findByText(/^No replica can become master now: 1 is not alive; 2 is outside/),
   ).toBeVisible();
   const table = await screen.findByRole('table', { name: 'Replicas' });
   const [, silent, outside] = within(table).getAllByRole('row') as HTMLElement[];
@@ -233,11 +235,11 @@ test('a change of the cluster is told without being asked again by hand', async 
       ReplicaGroup: () =>
         groupDetail(
           aGroup({ masterId: master }),
-          anElection([[master, 'STAYS', 'is master and stays so']]),
+          anElection([[master, 'STAYS', 'is master and stays master']]),
         ),
     },
   });
-  await screen.findByText(/^Replica 1 leads/);
+  await screen.findByText(/^Replica 1 is master/);
   await waitFor(() => expect(FakeSocket.last?.isSubscribedTo('TopologyChanged')).toBe(true));
 
   master = '2';
@@ -245,7 +247,7 @@ test('a change of the cluster is told without being asked again by hand', async 
     topologyChanged: { clusterName: 'regent', routeVersion: '8' },
   });
 
-  expect(await screen.findByText(/^Replica 2 leads/)).toBeVisible();
+  expect(await screen.findByText(/^Replica 2 is master/)).toBeVisible();
 });
 
 test('a group that is not there is said', async () => {
@@ -274,7 +276,7 @@ test('a group without a writer says so first, and no green mark contradicts it',
   });
 
   const said = await screen.findByText(sentence);
-  const decision = screen.getByText(/^Replica 1 leads/);
+  const decision = screen.getByText(/^Replica 1 is master/);
 
   expect(said.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
   expect(decision.closest('[data-tone]')).toHaveAttribute('data-tone', 'idle');

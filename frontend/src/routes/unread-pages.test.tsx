@@ -102,7 +102,7 @@ test.each(pages)('what $operation told stays where it cannot be asked again', as
   isSilent = true;
   await act(() => queryClient.refetchQueries({ type: 'active' }));
 
-  expect(await screen.findByText(/^Could not be brought up to date/)).toBeVisible();
+  expect(await screen.findByText(/^The update failed/)).toBeVisible();
   expect(screen.getAllByText(page.shown)[0]).toBeVisible();
   expect(screen.queryByText(page.absence)).toBeNull();
 });

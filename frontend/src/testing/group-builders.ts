@@ -65,9 +65,9 @@ export function aGroup(change: Partial<ReplicaGroupFieldsFragment> = {}) {
 type Verdict = [brokerId: string, verdict: ElectionVerdict, reason: string];
 
 const unchanged: Verdict[] = [
-  ['1', 'STAYS', 'is master and stays so'],
-  ['2', 'MASTER_STAYS', 'could be master, but the present one is alive'],
-  ['3', 'MASTER_STAYS', 'could be master, but the present one is alive'],
+  ['1', 'STAYS', 'is master and stays master'],
+  ['2', 'MASTER_STAYS', 'can become master, but the current master is alive'],
+  ['3', 'MASTER_STAYS', 'can become master, but the current master is alive'],
 ];
 
 export function anElection(

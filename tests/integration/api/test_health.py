@@ -71,7 +71,7 @@ async def test_a_dead_master_is_named_by_every_list_until_it_is_back(
     [judged] = told["groups"]
     assert told["verdict"] == "degraded"
     assert told["sentence"].startswith(
-        "g: 1 of 2 replicas is alive; g-1 (10.0.0.1:10911) was last heard at "
+        "g: 1 of 2 replicas is alive; g-1 (10.0.0.1:10911) sent its last heartbeat at "
     )
     assert [one["name"] for one in judged["missing"]] == ["g-1"]
     [shown] = as_rest(data["health"]["troubled"])

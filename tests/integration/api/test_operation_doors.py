@@ -101,7 +101,7 @@ async def test_all_of_it_is_in_the_audit_and_a_changed_byte_is_named(
         )
     broken = (await client.get(V1 + "/audit/verification")).json()
     data = await ask("{ auditVerification { brokenNumber reason } }")
-    assert (broken["broken_number"], broken["reason"]) == (3, "its content is not what was hashed")
+    assert (broken["broken_number"], broken["reason"]) == (3, "its content does not match its hash")
     assert data["auditVerification"]["brokenNumber"] == "3"
     async with database.begin() as connection:
         await connection.execute(audit_entries.delete().where(audit_entries.c.number == 3))
@@ -140,7 +140,7 @@ async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers
     assert in_graph["plan"]["summary"] == in_rest["plan"]["summary"]
     assert in_graph["plan"]["changes"] == in_rest["plan"]["changes"]
     assert (refused.status_code, refused.json()["code"]) == (409, "plan_blocked")
-    assert refused.json()["facts"]["check"] == "every master tells"
+    assert refused.json()["facts"]["check"] == "every master reports it"
 
 
 UNKEPT = [

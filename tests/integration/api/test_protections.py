@@ -99,7 +99,7 @@ async def test_a_protected_replica_is_not_forgotten(
     planned = await plan("forget_replicas", broker_ids=forgotten, includes_living=not forgotten)
 
     blocks = [one for one in planned["plan"]["checks"] if one["verdict"] == "block"]
-    assert [one["name"] for one in blocks] == ["nobody protects it"] * is_blocked
+    assert [one["name"] for one in blocks] == ["no protection"] * is_blocked
     if is_blocked:
         assert "regent broker unprotect g --address" in blocks[0]["why"]
         assert (await act(planned, "confirm", LOSS, status=409))["code"] == "plan_blocked"

@@ -95,7 +95,9 @@ async def test_an_election_is_explained_before_anybody_orders_it(client):
         (3, "not_alive"),
     ]
     assert (by_rule["winner_id"], by_rule["is_unchanged"]) == (1, True)
-    assert by_rule["candidates"][1]["reason"] == "could be master, but the present one is alive"
+    assert (
+        by_rule["candidates"][1]["reason"] == "can become master, but the current master is alive"
+    )
     assert (await client.get(G + "/election", params={"broker_id": 9})).status_code == 404
 
 

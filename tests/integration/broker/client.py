@@ -46,7 +46,7 @@ class Client:
             self.closed.set()
             for waiter in self.peer.abandon():
                 if not waiter.done():
-                    waiter.set_exception(ConnectionResetError("the broker hung up"))
+                    waiter.set_exception(ConnectionResetError("the broker closed the connection"))
 
     def take(self, command: Command) -> None:
         waiter = self.peer.take(command) if command.is_response else None

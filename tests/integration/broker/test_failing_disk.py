@@ -122,7 +122,7 @@ async def test_a_failed_flush_ends_appends_until_a_restart_and_loses_nothing_ack
 
     assert ERROR in logged
     assert below in logged
-    assert refused_later == "the disk refused to flush; restart the broker once the disk is well"
+    assert refused_later == "a flush to the disk failed; repair the disk, then restart the broker"
     assert b'"brokerActive":"false"' in info.body
     assert 20 <= acknowledged <= served
     assert (code, len(unclosed)) == (1, 1)

@@ -137,7 +137,7 @@ async def test_closing_ends_callers_that_wait(client, peer):
 async def test_a_broker_that_knows_no_samples_refuses(client, peer):
     peer.sample = None
 
-    with pytest.raises(BrokerRefused, match="it does not tell, as stock brokers do not"):
+    with pytest.raises(BrokerRefused, match="RocketMQ brokers do not report it"):
         await Brokers(client).ask(peer.address, GetBrokerSample())
 
 

@@ -26,7 +26,7 @@ async def test_a_master_that_says_goodbye_is_replaced_before_it_is_answered(
     assert answer.ext == {"leaseMs": "0"}
     async with database.connect() as connection:
         query = text("SELECT cause FROM replica_group_changes ORDER BY id DESC LIMIT 1")
-        assert (await connection.execute(query)).scalar_one() == "broker 1 said good-bye"
+        assert (await connection.execute(query)).scalar_one() == "broker 1 unregistered"
     assert (await state(brokers[1]))[:2] == (2, 2)
 
 

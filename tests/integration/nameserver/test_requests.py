@@ -362,7 +362,7 @@ async def test_settings_that_may_change_do(client, database):
         (b"productEnvName=x\n", 16, "'productEnvName' can't be changed here"),
         (b"listenPort=1\n", 16, "set REGENT_REMOTING_PORT"),
         (b"orderMessageEnable=true\n", 16, "regent topic set"),
-        (b"supportActingMaster=false\n", 16, "a broker says at its registration"),
+        (b"supportActingMaster=false\n", 16, "each broker reports it"),
         (b"enableTopicList=perhaps\n", 29, "true or false is allowed"),
         (b"scanNotActiveBrokerInterval=0\n", 29, "100 to 60000 is allowed"),
         (b"enableTopicList=false\nlistenPort=1\n", 16, "nothing is changed"),

@@ -42,7 +42,7 @@ async def test_a_deletion_says_what_is_in_it_and_who_has_not_read_it(agents):
 
     assert planned.plan.loss == "13 messages, unread of billing 2"
     assert planned.plan.risk == "R3"
-    verdict, why = checks(planned)["nobody reads it"]
+    verdict, why = checks(planned)["no readers"]
     assert (verdict, why) == ("warn", "members connected: billing (1)")
     assert planned.plan.facts["messages"] == {"broker-a": 10, "broker-b": 3}
     await client.close()
@@ -57,7 +57,7 @@ async def test_groups_too_many_to_be_asked_are_not_taken_for_none(agents, monkey
     planned = await agents.plan("delete_topic", topic_name="orders")
 
     assert planned.plan.loss == "10 messages, unread of billing an unknown number"
-    verdict, why = checks(planned)["nobody reads it"]
+    verdict, why = checks(planned)["no readers"]
     assert (verdict, why) == ("warn", "members connected: billing (unknown)")
     await client.close()
 
@@ -152,7 +152,7 @@ async def test_fewer_queues_warn_of_messages_that_nobody_would_read(agents):
     planned = await agents.plan("change_topic", topic_name="orders", read_queue_count=2)
     grown = await agents.plan("change_topic", topic_name="orders", write_queue_count=9)
 
-    verdict, why = checks(planned)["no message is left where nobody reads"]
+    verdict, why = checks(planned)["no message stays unread in a removed queue"]
     assert (verdict, why.split()[0], planned.plan.risk) == ("warn", "5", "R2")
     assert grown.plan.risk == "R1"
 
@@ -232,7 +232,7 @@ def is_away(agents, name):
         ("create_topic", {"topic_name": "a", "broker_groups": ["z"]}, BrokerGroupNotFound, "z"),
         ("create_topic", {"topic_name": "a", "cluster_name": "d"}, ClusterNotFound, "d"),
         ("change_topic", {"topic_name": "a", "is_ordered": True}, TopicNotFound, "a"),
-        ("change_topic", {"topic_name": "a"}, InvalidParameters, "something to change"),
+        ("change_topic", {"topic_name": "a"}, InvalidParameters, "value to change"),
         ("delete_topic", {"topic_name": "a"}, TopicNotFound, "a"),
         ("create_consumer_group", {"group_name": "TOOLS_CONSUMER"}, InvalidName, "belongs"),
         ("create_consumer_group", {"group_name": "g g"}, InvalidName, "illegal"),
@@ -442,7 +442,7 @@ async def test_smaller_limits_warn_of_what_is_stored(agents):
             await agents.plan("change_broker_config", group_name="broker-a", changes=changes)
         )
 
-    size = (await plan("maxMessageSize", "1KiB"))["no delayed message waits that may be too long"]
+    size = (await plan("maxMessageSize", "1KiB"))["no waiting delayed message is too long"]
     hours = (await plan("fileReservedTime", "1"))["nothing that is kept now is deleted"]
     longer = await plan("fileReservedTime", "100")
 
@@ -459,6 +459,6 @@ async def test_a_topic_that_may_not_be_read_any_more_warns_of_what_is_in_it(agen
 
     planned = await agents.plan("change_topic", topic_name="orders", is_readable=False)
 
-    verdict, why = checks(planned)["no message is left where nobody reads"]
+    verdict, why = checks(planned)["no message stays unread in a removed queue"]
     assert verdict == "warn"
     assert why.startswith("3 messages stand in queues that consumers would read no more")

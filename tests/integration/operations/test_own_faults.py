@@ -41,4 +41,4 @@ async def test_a_fault_of_ours_is_told_and_met_only_so_often(
     ended = await look(operation_id)
     assert (ended.state, ended.steps[0].state) == (state, step_state)
     told = ended.read_back[0].observed if part == "verify" else ended.steps[0].error
-    assert told == "a fault of ours, see the log of the worker: TypeError: a mistake"
+    assert told == "an internal error, see the log of the worker: TypeError: a mistake"

@@ -76,7 +76,7 @@ async def test_of_a_stopped_group_only_the_broker_with_every_message_becomes_mas
 
     await group.start(2)
     await await_candidates(group, 2)
-    with pytest.raises(AdoptionRefused, match="broker 1 is not among them and may hold more"):
+    with pytest.raises(AdoptionRefused, match="broker 1 is not adopted and may hold more messages"):
         await adopt(group, 2)
     await group.start(1)
     await await_candidates(group, 1, 2)

@@ -198,7 +198,7 @@ async def test_a_replica_keeps_confirmed_messages_that_its_master_lacks(
         Ballot(2, is_designated=True, accepts_loss=True),
         cause="test",
     )
-    # The operator gives the kept messages up: the present master begins a new epoch.
+    # The operator gives the kept messages up: the current master begins a new epoch.
     await elections.elect(order, ControllerDriver(database).controller)
     await group.await_state(2, 3, {1, 2})
     assert await read_all(group.client(1)) == EARLY

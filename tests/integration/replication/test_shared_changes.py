@@ -211,7 +211,7 @@ async def test_what_no_replica_held_is_undone_on_a_master_that_loses_its_log(gro
 
     # Asked for again, nothing is called done either that nobody else holds.
     assert [answer.code for answer in answers] == [LATE] * len(answers)
-    assert "not every replica holds that yet: ask again" in answers[0].remark
+    assert "not every replica holds it yet: ask again" in answers[0].remark
     assert (stepped.code, remade.code) == (LATE, 2)
     assert "is being deleted" in remade.remark
     for number in (1, 2):

@@ -58,7 +58,7 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
     await group.await_state(2, 2, {2})
     refused = await group.client(2).call(MAX_OFFSET, QUEUE)
     assert refused.code == 14
-    assert "may not show yet" in refused.remark
+    assert "does not serve messages" in refused.remark
 
     may_be_granted.set()
 

@@ -1,4 +1,4 @@
-"""Before an operator's election the present master is asked to hand over, where that is of use."""
+"""Before an operator's election the current master is asked to hand over, where that is of use."""
 
 import asyncio
 

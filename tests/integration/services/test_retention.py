@@ -239,7 +239,7 @@ async def test_more_than_retention_let_go_is_not_covered_by_moving_the_checkpoin
 
     assert (fault.number, fault.reason) == (
         7,
-        "all up to it is gone, and no entry tells that it was let go",
+        "all entries up to it are missing, and no entry records that retention deleted them",
     )
 
 

@@ -124,7 +124,7 @@ def test_who_is_limited_to_other_clusters_sees_none_of_this_one(
             guest.page.wait_for_load_state("networkidle")
             expect(guest.page.get_by_text("DefaultCluster")).to_have_count(0)
             expect(guest.page.get_by_role("alert")).to_have_count(0)
-        expect(guest.page.get_by_text("You may see clusters called other-*")).to_be_visible()
+        expect(guest.page.get_by_text("You have access to clusters named other-*")).to_be_visible()
         guest.screenshot("limited-light")
         guest.page.get_by_role("button", name="Account of emil").click()
         expect(guest.page.get_by_text("In the clusters other-*")).to_be_visible()

@@ -82,7 +82,7 @@ def test_a_master_is_elected_by_mouse(console: ConsolePage, group: Cluster, clie
 
     expect(console.heading(f"Broker {wanted} becomes master of {GROUP}")).to_be_visible()
     expect(state_of(console)).to_have_text("planned")
-    for block in ("What will happen", "What changes", "Who feels it", "What could go wrong"):
+    for block in ("What will happen", "What changes", "Impact", "What could go wrong"):
         expect(page.get_by_role("region", name=block)).to_be_visible()
     change = (
         page.get_by_role("row")
@@ -94,7 +94,7 @@ def test_a_master_is_elected_by_mouse(console: ConsolePage, group: Cluster, clie
     page.get_by_role("button", name="Carry it out").click()
     expect(page.get_by_text(f"This is not {GROUP}")).to_be_visible()
     page.get_by_label(f"Type the name {GROUP}").fill(GROUP)
-    page.get_by_label("Reason, which stands in the audit").fill("planned work")
+    page.get_by_label("Reason, for the audit").fill("planned work")
     page.get_by_role("button", name="Carry it out").click()
 
     expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
@@ -165,12 +165,12 @@ def test_an_election_is_taken_back_from_its_page(
     page.get_by_role("button", name="Undo").click()
     expect(console.heading(f"Broker {former} becomes master of {GROUP}")).to_be_visible()
     page.get_by_label(f"Type the name {GROUP}").fill(GROUP)
-    page.get_by_label("Reason, which stands in the audit").fill("planned work")
+    page.get_by_label("Reason, for the audit").fill("planned work")
     page.get_by_role("button", name="Carry it out").click()
 
     expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
     assert_carried_out(group, client, console, former, between)
-    page.get_by_role("link", name="takes back an earlier one").click()
+    page.get_by_role("link", name="undoes an earlier operation").click()
     expect(state_of(console)).to_have_text("undone")
 
 
@@ -197,7 +197,7 @@ def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_i
     console.open(f"/operations/{plan_election(client, wanted)}")
     console.await_live()
     page.get_by_label(f"Type the name {GROUP}").fill(GROUP)
-    page.get_by_label("Reason, which stands in the audit").fill("planned work")
+    page.get_by_label("Reason, for the audit").fill("planned work")
     # The third one neither follows nor is known to be dead for a while: the operation waits.
     os.kill(third.pid, signal.SIGSTOP)
     try:
@@ -249,8 +249,8 @@ def test_a_plan_whose_facts_have_moved_says_which_and_is_planned_again(
     given = {"typed_name": GROUP, "reason": "somebody was faster"}
     client.post(f"{OPERATIONS}/{other}/confirm", json=given).raise_for_status()
 
-    expect(page.get_by_text("This plan is void: master epoch changed")).to_be_visible()
-    expect(page.get_by_text(f"It was {before.epoch} when this was planned")).to_be_visible()
+    expect(page.get_by_text("This plan has expired: master epoch changed")).to_be_visible()
+    expect(page.get_by_text(f"It was {before.epoch} at planning time")).to_be_visible()
     expect(page.get_by_role("button", name="Carry it out")).to_have_count(0)
     await_whole(group, GROUP, other_than=before.master)
     page.get_by_role("button", name="Plan again").click()
@@ -296,7 +296,7 @@ def test_what_may_lose_data_waits_and_can_be_cancelled_until_it_begins(
         page.get_by_role("button", name="Plan it").click()
 
         page.get_by_label(f"Type the name {GROUP}").fill(GROUP)
-        page.get_by_label("Reason, which stands in the audit").fill("it burnt")
+        page.get_by_label("Reason, for the audit").fill("it burnt")
         page.get_by_role("button", name="Carry it out").click()
         expect(page.get_by_text("Accept the loss, or discard the plan")).to_be_visible()
         console.screenshot("operation-loss-light")

@@ -90,9 +90,9 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
 
     expect(console.heading(GROUP)).to_be_visible()
     expect(row_of(console, state.master).get_by_role("img", name="Master")).to_be_visible()
-    expect(row_of(console, state.master)).to_contain_text("is master and stays so")
+    expect(row_of(console, state.master)).to_contain_text("is master and stays master")
     expect(console.table("Replicas").get_by_role("row")).to_have_count(4)
-    expect(console.page.get_by_text(re.compile(r"^Replica \d leads"))).to_be_visible()
+    expect(console.page.get_by_text(re.compile(r"^Replica \d is master"))).to_be_visible()
     lanes = console.page.get_by_role("figure", name="The log of each replica")
     expect(lanes.get_by_role("img", name=re.compile(f"epochs .*{state.epoch}$"))).to_have_count(3)
     history = console.table("History")
@@ -140,7 +140,7 @@ def test_a_new_master_is_told_without_a_reload(console: ConsolePage, group: Clus
 
     row = row_of(console, after.master)
     expect(row.get_by_role("img", name="Master")).to_be_visible()
-    expect(row).to_contain_text("is master and stays so")
+    expect(row).to_contain_text("is master and stays master")
     expect(row_of(console, before.master)).to_contain_text("in set")
     expect(console.table("History")).to_contain_text("is gone: its connection closed")
     newest = re.compile(f"epochs .*{after.epoch}$")
@@ -193,7 +193,7 @@ def test_a_dead_master_is_named_at_once_on_every_page_until_it_is_back(
         os.kill(master.pid, signal.SIGKILL)
         killed_at = time.monotonic()
         said = re.compile(
-            f"2 of 3 replicas are alive; {GROUP}-\\d .{master.address}. was last heard"
+            f"2 of 3 replicas are alive; {GROUP}-\\d .{master.address}. sent its last heartbeat"
         )
         expect(console.page.get_by_text(said)).to_be_visible()
         shown_s = time.monotonic() - killed_at

@@ -170,7 +170,7 @@ def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(tab: Con
     dialog = tab.page.get_by_role("dialog")
     dialog.get_by_label("Clean up after it").check()
     dialog.get_by_role("button", name="Plan it").click()
-    facts = tab.page.get_by_role("region", name="Facts it was made from")
+    facts = tab.page.get_by_role("region", name="Facts of the plan")
 
     expect(tab.page.get_by_text("retries and dead letters").first).to_be_visible()
     expect(facts.get_by_text(f"%RETRY%{GONE}")).to_be_visible()

@@ -92,7 +92,7 @@ def test_the_chain_is_followed_to_its_end_and_a_changed_entry_is_named(signed_in
         "the chain ends at entry 4, hash ab",
     ]
     assert signed_in.requests[-1].url.params["after_number"] == "2"
-    broken = verification(broken_number=7, reason="its content is not what was hashed")
+    broken = verification(broken_number=7, reason="its content does not match its hash")
     signed_in.on("GET", "/audit/verification", broken)
     assert run(["audit", "verify"]) == 1
     assert "entry 7 of the audit breaks the chain" in capsys.readouterr().err

@@ -177,8 +177,8 @@ def test_settings_are_shown_with_what_may_be_set_and_when_it_counts(capsys):
     assert run(["broker", "config", "get", "broker-a"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        "NAME IN FORCE FILE MAY BE COUNTS",
-        "fileReservedTime 72 - integer 0 to 1000000 at once",
+        "NAME IN FORCE FILE ALLOWED VALUES TAKES EFFECT",
+        "fileReservedTime 72 - integer 0 to 1000000 immediately",
         "flushDiskType ASYNC_FLUSH SYNC_FLUSH ASYNC_FLUSH or SYNC_FLUSH after a restart",
     ]
     assert run(["broker", "config", "get", "broker-a", "--changed", "-o", "json"]) == 0

@@ -6,13 +6,10 @@ from typing import Final
 
 import pytest
 
+from tests import language
 from tests.cli_help import FOLDER
+from tests.language import WORDS_MAX
 
-WORDS_MAX: Final = 25
-HABITS: Final = re.compile(
-    r"(?<![-\w])(told|nobody|somebody|everybody|anybody|whoever|whom|anew|counts|stock|stock's)\b",
-    re.IGNORECASE,
-)
 _MARKS: Final = re.compile(r"\[(?:choices|default|env var|required)[^\]]*\]")
 _CELL: Final = re.compile(r"(?: {2,})(?P<text>\S.*)")
 _NAME_INDENT_MAX: Final = 4
@@ -44,13 +41,8 @@ def rows_of(table: str) -> Iterator[str]:
 
 
 def faults_of(text: str) -> list[str]:
-    """Name the habit words and the long sentences of a text."""
-    plain = _MARKS.sub("", text)
-    sentences = re.split(r"(?<=[.!?])\s+", plain)
-    return [
-        *(f"habit word {word!r}: {plain}" for word in HABITS.findall(plain)),
-        *(f"{len(one.split())} words: {one}" for one in sentences if len(one.split()) > WORDS_MAX),
-    ]
+    """Name the habit words and the long sentences of a text, without the marks of options."""
+    return language.faults_of(_MARKS.sub("", text))
 
 
 PLANTED = f"""$ regent broker --help

@@ -28,7 +28,7 @@ STOCK = {
     "group_name": "stock",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
-    "why": "it does not tell, as stock brokers do not",
+    "why": "RocketMQ brokers do not report it",
 }
 BROKER = ["broker", "cordon", "broker-a", "--broker", "1"]
 
@@ -64,7 +64,7 @@ def test_locks_are_listed_with_the_brokers_that_do_not_tell(signed_in, capsys):
     assert lines(capsys) == [
         "CLUSTER CONSUMER GROUP TOPIC QUEUE BROKER HOLDER HELD RENEWED ENDS IN IS",
         "east billing orders 3 broker-a 10.0.0.7@412 90.4 s 48.0 s ago 12.0 s gone",
-        "unknown: locks of stock (10.0.0.2:10911): it does not tell, as stock brokers do not",
+        "unknown: locks of stock (10.0.0.2:10911): RocketMQ brokers do not report it",
     ]
     [request] = signed_in.requests
     assert dict(request.url.params) == {
@@ -113,7 +113,7 @@ def test_why_a_queue_is_paused_is_a_sentence_with_its_evidence(east, capsys):
         "queue_id": 3,
         "cause": "no_member",
         "is_paused": True,
-        "sentence": "orders/3 on broker-a is read by nobody.",
+        "sentence": "orders/3 on broker-a is not read.",
         "evidence": ["members: none"],
         "lag": 4,
     }
@@ -122,7 +122,7 @@ def test_why_a_queue_is_paused_is_a_sentence_with_its_evidence(east, capsys):
 
     assert run(["queue", "why", "orders", "--group", "billing", "--queue", "3"]) == 0
 
-    assert lines(capsys) == ["orders/3 on broker-a is read by nobody.", "members: none"]
+    assert lines(capsys) == ["orders/3 on broker-a is not read.", "members: none"]
     params = dict(east.requests[-1].url.params)
     assert params == {"consumer_group": "billing", "queue_id": "3"}
 

@@ -147,13 +147,13 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
         "ID VERDICT REASON",
         "2 wins would become master",
         "",
-        "Who feels it",
+        "Impact",
         "sends wait",
         "",
         "What could go wrong",
         "pass: lease: it is so",
         "",
-        "How to get back",
+        "How to undo it",
         "elect back",
         "",
         f"operation {ID} is done",
@@ -163,7 +163,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
     ]
 
 
-@pytest.mark.parametrize(("options", "broker_id"), [(["--broker", "2"], 2), (["--nobody"], None)])
+@pytest.mark.parametrize(("options", "broker_id"), [(["--broker", "2"], 2), (["--clear"], None)])
 def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broker_id):
     assert run([*PREFER, *options, "--yes", "--reason", "r"]) == 0
 
@@ -174,10 +174,10 @@ def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broke
     )
 
 
-@pytest.mark.parametrize("options", [[], ["--broker", "2", "--nobody"]])
+@pytest.mark.parametrize("options", [[], ["--broker", "2", "--clear"]])
 def test_a_preference_names_a_broker_or_nobody(east, capsys, options):
     assert run([*PREFER, *options]) == 2
-    assert "--broker and --nobody" in capsys.readouterr().err
+    assert "--broker or --clear" in capsys.readouterr().err
     assert not sent(east)
 
 

@@ -75,7 +75,7 @@ def test_a_rebuild_tells_of_records_that_no_queue_can_hold(directory, capsys):
 
     assert code == 0
     assert json.loads(out)["unqueued_count"] == 1
-    assert "no queue can hold, so that no consumer gets them: 1" in err
+    assert "no queue can hold and no consumer gets: 1" in err
     code, out, _ = ask(capsys, "verify", directory, "-o", "json")
     assert code == 1
     assert [found["kind"] for found in json.loads(out)["findings"]] == ["missing_entry"]

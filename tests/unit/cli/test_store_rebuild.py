@@ -205,7 +205,7 @@ def test_lost_queues_are_made_in_the_size_that_is_given(directory, capsys):
     code, _, err = ask(capsys, "rebuild", directory, "--queue-file-size", 1_999)
 
     assert code == 0
-    assert "tells the size" not in err
+    assert "shows the size" not in err
     assert files_of(directory / "consumequeue") == before
     store = open_store(directory)
     assert store.append("orders", 0, b"next", b"").queue_offset == 50
@@ -227,7 +227,7 @@ def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
     if not dry_run:
         _, out, err = ask(capsys, "rebuild", directory, "--dry-run")
         assert "would make queue files of 6000000 bytes" in out
-        assert "tells the size" not in err
+        assert "shows the size" not in err
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_lost_batch_queues_are_made_in_the_size_that_is_given(directory, capsys)
     code, _, err = ask(capsys, "rebuild", directory, "--batch-queue-file-size", 460)
 
     assert code == 0
-    assert "tells the size" not in err
+    assert "shows the size" not in err
     assert files_of(directory / "batchconsumequeue") == before
     open_store(directory, **settings).close()
 
@@ -301,7 +301,7 @@ def test_files_cut_short_by_a_crash_do_not_tell_the_size(crashed, capsys, count,
 
     assert code == 0
     assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
-    assert ("no queue file tells the size" in err) == is_assumed
+    assert ("no queue file shows the size" in err) == is_assumed
     assert files_of(crashed / "consumequeue") == before
     open_store(crashed, queue_file_size_bytes=6_000_000).close()
 
@@ -312,7 +312,7 @@ def test_a_size_that_is_given_overrides_files_cut_short_by_a_crash(crashed, caps
 
     code, _, err = ask(capsys, "rebuild", crashed, "--queue-file-size", 6_000_000)
 
-    assert (code, "tells the size" in err) == (0, False)
+    assert (code, "shows the size" in err) == (0, False)
     assert files_of(crashed / "consumequeue") == before
 
 
@@ -351,5 +351,5 @@ def test_files_that_may_be_torn_tell_the_size_where_no_others_do(tmp_path, capsy
     assert code == 0
     assert f"queue files of {size} bytes" in out
     # The broker's size may be a larger one.
-    assert f"that a crash may have cut short tell the size of the new ones: {size} bytes" in err
+    assert f"that a crash may have cut short show the size of the new ones: {size} bytes" in err
     assert "--queue-file-size" in err

@@ -108,12 +108,12 @@ def test_only_the_chosen_one_wins_the_election_that_follows():
 @pytest.mark.parametrize(
     ("candidates", "order", "doubt"),
     [
-        (lambda: [candidate(1), candidate(3)], {}, "broker 2 is not among them"),
-        (lambda: [candidate(1), candidate(2)], {"ids": [1]}, "broker 2 is not among them"),
+        (lambda: [candidate(1), candidate(3)], {}, "broker 2 is not adopted"),
+        (lambda: [candidate(1), candidate(2)], {"ids": [1]}, "broker 2 is not adopted"),
         (
             lambda: [candidate(1, master_id=4), candidate(2, master_id=4)],
             {},
-            "broker 1 follows 4, which is not among them",
+            "broker 1 follows 4, which is not adopted",
         ),
         (
             lambda: [candidate(1), candidate(2, max_offset=1)],
@@ -151,10 +151,10 @@ def test_a_doubt_must_be_accepted(candidates, order, doubt):
             {},
             "broker 1 has been silent for 30 s: start it, or leave it out",
         ),
-        (lambda: [candidate(1, epoch=None)], {}, "did not tell the newest epoch of its log"),
-        (lambda: [candidate(1, epoch=None)], {"least_epoch": 3}, "names no master: name one"),
+        (lambda: [candidate(1, epoch=None)], {}, "did not report the newest epoch of its log"),
+        (lambda: [candidate(1, epoch=None)], {"least_epoch": 3}, "names a master: name one"),
         (lambda: [candidate(1)], {"master_id": 2}, "broker 2 is not among those adopted"),
-        (lambda: [candidate(1)], {"least_epoch": 2**31 - 5}, "no epochs are left"),
+        (lambda: [candidate(1)], {"least_epoch": 2**31 - 5}, "no epoch is left"),
     ],
 )
 def test_what_can_not_be_is_refused_even_when_loss_is_accepted(candidates, order, reason):
@@ -191,8 +191,8 @@ def test_a_latecomer_joins_and_changes_nothing_else():
     [
         (candidate(2, epoch=9), {}, "the log of broker 2 is of epoch 9"),
         (candidate(2, epoch=None), {"least_epoch": 9}, "the log of broker 2 is of epoch 9"),
-        (candidate(1), {}, "id 1 is given away already"),
-        (candidate(4), {}, "id 4 is given away already"),
+        (candidate(1), {}, "id 1 was used already"),
+        (candidate(4), {}, "id 4 was used already"),
         (candidate(2), {"master_id": 2}, "has its master elected"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_new_hash_over_a_change_breaks_the_next_entry():
     made = entries(5)
     made[2] = chain(replace(made[2].entry, actor="bert"), made[2].previous_hash)
 
-    assert check_chain(made) == ChainFault(4, "it is not bound to the entry before it")
+    assert check_chain(made) == ChainFault(4, "its hash does not include the entry before it")
 
 
 def test_a_hash_that_was_changed_is_named():
@@ -77,7 +77,7 @@ def test_a_hash_that_was_changed_is_named():
     flipped = bytes([made[1].hash[0] ^ 1]) + made[1].hash[1:]
     made[1] = ChainedEntry(made[1].entry, made[1].previous_hash, flipped)
 
-    assert check_chain(made) == ChainFault(2, "its content is not what was hashed")
+    assert check_chain(made) == ChainFault(2, "its content does not match its hash")
 
 
 @pytest.mark.parametrize("gone", [0, 1, 2])

@@ -59,7 +59,7 @@ def test_a_dead_former_master_is_named_until_it_is_back_or_forgotten():
 
     assert told.verdict is DEGRADED
     assert told.sentence == (
-        "broker-b: 1 of 2 replicas is alive; broker-b-1 (10.0.0.1:10911) was last heard at"
+        "broker-b: 1 of 2 replicas is alive; broker-b-1 (10.0.0.1:10911) sent its last heartbeat at"
         " 2026-11-27 11:39:02 UTC. One more failure stops writes and reads."
     )
     assert [one.name for one in told.missing] == ["broker-b-1"]
@@ -69,7 +69,7 @@ def test_a_dead_former_master_is_named_until_it_is_back_or_forgotten():
 def test_a_broker_that_was_never_heard_has_no_instant_and_none_is_made_up():
     told = judge_group(group(broker(1), down(2, last_heard_at=None)))
 
-    assert "broker-b-2 (10.0.0.2:10911) is not heard." in told.sentence
+    assert "broker-b-2 (10.0.0.2:10911) sent no heartbeat." in told.sentence
 
 
 def test_a_cordoned_master_means_that_there_is_no_writer_and_what_to_enter():
@@ -125,7 +125,10 @@ def test_a_group_without_a_writer_is_critical_whatever_the_reason(facts, fault):
         (group(broker(1), broker(2, is_verified=False)), "broker-b-2 has not verified its log"),
         (group(broker(1), broker(2, is_cordoned=True)), "broker-b-2 is cordoned"),
         (group(broker(1), broker(2, is_disk_full=True)), "broker-b-2 has a full disk"),
-        (group(broker(1), down(2, is_learner=True)), "broker-b-2 (10.0.0.2:10911) was last heard"),
+        (
+            group(broker(1), down(2, is_learner=True)),
+            "broker-b-2 (10.0.0.2:10911) sent its last heartbeat",
+        ),
         (static(broker(0), down(1)), "1 of 2 brokers is alive"),
     ],
 )
@@ -146,8 +149,8 @@ def test_whatever_is_missing_or_impaired_is_said(facts, words):
         (group(broker(1), broker(2, is_learner=True)), "One more failure stops writes."),
         (group(broker(1), down(2)), "One more failure stops writes and reads."),
         (static(broker(0), broker(1)), "One more failure stops writes."),
-        (group(down(1), down(2)), "It serves nothing now."),
-        (group(unheard(1), broker(2)), "What one more failure would cost is not known."),
+        (group(down(1), down(2)), "The group serves no requests now."),
+        (group(unheard(1), broker(2)), "The effect of one more failure is unknown."),
     ],
 )
 def test_what_one_more_failure_costs(facts, cost):
@@ -170,7 +173,7 @@ def test_what_is_not_known_is_neither_healthy_nor_missing(master):
 
     assert told.verdict is UNKNOWN
     assert told.missing == ()
-    assert "is not heard yet, since the control plane has just begun to listen" in told.sentence
+    assert "is unknown: the control plane started too recently" in told.sentence
 
 
 def test_all_groups_in_one_sentence_the_worst_first():

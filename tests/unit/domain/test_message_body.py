@@ -33,7 +33,7 @@ def test_the_form_is_the_one_asked_for_or_the_next_that_it_can_be(body, asked, u
 
 
 def test_what_could_not_be_shown_so_is_said():
-    assert show_body(b"\x00", 0, form=JSON).note == "it can't be shown as json"
+    assert show_body(b"\x00", 0, form=JSON).note == "it can't be displayed as json"
     assert show_body(b"\x00", 0, form=AUTO).note is None
 
 
@@ -56,7 +56,7 @@ def test_a_bomb_is_inflated_no_further_than_the_limit():
     shown = show_body(bomb, ZLIB, form=HEX, shown_bytes_max=16)
 
     assert (shown.size_bytes, shown.shown_bytes, shown.is_cut) == (None, 16, True)
-    assert "inflates to more" in (shown.note or "")
+    assert "decompressed size is more" in (shown.note or "")
 
 
 @given(st.binary(max_size=200), st.sampled_from(BodyForm), st.integers(1, 64))

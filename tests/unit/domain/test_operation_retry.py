@@ -59,7 +59,7 @@ def test_what_a_second_person_must_agree_to_is_planned_again(state):
         ),
     }
 
-    with pytest.raises(OperationStateConflict, match=r"second person .* plan it again"):
+    with pytest.raises(OperationStateConflict, match=r"second user .* plan it again"):
         domain.retry(stopped[state], at=NOON, needs_approval=True)
 
 

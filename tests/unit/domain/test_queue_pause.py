@@ -50,7 +50,7 @@ def facts(**told):
     [
         ({"has_master": False}, Cause.NO_MASTER, "its broker group has no master"),
         ({"silence": "no answer within 3 s"}, Cause.BROKER_SILENT, "does not answer: no answer"),
-        ({"refusal": "no master is known yet"}, Cause.GATE_CLOSED, "serves nobody now"),
+        ({"refusal": "no master is known yet"}, Cause.GATE_CLOSED, "refuses all requests now"),
         ({"is_gate_open": False}, Cause.GATE_CLOSED, "hands over"),
         ({"permission": 2}, Cause.NOT_READABLE, "brokerPermission=2"),
         ({"settings": QueueSettings(8, 8, 2)}, Cause.NOT_READABLE, "perm=2"),
@@ -88,12 +88,16 @@ def facts(**told):
             Cause.NOT_PULLING,
             "asked for by none of the 1 members of billing for 600 s",
         ),
-        ({"reader": QueueReader(), "observed_for_ms": 9_000}, Cause.UNKNOWN, "not run for long"),
+        (
+            {"reader": QueueReader(), "observed_for_ms": 9_000},
+            Cause.UNKNOWN,
+            "started too recently",
+        ),
         ({"reader": QueueReader(pulled_ms=5)}, Cause.BEING_READ, "has committed nothing yet"),
-        ({"reader": None}, Cause.UNKNOWN, "whether they read is not known"),
-        ({"reader": None, "locks": None}, Cause.UNKNOWN, "not known"),
-        ({"reader": None, "locks": (LOCK,)}, Cause.UNKNOWN, "whether it reads is not known"),
-        ({"progress": None}, Cause.UNKNOWN, "not known"),
+        ({"reader": None}, Cause.UNKNOWN, "whether they read is unknown"),
+        ({"reader": None, "locks": None}, Cause.UNKNOWN, "is unknown"),
+        ({"reader": None, "locks": (LOCK,)}, Cause.UNKNOWN, "whether it reads is unknown"),
+        ({"progress": None}, Cause.UNKNOWN, "is unknown"),
     ],
 )
 def test_each_cause_is_told_in_a_sentence(told, cause, words):
@@ -108,7 +112,7 @@ def test_what_is_not_known_is_neither_paused_nor_running():
     unknown = explain(facts(reader=None, unknown=("who reads the queues: it does not tell",)))
 
     assert unknown.is_paused is None
-    assert unknown.evidence[-1] == "not known: who reads the queues: it does not tell"
+    assert unknown.evidence[-1] == "unknown: who reads the queues: it does not tell"
     assert explain(facts()).is_paused is False
     assert explain(facts(online=None)).is_paused is True
 
@@ -124,5 +128,5 @@ def test_the_evidence_names_members_offsets_and_the_lock():
     told = explain(facts(locks=(LOCK,))).evidence
 
     assert "ends at 20, committed 8, lag 12" in told
-    assert "members: c1; fewer than the 8 queues, so that some have several" in told
+    assert "members: c1; fewer than the 8 queues: some have several" in told
     assert "locked by c1 (connected) for 90 s, renewed 12 s ago, ends in 48 s" in told

@@ -132,7 +132,7 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
         # As stock does: to a stock replica a record is damaged whose INNER_BASE is no number then.
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
-            f"{INNER_COUNT} counts the messages of an inner batch only",
+            f"{INNER_COUNT} is a property of inner batches only",
         )
     _check_values(header.properties)
     delay_level = delay_level_of(properties)

@@ -56,7 +56,7 @@ LEASE_SHARE: Final = 1 / 3
 """A heartbeat waits for so much of a lease where there is another controller to ask: the next one
 answers before the lease is over, though the first stands still."""
 
-_GONE: Final = "this broker asks no controller any more"
+_GONE: Final = "this broker no longer asks a controller"
 
 HeaderT = TypeVar("HeaderT", bound=Header)
 BodyT = TypeVar("BodyT")

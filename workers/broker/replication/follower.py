@@ -101,7 +101,9 @@ class Follower:
         """
         master = await ask_master(self.master_address)
         if master.master_min_offset is None:
-            raise Obstacle("its master does not tell where its log begins: it is a stock broker")
+            raise Obstacle(
+                "its master is a RocketMQ broker, which does not report where its log begins"
+            )
         async with self._greeted(master) as (link, _):
             await self._agree(link, master)
 
@@ -163,7 +165,7 @@ class Follower:
         elif end < own_end or damage is not None:
             if damage is not None and self._verification.is_verified:
                 # It may have been acknowledged, and counts once it is there again (D11).
-                self._verification.doubt("what is damaged comes from the master again")
+                self._verification.doubt("the master sends the damaged part again")
             await finish(self._cut(end, partial(self._store.truncate_to, end)))
             log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
@@ -188,7 +190,7 @@ class Follower:
             f" master's, which ends at {link.greeted_end}, has only {end} of it: this broker keeps"
             " its log. To make this broker master, stop the present one and enter `regent"
             f" controller elect {self._settings.broker_name} --broker {self._broker_id}"
-            " --accept-loss`; to give up its messages, elect the present master the same way"
+            " --accept-loss`; to give up its messages, elect the current master the same way"
         )
 
     def _describe_strangers(self) -> str:
@@ -219,7 +221,7 @@ class Follower:
                 " store if its messages matter, then start it with nothing in it but .broker.meta"
             )
         # Until it holds again what its master holds it must not be elected (D11).
-        self._verification.doubt("begins anew: the master's log begins behind the end of this one")
+        self._verification.doubt("this log starts again: the master's log begins behind its end")
         await finish(self._cut(0, self._store.empty))
         log.warning("log_begun_anew", held_from=own_start, held_to=own_end, begins_at=master_start)
 
@@ -283,4 +285,4 @@ async def _greet(link: ReplicaLink, master_socket: socket.socket) -> None:
     while data := await loop.sock_recv(master_socket, GREETING_READ_SIZE):
         if link.receive(data):
             return
-    raise ConnectionResetError("the master hung up")
+    raise ConnectionResetError("the master closed the connection")

@@ -96,7 +96,7 @@ class ReplicaSession(asyncio.Protocol):
             self.pump()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        reason: Exception | str = exc or "it hung up"
+        reason: Exception | str = exc or "it closed the connection"
         if self._link is not None:
             self._link.close()
             try:

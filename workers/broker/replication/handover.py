@@ -44,7 +44,7 @@ class Handover:
         except TimeoutError as error:
             self._go_on(term)
             raise Refusal(
-                ResponseCode.SYSTEM_BUSY, "not every replica holds what this master took"
+                ResponseCode.SYSTEM_BUSY, "not every replica holds all messages of this master"
             ) from error
         self._drop_return()
         if not (term.is_over or self._is_leaving):

@@ -54,7 +54,7 @@ class IdentityMismatch(Exception):  # noqa: N818 - named for what it says, as al
         super().__init__(
             f"{path} belongs to broker {found.broker_name} of cluster {found.cluster_name}, but"
             f" the settings say {broker_name} of {cluster_name}: correct brokerName and"
-            " brokerClusterName, or give this broker a store of its own"
+            " brokerClusterName, or give this broker another store"
         )
 
 

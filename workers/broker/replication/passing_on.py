@@ -48,7 +48,7 @@ def may_pass_on(ext: Mapping[str, str]) -> bool:
 
 
 class PassingOn:
-    """The way to the present master, while it is another broker; belongs to the loop's thread."""
+    """The way to the current master, while it is another broker; belongs to the loop's thread."""
 
     def __init__(self, hot: HotPath, meters: Meters, is_wanted: Callable[[], bool]) -> None:
         self._hot, self._meters, self._is_wanted = hot, meters, is_wanted
@@ -158,8 +158,8 @@ class PassingOn:
         if is_in_doubt:
             self._meters.passed_on_unanswered_count += 1
             told = (
-                f"the master {address} gave no answer, and nobody knows whether it carried this"
-                f" out: send it again ({reason})"
+                f"the master {address} gave no answer, and the request may be lost:"
+                f" send it again ({reason})"
             )
         else:
             self._meters.not_passed_on_count += 1

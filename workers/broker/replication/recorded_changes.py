@@ -14,11 +14,11 @@ from workers.broker.settings import BrokerSettings
 _UNCONFIRMED: Final = {
     Outcome.LATE: (
         ResponseCode.FLUSH_SLAVE_TIMEOUT,
-        "it is changed here, but not every replica holds that yet",
+        "this broker made the change, but not every replica holds it yet",
     ),
     Outcome.DEPOSED: (
         ResponseCode.SERVICE_NOT_AVAILABLE,
-        "this broker is no master any more, and nobody knows whether the change survives",
+        "this broker is no longer the master, and the change may be lost",
     ),
 }
 

@@ -97,7 +97,7 @@ class ReplicaRole:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _follower_of(self, own_id: int, master: GroupState) -> Follower:
-        assert master.master_address is not None, "nobody follows a master without an address"
+        assert master.master_address is not None, "a replica needs its master's address"
         return Follower(
             self._broker.store,
             self._broker.settings,

@@ -95,7 +95,7 @@ class SetPermission(_BrokerAction):
             NotUndoable: it was given, or the broker had no such right before.
         """
         if not self.takes_write:
-            raise NotUndoable("order it to be cordoned (regent broker cordon): producers feel that")
+            raise NotUndoable("cordon the broker (regent broker cordon): that affects producers")
         if (step.before or {}).get("permission") == self.permission:
             raise NotUndoable("no right to write was taken from the broker")
         return self._request("uncordon_broker")
@@ -125,7 +125,7 @@ class AwaitRoutes(Consequence, _BrokerAction):
         """Wait while there are any."""
         count = await self._count(context)
         if count:
-            reason = f"producers are still sent to {self.broker_group_name} for {count} topics"
+            reason = f"routes still send producers to {self.broker_group_name} for {count} topics"
             raise Waiting(reason, {"writable_topics": count})
         if not await self._is_elected_last(context):
             reason = f"the controller has not heard yet that {self.address} is cordoned"
@@ -328,7 +328,7 @@ class RemoveBroker(_BrokerAction):
         Raises:
             NotUndoable: always.
         """
-        raise NotUndoable("start the broker: it registers, and is in the records again")
+        raise NotUndoable("start the broker: it registers, and its record exists again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,8 +392,8 @@ class ReleaseLocks:
             NotUndoable: always.
         """
         raise NotUndoable(
-            "a lock is taken by the client that consumes; one that is connected asks for it again"
-            " by itself, within 20 s (regent lock list)"
+            "clients take locks when they consume; a connected client locks again"
+            " within 20 s (regent lock list)"
         )
 
 

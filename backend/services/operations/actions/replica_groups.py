@@ -64,12 +64,12 @@ class Elect(_GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say who is elected, and whether the present master is asked before."""
+        """Say who is elected, and whether the current master is asked before."""
         # A plan that no broker would win is blocked; its steps say what was asked for.
         elected_id = self.broker_id if self.winner_id is None else self.winner_id
         winner = "a master" if elected_id is None else f"broker {elected_id}"
         is_asked = self.is_graceful and self.broker_id is not None
-        asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
+        asked = "Ask the current master to hand over, then elect" if is_asked else "Elect"
         return PlannedStep("elect", f"{asked} {winner}")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
@@ -99,14 +99,14 @@ class Elect(_GroupAction):
         view = await find_group(self.group_name, context.controller)
         if self.leaves is not None:
             master = None if view is None else view.group.master
-            told = "nobody" if master is None else "another"
+            told = "none" if master is None else "another"
             is_same = master is not None and master.address == self.leaves
             return [compare("master", "another", "it" if is_same else told)]
         if view is None:
             return [compare("group", self.broker_group_name, "gone")]
         made, group = step.after or {}, view.group
         return [
-            compare("master", made.get("master_id"), group.master_id or "nobody"),
+            compare("master", made.get("master_id"), group.master_id or "none"),
             compare("master epoch", made.get("master_epoch"), group.master_epoch),
             *(
                 compare(f"epoch of broker {broker_id}", group.master_epoch, epoch)
@@ -222,7 +222,7 @@ class PreferMaster(_GroupAction):
 
 def preferred_text(broker_id: int | None) -> str:
     """Write who is preferred."""
-    return "nobody" if broker_id is None else f"broker {broker_id}"
+    return "none" if broker_id is None else f"broker {broker_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class ForgetReplicas(_GroupAction):
             NotUndoable: always.
         """
         raise NotUndoable(
-            "ids that were forgotten are never given away again; a group that is gone is adopted"
+            "forgotten ids are never used again; a group that is gone is adopted"
             " from its brokers (regent replica candidates)"
         )
 
@@ -357,4 +357,4 @@ class AwaitMaster(Consequence, _GroupAction):
         """Read back that there is a master."""
         view = await find_group(self.group_name, context.controller)
         has_master = view is not None and view.group.master_id is not None
-        return [compare("master", "elected", "elected" if has_master else "nobody")]
+        return [compare("master", "elected", "elected" if has_master else "none")]

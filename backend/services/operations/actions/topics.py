@@ -136,7 +136,7 @@ class DeleteTopic(_TopicAction):
             NotUndoable: always.
         """
         raise NotUndoable(
-            "what was in the topic is gone; regent topic create makes one of the name that is empty"
+            "its messages are lost; regent topic create creates an empty topic of the name"
         )
 
 

@@ -24,7 +24,7 @@ test('a broker is cordoned while its permission lacks the right to write', () =>
   expect(isCordoned([])).toBeUndefined();
 });
 
-test('another value in the file than in force awaits a restart', () => {
+test('another value in the file than in force needs a restart', () => {
   expect(awaitsRestart(aProperty({ stored: 'SYNC_FLUSH' }))).toBe(true);
   expect(awaitsRestart(aProperty({ stored: 'ASYNC_FLUSH' }))).toBe(false);
   expect(awaitsRestart(aProperty())).toBe(false);

@@ -176,7 +176,7 @@ async def test_groups_that_are_waived_are_not_waited_for(broker, order, finish, 
     ended = await finish(await order("drain_broker", NAME, waived_groups=["billing"], **BROKER))
 
     why = {check["name"]: check["why"] for check in planned["plan"]["checks"]}
-    assert "nobody reads for billing" in why["consumers"]
+    assert "no consumer reads for billing" in why["consumers"]
     assert ended["state"] == "done", ended["outcome"]
     assert ended["read_back"][-1] == {
         "what": "messages that are still to be read",
@@ -232,7 +232,7 @@ async def test_a_protected_broker_is_not_forgotten_by_id_or_address(
     for meant in ({}, {"address": broker.address}):
         planned = await plan("forget_broker", **BROKER, **meant)
         told = {one["name"]: one["verdict"] for one in planned["plan"]["checks"]}
-        assert told["nobody protects it"] == "block"
+        assert told["no protection"] == "block"
 
 
 async def test_a_broker_that_came_back_meanwhile_is_not_forgotten(

@@ -236,7 +236,7 @@ async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, 
     assert (found["dead_letter_count"], found["is_dead_letter_count_complete"]) == (0, False)
     assert (found["broker_count_told"], found["broker_count_asked"]) == (1, 3)
     why = {one["group_name"]: one["why"] for one in found["unknown"]}
-    assert why["stock"] == "it does not tell, as stock brokers do not"
+    assert why["stock"] == "RocketMQ brokers do not report it"
     # Nobody knows that there is no such group while brokers are silent.
     assert missing["code"] == "broker_silent"
 

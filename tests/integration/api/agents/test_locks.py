@@ -86,7 +86,7 @@ async def test_brokers_that_do_not_tell_are_named_and_never_shown_as_without_loc
 
     why = {one["group_name"]: one["why"] for one in found["unknown"]}
     assert why.keys() == {"dead", "stock"}
-    assert why["stock"] == "it does not tell, as stock brokers do not"
+    assert why["stock"] == "RocketMQ brokers do not report it"
     assert {one["groupName"] for one in graph["unknown"]} == {"dead", "stock"}
     assert broker is not None
 
@@ -126,7 +126,7 @@ async def test_the_next_consumer_starts_soon_after_a_dead_holder_is_released(
     preview = planned["plan"]
     assert (planned["target"], preview["risk"]) == (f"dead-{queue_id}", "R1")
     what = f"orders/{queue_id} on {GROUP} for billing"
-    assert preview["changes"] == [{"what": what, "before": f"dead-{queue_id}", "after": "nobody"}]
+    assert preview["changes"] == [{"what": what, "before": f"dead-{queue_id}", "after": "none"}]
     assert "is not connected" in preview["checks"][0]["why"]
     step = ended["steps"][0]
     queue = f"billing orders/{queue_id}"

@@ -157,7 +157,7 @@ async def test_bodies_are_shown_as_what_they_are_and_no_more_than_asked_for(brok
     assert shown["packed"]["size_bytes"] == 700
     # The third byte begins a character that is not whole.
     assert (cut["content"], cut["is_cut"], cut["shown_bytes"]) == ("Gr", True, 3)
-    assert (no_json["form"], no_json["note"]) == ("hex", "it can't be shown as json")
+    assert (no_json["form"], no_json["note"]) == ("hex", "it can't be displayed as json")
     assert (graph["content"], graph["isCut"]) == ("7b22 616d", True)
 
 

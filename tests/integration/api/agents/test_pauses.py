@@ -26,7 +26,7 @@ async def test_without_a_member_nobody_reads(broker, why, ask):
 
     assert (found["cause"], found["is_paused"], found["lag"]) == ("no_member", True, 1)
     assert found["sentence"] == (
-        f"orders/0 on {GROUP} is read by nobody: billing has no member there; 1 messages wait."
+        f"orders/0 on {GROUP} is not read: billing has no member there; 1 messages wait."
     )
     assert "members: none" in found["evidence"]
     assert (graph["cause"], graph["sentence"]) == ("NO_MEMBER", found["sentence"])

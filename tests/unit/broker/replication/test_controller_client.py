@@ -58,7 +58,7 @@ def client():
 async def test_who_asks_on_after_the_end_opens_no_connection(client, opened):
     client.close()
 
-    with pytest.raises(ConnectionError, match="any more"):
+    with pytest.raises(ConnectionError, match="no longer asks"):
         await client.replica_info(IDENTITY)
 
     assert opened == []
@@ -71,6 +71,6 @@ async def test_a_connection_that_is_being_opened_at_the_end_is_closed(client, op
     client.close()
     opened[0].may_answer.set()
 
-    with pytest.raises(ConnectionError, match="any more"):
+    with pytest.raises(ConnectionError, match="no longer asks"):
         await asking
     assert [one.is_open for one in opened] == [False]

@@ -71,7 +71,9 @@ class Replica:
     def read(self, size):
         data = b""
         while len(data) < size:
-            data += self.end.recv(size - len(data)) or pytest.fail("the master hung up")
+            data += self.end.recv(size - len(data)) or pytest.fail(
+                "the master closed the connection"
+            )
         return data
 
     def has_nothing(self):

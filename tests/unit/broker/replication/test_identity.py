@@ -125,7 +125,7 @@ def test_a_store_of_another_group_is_refused_and_left_alone_s24(files):
     run(files, ControllerDouble())
     before = files.path.read_bytes()
 
-    with pytest.raises(IdentityMismatch, match="give this broker a store of its own"):
+    with pytest.raises(IdentityMismatch, match="give this broker another store"):
         run(files, ControllerDouble(), group=("cluster-1", "broker-b"))
 
     assert files.path.read_bytes() == before

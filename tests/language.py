@@ -1,0 +1,99 @@
+"""What a text for people must not contain: habit words, and sentences that are too long.
+
+`texts_of_code` gives every text of a module: each string with two words or more, without
+docstrings, SQL and shell scripts. `texts_of_console` gives every text of the console, and
+`texts_of_api` every description in the schemas of both doors.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+CONSOLE_TEXTS: Final = ROOT / "frontend/src/app/locales/en.json"
+OPENAPI: Final = ROOT / "backend/api/rest/openapi.json"
+SCHEMA: Final = ROOT / "backend/api/graphql/schema.graphql"
+WORDS_MAX: Final = 25
+HABITS: Final = re.compile(
+    r"(?<![-\w])(told|tells?|telling|nobody|somebody|everybody|anybody|whoever|whom|anew|amid"
+    r"|counts|stock|the one (?:who|that)|of (?:its|their|his) own|good-bye)(?![-\w])",
+    re.IGNORECASE,
+)
+_SQL: Final = re.compile(r"\b(SELECT|INSERT INTO|UPDATE [\w{}]+\s+SET|DELETE FROM)\b")
+_SCRIPT: Final = re.compile(r"COMPREPLY|complete -c")
+_PLACEHOLDER: Final = "{}"
+
+
+def faults_of(text: str) -> list[str]:
+    """Name the habit words and the long sentences of a text."""
+    sentences = re.split(r"(?<=[.!?:;])\s+|\n\s*\n|\n    ", text)
+    return [
+        *(f"habit word {word!r}: {text}" for word in HABITS.findall(text)),
+        *(f"{len(one.split())} words: {one}" for one in sentences if len(one.split()) > WORDS_MAX),
+    ]
+
+
+def texts_of_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the content of every text in a module."""
+    tree = ast.parse(path.read_text())
+    for node, text in _strings(tree, frozenset(_docstrings(tree))):
+        if re.search(r"\w\W*\s\W*\w", text) and not _SQL.search(text) and not _SCRIPT.search(text):
+            yield node.lineno, text
+
+
+def texts_of_console(path: Path = CONSOLE_TEXTS) -> Iterator[tuple[str, str]]:
+    """Give the key and the content of every text of the console, without placeholders."""
+    yield from _leaves(json.loads(path.read_text()), "")
+
+
+def texts_of_api() -> Iterator[str]:
+    """Give every description in the OpenAPI document and in the schema of the graph."""
+    yield from _descriptions(json.loads(OPENAPI.read_text()))
+    yield from re.findall(r'"""(.+?)"""', SCHEMA.read_text(), re.DOTALL)
+
+
+def _descriptions(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, inner in node.items():
+            if key in {"description", "summary"} and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _descriptions(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _descriptions(inner)
+
+
+def _leaves(entries: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for key, inner in entries.items():
+        if isinstance(inner, dict):
+            yield from _leaves(inner, f"{prefix}{key}.")
+        else:
+            yield prefix + key, re.sub(r"\{\{\w+\}\}", _PLACEHOLDER, inner)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield id(node.value)
+
+
+def _strings(node: ast.AST, without: frozenset[int]) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(node, ast.JoinedStr):
+        yield node, "".join(_part(one) for one in node.values)
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                yield from _strings(part.value, without)
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, str) and id(node) not in without:
+            yield node, node.value
+    else:
+        for inner in ast.iter_child_nodes(node):
+            yield from _strings(inner, without)
+
+
+def _part(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else _PLACEHOLDER

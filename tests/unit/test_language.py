@@ -1,0 +1,79 @@
+"""Errors, plans, findings, command output, API descriptions and console texts are plain."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.language import (
+    ROOT,
+    WORDS_MAX,
+    faults_of,
+    texts_of_api,
+    texts_of_code,
+    texts_of_console,
+)
+
+PLANTED = '''
+"""Nobody reads the docstring of a module as a text."""
+
+def refuse(name):
+    """Nobody reads this either."""
+    if name is None:
+        raise ValueError("whoever asks is told")
+    why = f"topic {name} counts" " at once, and nobody waits"
+    raise ValueError(why, ("word " * 3) + "anew begins", {"told": ("told", "or tell")})
+
+SCRIPT = "SELECT told.name FROM told"
+'''
+
+
+def test_texts_of_code_are_found_wherever_they_stand(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(PLANTED)
+
+    assert [(line, text) for line, text in texts_of_code(module)] == [
+        (7, "whoever asks is told"),
+        (8, "topic {} counts at once, and nobody waits"),
+        (9, "anew begins"),
+        (9, "or tell"),
+    ]
+
+
+def test_texts_of_the_console_are_found_without_their_placeholders(tmp_path):
+    texts = tmp_path / "en.json"
+    texts.write_text('{"a": {"told": "by {{told}} brokers"}, "b": "Nobody"}')
+
+    assert list(texts_of_console(texts)) == [("a.told", "by {} brokers"), ("b", "Nobody")]
+
+
+def test_a_habit_word_and_a_long_sentence_are_faults():
+    assert [fault.partition(":")[0] for fault in faults_of(f"Nobody waits. {'a ' * 26}b.")] == [
+        "habit word 'Nobody'",
+        "27 words",
+    ]
+    assert faults_of(f"{'word ' * (WORDS_MAX - 1)}end. Broker 2 retells it.") == []
+
+
+def modules() -> list[Path]:
+    return sorted(path for root in ("backend", "workers") for path in (ROOT / root).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_texts_of_a_module_are_plain(path):
+    faults = [(line, one) for line, text in texts_of_code(path) for one in faults_of(text)]
+
+    assert faults == []
+
+
+def test_texts_of_the_console_are_plain():
+    texts = dict(texts_of_console())
+
+    assert len(texts) > 1_000
+    assert {key: faults for key, text in texts.items() if (faults := faults_of(text))} == {}
+
+
+def test_descriptions_of_the_api_are_plain():
+    texts = list(texts_of_api())
+
+    assert len(texts) > 400
+    assert [fault for text in texts for fault in faults_of(text)] == []
