@@ -239,4 +239,4 @@ async def test_it_is_waited_for_a_day_and_no_longer(client, awaiting, context, d
 
     assert (first, second) == (0, 1)
     ended = (await client.get(f"{OPS}/{held['id']}")).json()
-    assert (ended["state"], ended["outcome"]) == ("lapsed", "nobody approved it in time")
+    assert (ended["state"], ended["outcome"]) == ("lapsed", "it was not approved in time")

@@ -146,4 +146,4 @@ async def test_offsets_are_cloned_where_the_other_group_committed_and_taken_back
     assert offsets.of_topic("audit", "orders") == {0: 8}
     assert "Consumer group audit goes on in orders where billing is" in done.plan.summary
     assert "nobody has committed no offset in orders" in str(nowhere.value)
-    assert "where it is already" in str(itself.value)
+    assert "copy its own offsets" in str(itself.value)

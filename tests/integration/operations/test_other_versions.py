@@ -22,7 +22,7 @@ async def test_what_a_worker_does_not_know_ends_with_what_to_do_and_goes_on_once
     failed = await look(operation_id)
     assert failed.state is S.FAILED
     assert "count: workers of this version do not know it" in failed.outcome
-    assert "try it again" in failed.outcome
+    assert "then try again" in failed.outcome
     world.kinds = known
     await orders.retry_operation(operation_id, ANNA, world.context)
     await world.settle()
