@@ -19,7 +19,6 @@ from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
-from backend.services.broker_configs import PropertySource
 from backend.services.broker_statuses import StatusSource
 from backend.services.clients import ClientSource
 from backend.services.cluster_census import Censuses, CensusSource
@@ -34,6 +33,7 @@ from backend.services.passwords import PasswordVerifier
 from backend.services.queue_pauses import QueueSource
 from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
+from backend.services.sent_messages import SendTarget
 from backend.settings import ServerSettings
 
 
@@ -70,8 +70,8 @@ class BrokerSource(
     GroupDetailSource,
     HistorySource,
     PositionSource,
-    PropertySource,
     QueueSource,
+    SendTarget,
     StatusSource,
     Protocol,
 ):

@@ -14,6 +14,7 @@ from backend.clients.offset_requests import OffsetRequests
 from backend.clients.property_requests import PropertyRequests
 from backend.clients.queue_requests import QueueRequests
 from backend.clients.remoting_client import BrokerUnreachable
+from backend.clients.send_requests import SendRequests
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.replica_identity import Teller
 from backend.domain.replica_lag import LogPosition
@@ -40,6 +41,7 @@ class Brokers(
     OffsetRequests,
     PropertyRequests,
     QueueRequests,
+    SendRequests,
 ):
     """Speak to brokers over remoting connections that are kept open."""
 

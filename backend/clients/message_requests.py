@@ -175,6 +175,7 @@ def _message(group_name: str, record: Record) -> StoredMessage:
         size_bytes=record.size,
         properties=dict(record.properties),
         body=record.body,
+        flag=record.flag,
     )
 
 

@@ -1,4 +1,4 @@
-"""Show what a message is, how far groups are with it, and what its body shows."""
+"""Show what a message is, how far groups are with it, what its body shows, and what was sent."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from backend.domain.message import Delivery, DeliveryState, StoredMessage
 from backend.domain.message_body import BodyForm, ShownBody
+from backend.services.sent_messages import SendState, SentMessage
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64, Pairs, in_graph
 from backend.views.instants import told_instant
@@ -80,3 +81,25 @@ class BodyOut:
     def of(cls, shown: ShownBody) -> Self:
         """Show a body."""
         return copied(cls, shown)
+
+
+@in_graph("SentMessage")
+@dataclass(frozen=True, slots=True)
+class SentMessageOut:
+    """A message that was sent and is stored; `queue_offset` is null while its delay runs."""
+
+    state: SendState
+    message_id: str
+    unique_key: str
+    topic_name: str
+    broker_group_name: str
+    queue_id: int
+    queue_offset: Int64 | None
+    body_bytes: int
+    body_sha256: str
+    doubt: str | None
+
+    @classmethod
+    def of(cls, sent: SentMessage) -> Self:
+        """Show what was sent."""
+        return copied(cls, sent)

@@ -24,8 +24,9 @@ OF_NO_CLUSTER = {
     "backend.services.sessions": "who is signed in",
     "backend.services.api_tokens": "what programs sign in with",
     "backend.services.capacity": "a report is read from history",
+    "backend.services.sent_messages": "a message is data, whose body no journal may keep",
 }
-"""Modules whose use cases change something that is not of a cluster, and what."""
+"""Modules whose use cases change something that is no setting of a cluster, and what."""
 READERS = {"find_principal", "describe_operation", "find_moved_fact", "find_following"}
 CHANGING = [
     *((f"{method} {path}", found) for (method, path), found in rest_routes().items()

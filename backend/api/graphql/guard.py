@@ -43,7 +43,7 @@ REACHES: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(
         (
             *("auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "health", "locks"),
+            *("clusters", "events", "health", "locks", "sendMessage"),
             *("operation", "operations", "overview", "samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),

@@ -1,6 +1,8 @@
-"""Find messages in the graph: by id, by key, by time and offset."""
+"""Find messages in the graph: by id, by key, by time and offset; send one."""
 
+from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import strawberry
 
@@ -12,13 +14,39 @@ from backend.api.graphql.message_types import (
     MessageRange,
     Messages,
 )
+from backend.api.graphql.order_inputs import input_of
 from backend.api.graphql.pages import PageInfo
+from backend.api.graphql.views import graph_type
 from backend.api.instants import milliseconds_of
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
+from backend.domain.orders.message import SendMessage
 from backend.services import message_browsing
 from backend.services import messages as service
-from backend.views.messages import MessageOut
+from backend.services.operations.order_schema import read_order
+from backend.services.sent_messages import send_message
+from backend.views.messages import MessageOut, SentMessageOut
 from backend.views.unknown_brokers import UnknownBrokerOut
+
+SendMessageInput: Any = input_of(SendMessage)
+SentMessage: Any = graph_type(SentMessageOut)
+
+
+@strawberry.type
+class MessageMutation:
+    """Send messages."""
+
+    @strawberry.mutation
+    async def send_message(self, info: Info, message: SendMessageInput) -> SentMessage:
+        """Send one message at once; the audit keeps the size and the digest of its body only."""
+        api = info.context.api
+        sent = await send_message(
+            read_order(SendMessage, asdict(message)),
+            info.context.author,
+            database=api.database,
+            brokers=api.brokers,
+            clock=api.clock,
+        )
+        return SentMessageOut.of(sent)
 
 
 @strawberry.type

@@ -29,7 +29,7 @@ from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.health import HealthQuery
 from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
 from backend.api.graphql.locks import LockQuery
-from backend.api.graphql.messages import MessageQuery
+from backend.api.graphql.messages import MessageMutation, MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
@@ -146,7 +146,7 @@ class Query(
 
 
 @strawberry.type
-class Mutation(OperationMutation, AccessMutation):
+class Mutation(OperationMutation, AccessMutation, MessageMutation):
     """Ask for a change."""
 
     @strawberry.mutation

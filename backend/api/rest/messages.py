@@ -1,16 +1,22 @@
-"""Answer messages over REST: by id, by key, by time and offset."""
+"""Answer messages over REST: by id, by key, by time and offset; send one."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import RootModel
+from pydantic.config import ConfigDict
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor, encode_cursor
 from backend.api.instants import milliseconds_of
-from backend.api.rest.errors import NOT_FOUND, SILENT
+from backend.api.permissions import reaches
+from backend.api.rest.errors import NOT_FOUND, SILENT, refused_with
+from backend.api.rest.operations import Asker, schema_of
 from backend.api.rest.pages import After
+from backend.domain.access import Reach
+from backend.domain.orders.message import SendMessage
 from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import (
@@ -20,8 +26,10 @@ from backend.services.messages import (
     find_messages,
     get_message,
 )
+from backend.services.operations.order_schema import read_order
+from backend.services.sent_messages import send_message
 from backend.views.copying import copied
-from backend.views.messages import DeliveryOut, MessageOut
+from backend.views.messages import DeliveryOut, MessageOut, SentMessageOut
 from backend.views.unknown_brokers import UnknownBrokerOut
 
 router = APIRouter(tags=["messages"])
@@ -35,6 +43,17 @@ Key = Annotated[str, Query(min_length=1, max_length=1_000)]
 TopicOfId = Annotated[
     str | None, Query(max_length=300, description="Needed for an id that its sender made.")
 ]
+
+
+def _refer(schema: dict[str, Any]) -> None:
+    schema.clear()
+    schema["$ref"] = schema_of(SendMessage)
+
+
+class SendIn(RootModel[dict[str, Any]]):
+    """Ask for a message to be sent."""
+
+    model_config = ConfigDict(json_schema_extra=_refer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +181,20 @@ async def show_message(
         consumer_group_count=found.group_count,
         unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
     )
+
+
+@router.post("/messages", status_code=201, responses={**SILENT, **refused_with(409)})
+@reaches(Reach.KEPT)
+async def send(given: SendIn, context: Context, author: Asker) -> SentMessageOut:
+    """Send one message at once; the audit keeps the size and the digest of its body only.
+
+    An answer of 502 says that it may be stored. Nothing sends it a second time.
+    """
+    sent = await send_message(
+        read_order(SendMessage, given.root),
+        author,
+        database=context.database,
+        brokers=context.brokers,
+        clock=context.clock,
+    )
+    return SentMessageOut.of(sent)

@@ -26,6 +26,7 @@ from backend.domain.operation import (
     Wish,
 )
 from backend.domain.operation_actions import Action
+from backend.domain.orders.message import SendMessage
 from backend.domain.plan import Agreement, CheckVerdict, Risk
 from backend.services.operations import approvals, following, orders
 from backend.services.operations.kind import OperationRequest
@@ -192,8 +193,14 @@ class FactsOut(BaseModel):
 
 
 def describe_parameters() -> dict[str, Any]:
-    """Return JSON Schema of the parameters of all kinds, by the names of their orders."""
-    return describe_orders([kind.order_type for kind in KINDS.values()], _SCHEMA + "{name}")
+    """Return JSON Schema of all orders, by their names."""
+    order_types = [SendMessage, *(kind.order_type for kind in KINDS.values())]
+    return describe_orders(order_types, _SCHEMA + "{name}")
+
+
+def schema_of(order_type: type[Any]) -> str:
+    """Say where in the OpenAPI document an order is described."""
+    return _SCHEMA + order_type.__name__
 
 
 def _by_kind(schema: dict[str, Any]) -> None:
@@ -203,7 +210,7 @@ def _by_kind(schema: dict[str, Any]) -> None:
             "title": name,
             "properties": {
                 "kind": {"const": name},
-                "parameters": {"$ref": _SCHEMA + kind.order_type.__name__},
+                "parameters": {"$ref": schema_of(kind.order_type)},
             },
         }
         for name, kind in KINDS.items()

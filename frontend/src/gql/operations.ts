@@ -25,6 +25,10 @@ export type ApiTokenInput = {
   role: Role;
 };
 
+export type BodyEncoding =
+  | 'BASE64'
+  | 'TEXT';
+
 export type BodyForm =
   | 'AUTO'
   | 'HEX'
@@ -262,6 +266,11 @@ export type LockHolder =
   | 'CONNECTED'
   | 'GONE';
 
+export type MessagePropertyInput = {
+  name: string;
+  value: string;
+};
+
 export type MessageRange = {
   begin?: string | null | undefined;
   end?: string | null | undefined;
@@ -416,6 +425,23 @@ export type Role =
   | 'ADMIN'
   | 'OPERATOR'
   | 'VIEWER';
+
+export type SendMessageInput = {
+  body: string;
+  bodyEncoding?: BodyEncoding;
+  brokerGroupName?: string | null | undefined;
+  clusterName: string;
+  delayLevel?: number | null | undefined;
+  keys?: Array<string>;
+  properties?: Array<MessagePropertyInput>;
+  queueId?: number | null | undefined;
+  tag?: string | null | undefined;
+  topicName: string;
+};
+
+export type SendState =
+  | 'STORED'
+  | 'UNCONFIRMED';
 
 export type Severity =
   | 'CRITICAL'
@@ -761,6 +787,13 @@ export type MessageBodyQueryVariables = Exact<{
 
 
 export type MessageBodyQuery = { messageBody: { form: BodyForm, content: string, isCut: boolean, storedBytes: number, sizeBytes: number | null, shownBytes: number, compression: string | null, note: string | null } | null };
+
+export type SendMessageMutationVariables = Exact<{
+  message: SendMessageInput;
+}>;
+
+
+export type SendMessageMutation = { sendMessage: { state: SendState, messageId: string, uniqueKey: string, brokerGroupName: string, queueId: number, queueOffset: string | null, bodyBytes: number, bodySha256: string, doubt: string | null } };
 
 export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
 
@@ -2365,6 +2398,21 @@ export const MessageBodyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<MessageBodyQuery, MessageBodyQueryVariables>;
+export const SendMessageDocument = new TypedDocumentString(`
+    mutation SendMessage($message: SendMessageInput!) {
+  sendMessage(message: $message) {
+    state
+    messageId
+    uniqueKey
+    brokerGroupName
+    queueId
+    queueOffset
+    bodyBytes
+    bodySha256
+    doubt
+  }
+}
+    `) as unknown as TypedDocumentString<SendMessageMutation, SendMessageMutationVariables>;
 export const OperationsDocument = new TypedDocumentString(`
     query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
   operations(

@@ -6,6 +6,8 @@ import {
   MessageDocument,
   MessagesDocument,
   type MessagesQuery,
+  SendMessageDocument,
+  type SendMessageInput,
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { type Answer, ask, demand } from '@/lib/graphql';
@@ -133,3 +135,9 @@ export function messageBodyOf(
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** Sends one message; it is never tried again by itself, since the first one may be stored. */
+export const sendOne = {
+  mutationFn: (message: SendMessageInput) => ask(SendMessageDocument, { message }),
+  retry: false,
+};
