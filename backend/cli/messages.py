@@ -31,6 +31,7 @@ message = App(
     name=["message", "messages"], help="Find, show and send messages, and follow a topic."
 )
 message.command("backend.cli.message_orders:send_message", name="send")
+message.command("backend.cli.dead_letters:dlq", name="dlq")
 
 Form = Annotated[BodyForm, WORDS]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]

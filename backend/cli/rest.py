@@ -39,6 +39,7 @@ LISTS: Final[Mapping[str, str]] = {
     "client_not_found": "regent client list",
     "cluster_not_found": "regent cluster list",
     "consumer_group_not_found": "regent group list",
+    "dead_letters_not_found": "regent message dlq list GROUP",
     "lock_not_found": "regent lock list",
     "message_not_found": "regent message find TOPIC --key KEY",
     "operation_not_found": "regent operation list",

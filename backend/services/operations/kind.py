@@ -80,12 +80,14 @@ class StepRun:
     """Hold one attempt at a step: whose it is, its fencing number and the value before it.
 
     `key` is the same for every attempt at the step, so that an effect can be told from another's.
+    `is_repeated` says that an attempt before it was begun, which may have had its effect.
     """
 
     operation: Operation
     position: int
     fence: int
     before: Value
+    is_repeated: bool = False
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
-"""A person sends a message."""
+"""A person sends a message, and has dead letters of a group sent again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,16 +6,23 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import expect
+from regent_engine import parse_offset_message_id
 
 from tests.system.browser.console_page import ConsolePage
+from tests.system.browser.group_orders import END_TIMEOUT_MS, state_of
+from tests.system.browser.ordered_consumers import member
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import administrator
-from tests.system.groups import send
+from tests.system.groups import SEND_MESSAGE_V2, send, send_header
+from tests.system.peer import peer
 from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 BROKER_GROUP = "broker-a"
+CONSUMER_GROUP = "billing-of-letters"
+DEAD, RETRY = f"%25DLQ%25{CONSUMER_GROUP}", f"%25RETRY%25{CONSUMER_GROUP}"
+CONSUMER_SEND_MSG_BACK = 36
 SUCCESS = 0
 
 
@@ -37,6 +44,18 @@ def await_messages(client: httpx.Client, topic: str, count: int) -> list[dict[st
         what=lambda: f"{messages_of(client, topic)}",
     )
     return messages_of(client, topic)
+
+
+def make_dead_letters(address: str, topic: str, count: int) -> None:
+    """Have a group give up some messages at once."""
+    with member(address, CONSUMER_GROUP, topic, "one"), peer(address) as producer:
+        for number in range(count):
+            sent = producer.ask(SEND_MESSAGE_V2, send_header(topic), b"letter %d" % number)
+            assert sent.code == SUCCESS, sent.remark
+            position = parse_offset_message_id(sent.ext["msgId"])[2]
+            back = {"offset": str(position), "group": CONSUMER_GROUP, "delayLevel": "-1"}
+            answer = producer.ask(CONSUMER_SEND_MSG_BACK, back)
+            assert answer.code == SUCCESS, answer.remark
 
 
 def test_a_message_is_sent_from_its_topics_page_and_found_there(
@@ -75,3 +94,49 @@ def test_a_message_is_sent_from_its_topics_page_and_found_there(
     assert entries[0]["details"]["message_id"] == message_id
     assert "4711" not in str(entries[0]["details"]["body_sha256"])
     assert console.complaints == []
+
+
+def test_a_dead_letter_that_is_chosen_is_sent_again_and_then_all_others(
+    console: ConsolePage, cluster: Cluster, client: httpx.Client
+):
+    make_dead_letters(cluster.broker(BROKER_GROUP).address, "letters", 3)
+    letters = await_messages(client, DEAD, 3)
+    page = console.page
+    console.open(f"/consumer-groups/{CONSUMER_GROUP}")
+    table = console.table("Dead letters")
+    expect(table.get_by_role("row")).to_have_count(4)
+    console.await_live()
+    console.look("dead-letters")
+
+    page.get_by_role("checkbox", name=f"Choose {letters[1]['message_id']}").check()
+    page.get_by_role("button", name="Resend one…").click()
+    resend(console, 1)
+    assert [copied(one) for one in await_messages(client, RETRY, 1)] == [letters[1]["message_id"]]
+
+    console.open(f"/consumer-groups/{CONSUMER_GROUP}")
+    page.get_by_role("button", name="Resend all…").click()
+    # What was sent before is left out.
+    resend(console, 2)
+
+    copies = await_messages(client, RETRY, 3)
+    assert sorted(copied(one) for one in copies) == sorted(one["message_id"] for one in letters)
+    assert all(one["properties"]["RETRY_TOPIC"] == "letters" for one in copies)
+    assert console.complaints == []
+
+
+def copied(copy: dict[str, Any]) -> str:
+    return str(copy["properties"]["REGENT_DEAD_LETTER"])
+
+
+def resend(console: ConsolePage, count: int) -> None:
+    """Plan what the open form says, confirm it and see it done."""
+    page = console.page
+    dialog = page.get_by_role("dialog", name=f"Resend dead letters of {CONSUMER_GROUP}")
+    console.expect_open(dialog)
+    dialog.get_by_role("button", name="Plan it").click()
+    summary = f"Send {count} dead letters of consumer group {CONSUMER_GROUP} to %RETRY%"
+    expect(console.heading(f"{summary}{CONSUMER_GROUP}")).to_be_visible()
+    page.get_by_label(f"Type the name {CONSUMER_GROUP}").fill(CONSUMER_GROUP)
+    page.get_by_label("Reason, which stands in the audit").fill("the cause is removed")
+    page.get_by_role("button", name="Carry it out").click()
+    expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)

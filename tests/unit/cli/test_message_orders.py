@@ -10,7 +10,7 @@ import pytest
 from backend.cli.app import run
 from backend.cli.errors import ExitCode
 from tests.unit.cli.fake_server import refusal
-from tests.unit.cli.test_orders import sent
+from tests.unit.cli.test_orders import operation, sent
 from tests.unit.cli.test_replicas import page
 
 SENT = {
@@ -122,6 +122,45 @@ def test_a_message_that_is_not_confirmed_is_shown_and_ends_as_unknown(east, caps
 
     assert code == ExitCode.OUTCOME_UNKNOWN
     assert "did not confirm in time (flush_slave_timeout)" in capsys.readouterr().err
+
+
+def test_dead_letters_are_listed_with_the_topic_they_come_from(east, capsys):
+    letter = {
+        "message_id": "AA",
+        "group_name": "broker-a",
+        "queue_offset": 7,
+        "stored_at": "2026-03-02T12:00:00Z",
+        "reconsume_times": 16,
+        "keys": ["k"],
+        "properties": {"RETRY_TOPIC": "orders"},
+    }
+    path = "/clusters/east/topics/%25DLQ%25billing/messages"
+    east.on("GET", path, {"items": [letter], "next": "x", "has_more": False, "unknown": []})
+
+    assert run(["message", "dlq", "list", "billing"]) == ExitCode.DONE
+
+    [_, row] = capsys.readouterr().out.splitlines()
+    assert row.split()[-3:] == ["orders", "16", "k"]
+
+
+def test_dead_letters_are_resent_as_an_operation(east):
+    east.on("POST", "/operations", operation())
+    words = ["AA", "BB", "--destination", "topic", "--limit", "5", "--rate", "2", "--again"]
+
+    assert run(["message", "dlq", "resend", "billing", *words, "--dry-run"]) == ExitCode.DONE
+
+    assert dict(sent(east))["/operations"] == {
+        "kind": "resend_dead_letters",
+        "parameters": {
+            "cluster_name": "east",
+            "consumer_group_name": "billing",
+            "message_ids": ["AA", "BB"],
+            "destination": "topic",
+            "count_max": 5,
+            "messages_per_second": 2,
+            "includes_resent": True,
+        },
+    }
 
 
 def test_the_sent_message_is_data_for_programs(east, capsys):

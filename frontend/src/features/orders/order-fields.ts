@@ -27,6 +27,7 @@ export type Known = {
 
 /** The keys of the words for the choices of a field; others are shown as they are. */
 const wordsOfChoices: Record<string, (value: string) => string> = {
+  destination: (value) => `deadLetterDestination.${value}`,
   messageType: (value) => `messageType.${value}`,
 };
 
