@@ -32,6 +32,7 @@ BY_HAND: Final = (
     ("DELETE /operations/{operation_id}/lease", "break_operation_lease"),
     *VERB_ROWS,
     ("POST /capacity/reports", "request_capacity_report"),
+    ("POST /messages", "send_message"),
     ("PUT /session/password", "change_password"),
     ("DELETE /sessions", "end_sessions"),
     ("DELETE /sessions/{session_id}", "end_session"),

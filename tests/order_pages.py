@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from backend.domain.orders.message import SendMessage
 from backend.domain.orders.parameter import Field, fields_of
 from backend.services.operations.kinds import KINDS
 from tests.marked_regions import rewritten_region
@@ -18,6 +19,9 @@ from tests.marked_regions import rewritten_region
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "operations.md"
 FORMS = ROOT / "frontend" / "src" / "features" / "orders" / "orders.json"
+ORDERS = {**{name: kind.order_type for name, kind in KINDS.items()}, "send_message": SendMessage}
+"""The orders of all kinds of operations, and the one that is carried out at once."""
+
 BEGIN, END = "<!-- written by make orders: begin -->\n", "<!-- end -->\n"
 
 
@@ -27,7 +31,7 @@ def rewritten(page: str) -> str:
 
 
 def table() -> str:
-    """Write a row for every parameter of every kind."""
+    """Write a row for every parameter of every order."""
     head = "| kind | parameter | allowed values | default | meaning |\n|---|---|---|---|---|\n"
     return head + "".join(f"| {' | '.join(cells)} |\n" for cells in _rows())
 
@@ -37,17 +41,17 @@ def forms() -> str:
     described = {
         _camel(name): {
             _camel(one.name): _form(one)
-            for one in fields_of(kind.order_type)
+            for one in fields_of(order_type)
             if not one.about.for_undo and not is_dataclass(one.type)
         }
-        for name, kind in KINDS.items()
+        for name, order_type in ORDERS.items()
     }
     return json.dumps(described, indent=2) + "\n"
 
 
 def _rows() -> Iterator[tuple[str, ...]]:
-    for name, kind in KINDS.items():
-        for number, one in enumerate(fields_of(kind.order_type)):
+    for name, order_type in ORDERS.items():
+        for number, one in enumerate(fields_of(order_type)):
             text = one.about.text.replace("|", "\\|")
             shown = f"`{name}`" if number == 0 else ""
             yield shown, f"`{one.name}`", _allowed(one), _default(one), text

@@ -84,7 +84,11 @@ COMMANDS: Final = (
     ("queue queues", "locks:queue", "Explain why consumer groups do not read queues."),
     ("group groups", "nouns.group:group", "Show, create, change and delete consumer groups."),
     ("client clients", "clients:client", "Show connected producers and consumers."),
-    ("message messages", "messages:message", "Find and show messages, and follow a topic."),
+    (
+        "message messages",
+        "messages:message",
+        "Find, show and send messages, and follow a topic.",
+    ),
     ("offset offsets", "offsets:offset", "Change the offsets of consumer groups."),
     ("capacity", "capacity:capacity", "Create and show capacity reports."),
     (

@@ -1,4 +1,4 @@
-"""The commands `regent message …`: find messages, look at them, follow a topic."""
+"""The commands `regent message …`: find messages, look at them, follow a topic, send one."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,11 @@ from backend.domain.message_body import BodyForm
 PAGE_SIZE: Final = 100
 FOUND_COUNT_MAX: Final = 64
 
-message = App(name=["message", "messages"], help="Find and show messages, and follow a topic.")
+message = App(
+    name=["message", "messages"], help="Find, show and send messages, and follow a topic."
+)
+message.command("backend.cli.message_orders:send_message", name="send")
+message.command("backend.cli.dead_letters:dlq", name="dlq")
 
 Form = Annotated[BodyForm, WORDS]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]

@@ -1,4 +1,4 @@
-"""Make commands that order a change from the orders themselves: options, bounds and their help.
+"""Make commands that give an order from the orders themselves: options, bounds and their help.
 
 A function that is decorated gives the command's text by its docstring. What was typed comes to it
 by the names of the order's fields; it returns the order's parameters.
@@ -21,6 +21,8 @@ from backend.domain.orders.parameter import Field, fields_of, kind_name
 
 REQUIRED: Final = inspect.Parameter.empty
 CLUSTER_TEXT: Final = "Name of the cluster. Default: the only cluster."
+PLANNED: Final = ("cluster", "ordering", "options")
+"""The options of every command that orders an operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class Given:
 
 
 Complete = Callable[[Given], Mapping[str, Any]]
+Act = Callable[[Given, Mapping[str, Any]], None]
 
 
 def orders(
@@ -80,6 +83,36 @@ def orders(
     their place, with their words. `own` are options of the command itself: in place of that of a
     field, which may have none, or behind all others.
     """
+    kind = kind_name(order_type)
+
+    def plan(given: Given, parameters: Mapping[str, Any]) -> None:
+        order_change(given.client, kind, parameters, given.ordering, is_json=given.is_json)
+
+    return acts(
+        order_type,
+        target,
+        plan,
+        places=places,
+        own=own,
+        cluster_text=cluster_text,
+        common=PLANNED,
+    )
+
+
+def acts(
+    order_type: type[Any],
+    target: Callable[[Mapping[str, Any]], str],
+    act: Act,
+    *,
+    places: Mapping[str, Option | str],
+    own: Mapping[str, Option | None] | None = None,
+    cluster_text: str = CLUSTER_TEXT,
+    common: tuple[str, ...] = ("cluster", "options"),
+) -> Callable[[Complete], Callable[..., None]]:
+    """Make a function a command that does at once what an order says, as `orders` does.
+
+    `act` is given the order's parameters; `common` are the options that it shares with others.
+    """
     by_name = {one.name: one for one in fields_of(order_type)}
     placed = {name: _placed(one, by_name.get(name)) for name, one in places.items()}
     offered: dict[str, Option | None] = {
@@ -87,9 +120,8 @@ def orders(
     }
     offered |= own or {}
     named = {name: one for name, one in offered.items() if one is not None and name not in placed}
-    signature = _signature(placed, named, cluster_text)
+    signature = _signature(placed, named, cluster_text, common)
     names = {one.word: name for name, one in (placed | named).items()}
-    kind = kind_name(order_type)
     lists = {one.name for one in by_name.values() if one.is_list}
 
     def decorate(complete: Complete) -> Callable[..., None]:
@@ -97,7 +129,9 @@ def orders(
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             typed = dict(bound.arguments)
-            cluster, ordering, options = (typed.pop(one) for one in _COMMON)
+            shared = {one: typed.pop(one) for one in common}
+            cluster, options = shared["cluster"], shared["options"]
+            ordering = shared.get("ordering", Ordering())
             values = {
                 name: [] if value is None and name in lists else value
                 for name, value in ((names[word], value) for word, value in typed.items())
@@ -110,13 +144,13 @@ def orders(
                     parameters = {"cluster_name": given.choose_cluster(), **parameters}
                 what = f"{target(parameters)} of cluster {parameters['cluster_name']}"
                 print_note(f"target: {what} at {client.target.server}")
-                order_change(client, kind, parameters, ordering, is_json=is_json)
+                act(given, parameters)
 
         command.__name__, command.__doc__ = complete.__name__, complete.__doc__
         command.__annotations__ = {
             one.name: one.annotation for one in signature.parameters.values()
         }
-        command.kind = kind  # type: ignore[attr-defined]  # so that tests find it
+        command.kind = kind_name(order_type)  # type: ignore[attr-defined]  # so that tests find it
         command.__signature__ = signature  # type: ignore[attr-defined]  # as inspect reads it
         return command
 
@@ -154,9 +188,6 @@ def field_of(order_type: type[Any], name: str) -> Field:
     return next(one for one in fields_of(order_type) if one.name == name)
 
 
-_COMMON: Final = ("cluster", "ordering", "options")
-
-
 def _is_offered(field: Field) -> bool:
     # The cluster and the loss have options that all commands share.
     return not field.about.for_undo and field.name not in {"cluster_name", "accepts_loss"}
@@ -170,17 +201,26 @@ def _placed(one: Option | str, field: Field | None) -> Option:
 
 
 def _signature(
-    placed: Mapping[str, Option], named: Mapping[str, Option], cluster_text: str
+    placed: Mapping[str, Option],
+    named: Mapping[str, Option],
+    cluster_text: str,
+    common: tuple[str, ...],
 ) -> inspect.Signature:
     places, rest = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL
     option = inspect.Parameter.KEYWORD_ONLY
-    cluster = Annotated[ClusterName, Parameter(help=cluster_text)]
+    shared: dict[str, tuple[Any, Any]] = {
+        "cluster": (None, Annotated[ClusterName, Parameter(help=cluster_text)]),
+        "ordering": (Ordering(), Ordering),
+        "options": (Options(), Options),
+    }
     return inspect.Signature(
         [
             *(one.read_as(rest if one.takes_rest else places) for one in placed.values()),
             *(one.read_as(option) for one in named.values()),
-            inspect.Parameter("cluster", option, default=None, annotation=cluster),
-            inspect.Parameter("ordering", option, default=Ordering(), annotation=Ordering),
-            inspect.Parameter("options", option, default=Options(), annotation=Options),
+            *(
+                inspect.Parameter(name, option, default=default, annotation=annotation)
+                for name, (default, annotation) in shared.items()
+                if name in common
+            ),
         ]
     )

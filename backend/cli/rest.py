@@ -39,6 +39,7 @@ LISTS: Final[Mapping[str, str]] = {
     "client_not_found": "regent client list",
     "cluster_not_found": "regent cluster list",
     "consumer_group_not_found": "regent group list",
+    "dead_letters_not_found": "regent message dlq list GROUP",
     "lock_not_found": "regent lock list",
     "message_not_found": "regent message find TOPIC --key KEY",
     "operation_not_found": "regent operation list",
@@ -49,6 +50,9 @@ LISTS: Final[Mapping[str, str]] = {
     "user_not_found": "regent user list",
 }
 """What shows the names there are, by the code of what names none."""
+
+SEND_UNANSWERED: Final = "send_unanswered"
+"""The code of a message that may be stored."""
 
 # What was asked for may have happened all the same.
 _AFTER_SENDING: Final = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
@@ -211,6 +215,8 @@ class RestClient:
     def _refusal(self, response: httpx.Response) -> CommandError:
         told = _told(response)
         status = response.status_code
+        if json_object(response).get("code") == SEND_UNANSWERED:
+            return _unknown_send(json_object(response))
         next_step = LISTS.get(str(json_object(response).get("code")))
         if status == HTTPStatus.UNAUTHORIZED:
             next_step = self.target.login
@@ -256,6 +262,15 @@ def _not_a_text(text: str) -> CommandError:
         why="it can't be sent to a control plane",
         next_step="check the arguments, and the encoding of the terminal",
         exit_code=ExitCode.USAGE,
+    )
+
+
+def _unknown_send(problem: Mapping[str, Any]) -> CommandError:
+    topic, key = problem["facts"]["topic_name"], problem["facts"]["unique_key"]
+    return CommandError(
+        str(problem["detail"]),
+        next_step=f"regent message find {topic} --unique-key {key}",
+        exit_code=ExitCode.OUTCOME_UNKNOWN,
     )
 
 

@@ -36,6 +36,7 @@ class StoredMessage:
     size_bytes: int
     properties: Mapping[str, str]
     body: bytes = field(repr=False)
+    flag: int = 0
 
     @property
     def unique_key(self) -> str | None:

@@ -1,6 +1,9 @@
-"""Say what of a search for messages was refused, and what it did not find."""
+"""Say what of a search for messages was refused, what it did not find, and what is not sent."""
 
 # ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+
+from collections.abc import Mapping
+from typing import Any
 
 from backend.domain.errors import DomainError, ErrorKind
 
@@ -32,3 +35,73 @@ class ClientNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     def __init__(self, cluster_name: str, client_id: str) -> None:
         super().__init__(f"no client {client_id!r} is connected in cluster {cluster_name!r}")
         self.cluster_name, self.client_id = cluster_name, client_id
+
+
+class InvalidMessage(DomainError, kind=ErrorKind.INVALID):
+    """A message can't be sent as it was given; `parameter` of the order says what is wrong."""
+
+    code = "invalid_message"
+
+    def __init__(self, parameter: str, why: str) -> None:
+        super().__init__(f"the message can't be sent; {parameter}: {why}")
+        self.parameter = parameter
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the parameter."""
+        return {"parameter": self.parameter}
+
+
+class NoQueueForMessage(DomainError, kind=ErrorKind.CONFLICT):
+    """No broker group that is meant takes a message of the topic; nothing was sent."""
+
+    code = "no_queue_for_message"
+
+    def __init__(
+        self, topic_name: str, refusals: Mapping[str, str], broker_group_name: str | None
+    ) -> None:
+        told = "; ".join(f"{name}: {why}" for name, why in sorted(refusals.items()))
+        if not told:
+            told = f"{broker_group_name or 'no broker group'} holds no queue of it"
+        super().__init__(
+            f"no broker group takes a message of topic {topic_name!r} ({told}): see the topic's"
+            " queues and the health of the brokers"
+        )
+        self.topic_name, self.refusals = topic_name, dict(refusals)
+
+
+class MessageRefused(DomainError, kind=ErrorKind.CONFLICT):
+    """A broker has refused a message, and has not stored it."""
+
+    code = "message_refused"
+
+    def __init__(self, broker_group_name: str, stock_code: int, remark: str) -> None:
+        super().__init__(
+            f"{broker_group_name} has refused the message and not stored it: {remark}"
+            f" (code {stock_code})"
+        )
+        self.stock_code = stock_code
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return stock's response code."""
+        return {"stock_code": self.stock_code}
+
+
+class SendUnanswered(DomainError, kind=ErrorKind.UNAVAILABLE):
+    """Whether a message is stored is not known, since the broker has not said so."""
+
+    code = "send_unanswered"
+
+    def __init__(self, topic_name: str, unique_key: str, broker_group_name: str, why: str) -> None:
+        super().__init__(
+            f"{broker_group_name} has not said whether it stored the message ({why}): it may be"
+            f" stored. Look for its unique id {unique_key} in topic {topic_name!r} before you"
+            " send it again"
+        )
+        self.topic_name, self.unique_key = topic_name, unique_key
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what the message can be found by."""
+        return {"topic_name": self.topic_name, "unique_key": self.unique_key}

@@ -120,6 +120,19 @@ class IdempotencyKeyReused(DomainError, kind=ErrorKind.REUSED):
         self.key = key
 
 
+class DeadLettersNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """A consumer group has no dead letters that could be sent again."""
+
+    code = "dead_letters_not_found"
+
+    def __init__(self, cluster_name: str, consumer_group_name: str, why: str) -> None:
+        super().__init__(
+            f"consumer group {consumer_group_name!r} of cluster {cluster_name!r} has no dead letter"
+            f" to send: {why}"
+        )
+        self.cluster_name, self.consumer_group_name = cluster_name, consumer_group_name
+
+
 class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No broker that answered holds such a lock."""
 

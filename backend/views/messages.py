@@ -1,4 +1,4 @@
-"""Show what a message is, how far groups are with it, and what its body shows."""
+"""Show what a message is, how far groups are with it, what its body shows, and what was sent."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +9,7 @@ from backend.domain.message_body import BodyForm, ShownBody
 from backend.services.message_browsing import MessagePage
 from backend.services.message_deliveries import Deliveries
 from backend.services.messages import FoundMessages
+from backend.services.sent_messages import SendState, SentMessage
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, NamedInGraph, Pairs, in_graph
 from backend.views.instants import told_instant
@@ -129,3 +130,20 @@ class BodyOut(Copied[ShownBody]):
     shown_bytes: int
     compression: str | None
     note: str | None
+
+
+@in_graph("SentMessage")
+@dataclass(frozen=True, slots=True)
+class SentMessageOut(Copied[SentMessage]):
+    """A message that was sent and is stored; `queue_offset` is null while its delay runs."""
+
+    state: SendState
+    message_id: str
+    unique_key: str
+    topic_name: str
+    broker_group_name: str
+    queue_id: int
+    queue_offset: Int64 | None
+    body_bytes: int
+    body_sha256: str
+    doubt: str | None

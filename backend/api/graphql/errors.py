@@ -29,6 +29,8 @@ _FACT_NAMES: Final = {
     "stock_code": "stockCode",
     "oldest_number": "oldestNumber",
     "newest_number": "newestNumber",
+    "topic_name": "topicName",
+    "unique_key": "uniqueKey",
 }
 INVALID_INPUT: Final = "invalid_input"
 INTERNAL: Final = "internal"

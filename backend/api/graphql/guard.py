@@ -41,7 +41,7 @@ REACHES: Final[Mapping[str, Reach]] = {
     **{one.root_field: one.reach for one in list_questions() if one.root_field},
     **dict.fromkeys(
         (
-            *("events", "samples", "topologyChanged"),
+            *("events", "samples", "topologyChanged", "sendMessage"),
             *("planOperation", "confirmOperation", "approveOperation", "declineOperation"),
             *(to_camel_case(verb.mutation) for verb in VERBS),
             "breakOperationLease",

@@ -1,14 +1,23 @@
-"""Find one message in the graph, and load how far groups are with it."""
+"""Find one message in the graph, load how far groups are with it, and send one."""
+
+from dataclasses import asdict
+from typing import Any
 
 import strawberry
 
 from backend.api.graphql.context import Info
-from backend.api.graphql.views import shown, shows
+from backend.api.graphql.order_inputs import input_of
+from backend.api.graphql.views import answers, shown, shows
 from backend.domain import message as domain
 from backend.domain.message_errors import MessageNotFound
+from backend.domain.orders.message import SendMessage
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import get_message
-from backend.views.messages import DeliveriesOut, MessageOut
+from backend.services.operations.order_schema import read_order
+from backend.services.sent_messages import send_message
+from backend.views.messages import DeliveriesOut, MessageOut, SentMessageOut
+
+SendMessageInput: Any = input_of(SendMessage)
 
 
 @strawberry.type
@@ -27,6 +36,24 @@ class MessageDetail:
             self.cluster_name, self.model, database=api.database, brokers=api.brokers
         )
         return DeliveriesOut.of(found)
+
+
+@strawberry.type
+class MessageMutation:
+    """Send messages."""
+
+    @answers(SentMessageOut)
+    async def send_message(self, info: Info, message: SendMessageInput) -> SentMessageOut:
+        """Send one message at once; the audit keeps the size and the digest of its body only."""
+        api = info.context.api
+        sent = await send_message(
+            read_order(SendMessage, asdict(message)),
+            info.context.author,
+            database=api.database,
+            brokers=api.brokers,
+            clock=api.clock,
+        )
+        return SentMessageOut.of(sent)
 
 
 @strawberry.type

@@ -10,6 +10,8 @@ import strawberry
 
 from backend.api.graphql.scalars import Int64
 from backend.domain.offset_reset import Position, ResetMode
+from backend.domain.orders.dead_letter import Destination
+from backend.domain.orders.message import BodyEncoding
 from backend.domain.orders.parameter import Field, fields_of
 from backend.domain.orders.replica_group import Mode
 from backend.domain.protection import ResourceKind
@@ -17,6 +19,8 @@ from backend.domain.topic_layout import MessageType
 from backend.services.operations.kinds import KINDS
 
 ENUM_NAMES: Final[dict[type[Enum], str]] = {
+    BodyEncoding: "BodyEncoding",
+    Destination: "DeadLetterDestination",
     MessageType: "TopicMessageType",
     Position: "OffsetPosition",
     ResourceKind: "ProtectedKind",

@@ -28,7 +28,7 @@ from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
-from backend.api.graphql.messages import MessageQuery
+from backend.api.graphql.messages import MessageMutation, MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation, OperationVerbs
 from backend.api.graphql.questions import build_question_type
 from backend.api.graphql.scalars import INT64, Int64
@@ -66,7 +66,7 @@ class Query(
 
 
 @strawberry.type
-class Mutation(OperationMutation, OperationVerbs, AccessMutation):  # type: ignore[misc]  # made at run time
+class Mutation(OperationMutation, OperationVerbs, AccessMutation, MessageMutation):  # type: ignore[misc]  # made at run time
     """Ask for a change."""
 
     @answers(CapacityReportOut)

@@ -10,6 +10,7 @@ from backend.api.rest import (
     audit,
     capacity,
     events,
+    messages,
     operations,
     sessions,
     users,
@@ -24,7 +25,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users),
         *(capacity, operations),
-        *(audit, events),
+        *(audit, events, messages),
     )
     for resource in resources:
         guarded.include_router(resource.router)

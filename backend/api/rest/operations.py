@@ -16,6 +16,7 @@ from backend.domain.operation import (
     Author,
     Confirmation,
 )
+from backend.domain.orders.message import SendMessage
 from backend.questions.operations import show
 from backend.services.operations import approvals, orders
 from backend.services.operations.kind import OperationRequest
@@ -54,8 +55,14 @@ Asker = Annotated[Author, Depends(get_author)]
 
 
 def describe_parameters() -> dict[str, Any]:
-    """Return JSON Schema of the parameters of all kinds, by the names of their orders."""
-    return describe_orders([kind.order_type for kind in KINDS.values()], _SCHEMA + "{name}")
+    """Return JSON Schema of all orders, by their names."""
+    order_types: list[type[Any]] = [SendMessage, *(kind.order_type for kind in KINDS.values())]
+    return describe_orders(order_types, _SCHEMA + "{name}")
+
+
+def schema_of(order_type: type[Any]) -> str:
+    """Say where in the OpenAPI document an order is described."""
+    return _SCHEMA + order_type.__name__
 
 
 def _by_kind(schema: dict[str, Any]) -> None:
@@ -65,7 +72,7 @@ def _by_kind(schema: dict[str, Any]) -> None:
             "title": name,
             "properties": {
                 "kind": {"const": name},
-                "parameters": {"$ref": _SCHEMA + kind.order_type.__name__},
+                "parameters": {"$ref": schema_of(kind.order_type)},
             },
         }
         for name, kind in KINDS.items()

@@ -182,6 +182,7 @@ def _message(broker_group_name: str, record: Record) -> StoredMessage:
         size_bytes=record.size,
         properties=dict(record.properties),
         body=record.body,
+        flag=record.flag,
     )
 
 

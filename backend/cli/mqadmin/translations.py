@@ -60,7 +60,7 @@ _NO_NAMESERVER: Final = Declined(
     "key-values and settings belong to one name server; use RocketMQ's mqadmin for them"
 )
 _NO_PRODUCER: Final = Declined(
-    "the control plane sends no messages; measure the send time at the producers"
+    "the control plane measures no send times; measure them at the producers"
 )
 _NO_FILE: Final = Declined(
     "each plan changes one topic or one group; run one command for each entry of the file"
@@ -206,7 +206,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     ),
     "getConsumerConfig": Named("group get"),
     "queryCq": Named("store dump", "reads the files, on the broker's machine"),
-    "sendMessage": _NO_PRODUCER,
+    "sendMessage": Named("message send"),
     "consumeMessage": Named("message tail"),
     "updateStaticTopic": _NO_STATIC,
     "remappingStaticTopic": _NO_STATIC,

@@ -225,7 +225,8 @@ class _Run:
                     held, position, fence=self._fence, before=before, at=self._now()
                 )
             )
-            run = StepRun(self.operation, position, self._fence, before)
+            is_repeated = step.began_at is not None
+            run = StepRun(self.operation, position, self._fence, before, is_repeated)
             made = await action.do(run, self._context)
         except OperationFenced:
             raise

@@ -1,18 +1,15 @@
 """Say what a kind of operation is to the engine, and what its functions are given."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from uuid import UUID
-
-import msgspec
 
 from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db import operations
 from backend.db.engine import Connection, Database
-from backend.domain.json_value import find_unkept
 from backend.domain.operation import Operation, Step, Value
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import InvalidParameters, NotUndoable
@@ -20,7 +17,7 @@ from backend.domain.operation_run import check_fence
 from backend.domain.plan import Check, Plan, PlannedStep, Precondition, ReadBack
 from backend.domain.version import check_version
 from backend.services.group_changes import Controller
-from backend.services.operations.order_schema import checked_type
+from backend.services.operations.order_schema import read_order
 
 SeenT = TypeVar("SeenT")
 
@@ -83,12 +80,14 @@ class StepRun:
     """Hold one attempt at a step: whose it is, its fencing number and the value before it.
 
     `key` is the same for every attempt at the step, so that an effect can be told from another's.
+    `is_repeated` says that an attempt before it was begun, which may have had its effect.
     """
 
     operation: Operation
     position: int
     fence: int
     before: Value
+    is_repeated: bool = False
 
     @property
     def key(self) -> str:
@@ -243,17 +242,7 @@ class Kind:
         Raises:
             InvalidParameters: one is missing, unknown or of the wrong type, or can't be kept.
         """
-        unkept = find_unkept(parameters)
-        if unkept is not None:
-            raise InvalidParameters(self.name, unkept)
-        unknown = parameters.keys() - {f.name for f in fields(self.order_type)}
-        if unknown:
-            raise InvalidParameters(self.name, f"there is no parameter {min(unknown)!r}")
-        try:
-            msgspec.convert(parameters, checked_type(self.order_type), strict=True)
-            order: Order = msgspec.convert(parameters, self.order_type, strict=True)
-        except msgspec.ValidationError as error:
-            raise InvalidParameters(self.name, str(error)) from error
+        order: Order = read_order(self.order_type, parameters)
         return order
 
 

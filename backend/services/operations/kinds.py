@@ -19,6 +19,7 @@ from backend.services.operations import (
     forget_replicas,
     prefer_master,
     release_locks,
+    resend_dead_letters,
     reset_offsets,
     uncordon_broker,
 )
@@ -44,6 +45,7 @@ KINDS: Final[Kinds] = {
         delete_consumer_group.KIND,
         change_broker_config.KIND,
         reset_offsets.KIND,
+        resend_dead_letters.KIND,
         change_protection.KIND,
     )
 }

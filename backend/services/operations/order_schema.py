@@ -1,16 +1,40 @@
 """Let msgspec check what an order may hold, by its fields' types and bounds, and describe that."""
 
-from collections.abc import Iterable
-from dataclasses import is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from inspect import getdoc
 from types import GenericAlias
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from backend.domain.orders.parameter import Field, fields_of
+from backend.domain.json_value import find_unkept
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.parameter import Field, fields_of, kind_name
+
+OrderT = TypeVar("OrderT")
 
 _MADE: Final[dict[type[Any], type[msgspec.Struct]]] = {}
+
+
+def read_order(order_type: type[OrderT], parameters: Mapping[str, Any]) -> OrderT:
+    """Read an order from its parameters as they travel.
+
+    Raises:
+        InvalidParameters: one is missing, unknown or of the wrong type, or can't be kept.
+    """
+    name = kind_name(order_type)
+    unkept = find_unkept(parameters)
+    if unkept is not None:
+        raise InvalidParameters(name, unkept)
+    unknown = parameters.keys() - {one.name for one in fields(order_type)}  # type: ignore[arg-type]
+    if unknown:
+        raise InvalidParameters(name, f"there is no parameter {min(unknown)!r}")
+    try:
+        msgspec.convert(parameters, checked_type(order_type), strict=True)
+        return msgspec.convert(parameters, order_type, strict=True)
+    except msgspec.ValidationError as error:
+        raise InvalidParameters(name, str(error)) from error
 
 
 def checked_type(described: type[Any], *, is_order: bool = True) -> type[msgspec.Struct]:

@@ -25,6 +25,10 @@ export type ApiTokenInput = {
   role: Role;
 };
 
+export type BodyEncoding =
+  | 'BASE64'
+  | 'TEXT';
+
 export type BodyForm =
   | 'AUTO'
   | 'HEX'
@@ -136,6 +140,10 @@ export type CreateTopicInput = {
   topicName: string;
   writeQueueCount?: number;
 };
+
+export type DeadLetterDestination =
+  | 'RETRY'
+  | 'TOPIC';
 
 export type DeleteConsumerGroupInput = {
   brokerGroups?: Array<string>;
@@ -262,6 +270,11 @@ export type LockHolder =
   | 'CONNECTED'
   | 'GONE';
 
+export type MessagePropertyInput = {
+  name: string;
+  value: string;
+};
+
 export type MessageRange = {
   begin?: string | null | undefined;
   end?: string | null | undefined;
@@ -330,24 +343,25 @@ export type PauseCause =
   | 'UNKNOWN';
 
 export type PlanInput =
-  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
+  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
 
 export type PreferMasterInput = {
   brokerId?: string | null | undefined;
@@ -393,6 +407,16 @@ export type ReleaseLocksInput = {
   topic?: string | null | undefined;
 };
 
+export type ResendDeadLettersInput = {
+  clusterName: string;
+  consumerGroupName: string;
+  countMax?: number;
+  destination?: DeadLetterDestination;
+  includesResent?: boolean;
+  messageIds?: Array<string>;
+  messagesPerSecond?: number;
+};
+
 export type ResetOffsetsInput = {
   brokerGroups?: Array<string>;
   clusterName: string;
@@ -416,6 +440,23 @@ export type Role =
   | 'ADMIN'
   | 'OPERATOR'
   | 'VIEWER';
+
+export type SendMessageInput = {
+  body: string;
+  bodyEncoding?: BodyEncoding;
+  brokerGroupName?: string | null | undefined;
+  clusterName: string;
+  delayLevel?: number | null | undefined;
+  keys?: Array<string>;
+  properties?: Array<MessagePropertyInput>;
+  queueId?: number | null | undefined;
+  tag?: string | null | undefined;
+  topicName: string;
+};
+
+export type SendState =
+  | 'STORED'
+  | 'UNCONFIRMED';
 
 export type Severity =
   | 'CRITICAL'
@@ -733,6 +774,15 @@ export type MessagesQueryVariables = Exact<{
 
 export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
 
+export type DeadLettersQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+  first: number;
+}>;
+
+
+export type DeadLettersQuery = { messages: { pageInfo: { hasNextPage: boolean }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, storedAt: string | null, groupName: string, queueOffset: string, keys: Array<string>, reconsumeTimes: number, properties: Array<{ name: string, value: string }> }> } };
+
 export type FoundMessagesQueryVariables = Exact<{
   clusterName: string;
   topicName: string;
@@ -761,6 +811,13 @@ export type MessageBodyQueryVariables = Exact<{
 
 
 export type MessageBodyQuery = { messageBody: { form: BodyForm, content: string, isCut: boolean, storedBytes: number, sizeBytes: number | null, shownBytes: number, compression: string | null, note: string | null } | null };
+
+export type SendMessageMutationVariables = Exact<{
+  message: SendMessageInput;
+}>;
+
+
+export type SendMessageMutation = { sendMessage: { state: SendState, messageId: string, uniqueKey: string, brokerGroupName: string, queueId: number, queueOffset: string | null, bodyBytes: number, bodySha256: string, doubt: string | null } };
 
 export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
 
@@ -2266,6 +2323,34 @@ fragment MessageFields on Message {
   keys
   tags
 }`) as unknown as TypedDocumentString<MessagesQuery, MessagesQueryVariables>;
+export const DeadLettersDocument = new TypedDocumentString(`
+    query DeadLetters($clusterName: String!, $topicName: String!, $first: Int!) {
+  messages(clusterName: $clusterName, topicName: $topicName, first: $first) {
+    pageInfo {
+      hasNextPage
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      messageId
+      storedAt
+      groupName
+      queueOffset
+      keys
+      reconsumeTimes
+      properties {
+        name
+        value
+      }
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<DeadLettersQuery, DeadLettersQueryVariables>;
 export const FoundMessagesDocument = new TypedDocumentString(`
     query FoundMessages($clusterName: String!, $topicName: String!, $key: String!, $isUnique: Boolean!) {
   foundMessages(
@@ -2365,6 +2450,21 @@ export const MessageBodyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<MessageBodyQuery, MessageBodyQueryVariables>;
+export const SendMessageDocument = new TypedDocumentString(`
+    mutation SendMessage($message: SendMessageInput!) {
+  sendMessage(message: $message) {
+    state
+    messageId
+    uniqueKey
+    brokerGroupName
+    queueId
+    queueOffset
+    bodyBytes
+    bodySha256
+    doubt
+  }
+}
+    `) as unknown as TypedDocumentString<SendMessageMutation, SendMessageMutationVariables>;
 export const OperationsDocument = new TypedDocumentString(`
     query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
   operations(

@@ -7,6 +7,7 @@ import { QueryView } from '@/components/query-view';
 import { consumerGroupOf } from '@/features/consumer-groups/consumer-group-queries';
 import { ConsumerGroupSections } from '@/features/consumer-groups/consumer-group-sections';
 import { ConsumerGroupActions } from './consumer-group-actions';
+import { DeadLettersPanel } from './dead-letters-panel';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
 import { withinPage } from './within-page';
@@ -40,14 +41,19 @@ export function ConsumerGroupPage() {
           <QueryView query={query}>
             {({ consumerGroup }, observedAtMs) =>
               consumerGroup ? (
-                <ConsumerGroupSections
-                  group={consumerGroup}
-                  observedAtMs={observedAtMs}
-                  sort={sort}
-                  onSort={(next) =>
-                    void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
-                  }
-                />
+                <>
+                  <ConsumerGroupSections
+                    group={consumerGroup}
+                    observedAtMs={observedAtMs}
+                    sort={sort}
+                    onSort={(next) =>
+                      void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
+                    }
+                  />
+                  {consumerGroup.isSystem ? null : (
+                    <DeadLettersPanel clusterName={clusterName} groupName={name} />
+                  )}
+                </>
               ) : (
                 <EmptyState title={t('consumerGroup.missing', { name })}>
                   {t('consumerGroup.missingNext')}

@@ -3,17 +3,20 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Page } from '@/components/page';
 import { Panel } from '@/components/panel';
+import { WriteButton } from '@/components/write-button';
 import { type MessageSearch, MessageSearchForm } from '@/features/messages/message-search-form';
 import { FollowedMessages } from './followed-messages';
 import { FoundMessages } from './found-messages';
 import { MessagesPanel } from './messages-panel';
+import { SendModal } from './send-modal';
 import { WithCluster } from './with-cluster';
+import { withinPage } from './within-page';
 
 /** Looks for messages by time, key and id, and follows a topic. */
 export function MessagesPage() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/messages' });
-  const { after, ...view } = useSearch({ from: '/console/messages' });
+  const { after, order, ...view } = useSearch({ from: '/console/messages' });
   const { by = 'time', topic, key } = view;
   const search = ({ key: sought, ...wanted }: MessageSearch) => {
     if (wanted.by === 'id' && sought) {
@@ -31,11 +34,23 @@ export function MessagesPage() {
       search: (now) => ({ ...now, ...wanted, key: sought, after: undefined }),
     });
   };
+  const show = (wanted: 'send' | undefined) =>
+    void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   return (
-    <Page title={t('messages.title')}>
+    <Page
+      title={t('messages.title')}
+      actions={<WriteButton onClick={() => show('send')}>{t('topic.send')}</WriteButton>}
+    >
       <WithCluster>
         {(clusterName) => (
           <>
+            <SendModal
+              isOpen={order === 'send'}
+              clusterName={clusterName}
+              topicName={topic}
+              groups={null}
+              onClose={() => show(undefined)}
+            />
             <Panel title={t('messageSearch.title')}>
               <MessageSearchForm
                 key={`${by}/${topic ?? ''}`}

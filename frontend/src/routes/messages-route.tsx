@@ -10,6 +10,8 @@ export type MessagesSearch = {
   begin?: string;
   end?: string;
   after?: string;
+  /** The form that is open over the page. */
+  order?: 'send';
 };
 
 export const messagesRoute = createRoute({
@@ -22,6 +24,7 @@ export const messagesRoute = createRoute({
     begin: instant,
     end: instant,
     after: cursor,
+    order: word(['send'] as const),
   }),
   component: lazyRouteComponent(() => import('./messages-page'), 'MessagesPage'),
 });

@@ -7,11 +7,12 @@ import type { TopicDetail } from '@/features/topics/topic-detail';
 import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
 import { ProtectionButton } from './protection-button';
+import { SendModal } from './send-modal';
 import type { TopicOrder } from './topic-route';
 import { usePlanOrder } from './use-plan-order';
 import { withinPage } from './within-page';
 
-const words: readonly TopicOrder[] = ['change', 'reset', 'delete'];
+const words: readonly TopicOrder[] = ['change', 'reset', 'delete', 'send'];
 
 /** What can be ordered for a topic; each leads to a plan first. */
 export function TopicActions({ topic }: { topic: TopicDetail }) {
@@ -48,7 +49,17 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
         isProtected={topic.protection !== null}
         order={protecting}
       />
-      <OrderModal kind={order && kinds[order]()} onClose={() => show(undefined)} />
+      <OrderModal
+        kind={order && order !== 'send' ? kinds[order]() : undefined}
+        onClose={() => show(undefined)}
+      />
+      <SendModal
+        isOpen={order === 'send'}
+        clusterName={topic.clusterName}
+        topicName={topic.name}
+        groups={topic.placements.map(({ groupName }) => groupName)}
+        onClose={() => show(undefined)}
+      />
     </>
   );
 }

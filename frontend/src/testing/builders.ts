@@ -14,6 +14,7 @@ import type { Answers } from './control-plane';
 import { openFindingsOf } from './finding-builders';
 import { groupAnswers } from './group-builders';
 import { lockAnswers } from './lock-builders';
+import { deadLetterPage } from './message-builders';
 import { operationAnswers } from './operation-builders';
 
 /** Valid by default; a test states only what it is about. */
@@ -278,6 +279,7 @@ export function clusterAnswers(): Answers {
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
     OpenFindings: () => openFindingsOf(),
+    DeadLetters: () => deadLetterPage([]),
     ...groupAnswers(),
     ...operationAnswers(),
     ...lockAnswers(),

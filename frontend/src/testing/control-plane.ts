@@ -98,6 +98,12 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
   return { calls };
 }
 
-export function graphqlError(code: string, message: string, data: unknown = null): Raw {
-  return new Raw({ data, errors: [{ message, path: ['cluster'], extensions: { code } }] });
+export function graphqlError(
+  code: string,
+  message: string,
+  data: unknown = null,
+  facts: Record<string, unknown> = {},
+): Raw {
+  const extensions = { code, ...facts };
+  return new Raw({ data, errors: [{ message, path: ['cluster'], extensions }] });
 }

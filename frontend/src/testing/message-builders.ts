@@ -1,5 +1,5 @@
-import type { MessageDetail, MessageRow } from '@/features/messages/message';
-import type { MessageBodyQuery, MessagesQuery } from '@/gql/operations';
+import type { DeadLetter, MessageDetail, MessageRow } from '@/features/messages/message';
+import type { DeadLettersQuery, MessageBodyQuery, MessagesQuery } from '@/gql/operations';
 
 /** Valid by default; a test states only what it is about. */
 export function aMessage(change: Partial<MessageRow> = {}): MessageRow {
@@ -70,4 +70,21 @@ export function aBody(
       ...change,
     },
   };
+}
+
+export function aDeadLetter(change: Partial<DeadLetter> = {}): DeadLetter {
+  return {
+    messageId: '7F00000100002A9F0000000000000000',
+    storedAt: '2026-11-22T10:00:00Z',
+    groupName: 'broker-a',
+    queueOffset: '0',
+    keys: ['4711'],
+    reconsumeTimes: 16,
+    properties: [{ name: 'RETRY_TOPIC', value: 'orders' }],
+    ...change,
+  };
+}
+
+export function deadLetterPage(nodes: DeadLetter[], hasNextPage = false): DeadLettersQuery {
+  return { messages: { nodes, unknown: [], pageInfo: { hasNextPage } } };
 }

@@ -33,6 +33,7 @@ CHANGING = frozenset(
         RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
         RequestCode.UPDATE_CONSUMER_OFFSET,
         RequestCode.RELEASE_QUEUE_LOCKS,
+        RequestCode.SEND_MESSAGE,
     }
 )
 

@@ -20,12 +20,13 @@ READING = {
     Permission.READ_BODIES,
 }
 SAFE = {"GET", "HEAD"}
-# They change no cluster: who may sign in and is, and a report to read.
+# They change no setting of a cluster: who may sign in and is, a report to read, a message.
 NOT_OF_A_CLUSTER = (
     "/api/v1/session",
     "/api/v1/tokens",
     "/api/v1/users",
     "/api/v1/capacity/reports",
+    "/api/v1/messages",
 )
 OF_ACCESS = {name for name, needed in PERMISSIONS.items() if needed not in READING}
 
@@ -52,6 +53,7 @@ def test_every_mutation_of_a_cluster_gives_an_operation():
     given = {name: str(field.type) for name, field in mutation.fields.items()}
 
     assert given.pop("requestCapacityReport") == "CapacityReport!"
+    assert given.pop("sendMessage") == "SentMessage!"
     assert given.keys() >= OF_ACCESS
     assert {kind for name, kind in given.items() if name not in OF_ACCESS} == {"Operation!"}
 
@@ -59,7 +61,7 @@ def test_every_mutation_of_a_cluster_gives_an_operation():
 def test_every_kind_can_be_ordered_by_a_command():
     ordered = {getattr(find_command(path).default_command, "kind", None) for path in commands()}
 
-    assert ordered - {None} == set(KINDS)
+    assert ordered - {None} == {*KINDS, "send_message"}
 
 
 def test_what_routes_depend_on_runs_on_the_loop():

@@ -1,11 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
 import {
   type BodyForm,
+  DeadLettersDocument,
   FoundMessagesDocument,
   MessageBodyDocument,
   MessageDocument,
   MessagesDocument,
   type MessagesQuery,
+  SendMessageDocument,
+  type SendMessageInput,
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { type Answer, ask, demand } from '@/lib/graphql';
@@ -27,6 +30,8 @@ export const messageKeys = {
     [...messageKeys.pages(clusterName, topicName), wanted] as const,
   found: (clusterName: string, topicName: string, key: string, isUnique: boolean) =>
     [...scope, 'found', clusterName, topicName, key, isUnique] as const,
+  dead: (clusterName: string, groupName: string) =>
+    [...scope, 'dead', clusterName, groupName] as const,
   follow: (clusterName: string, topicName: string) =>
     [...scope, 'follow', clusterName, topicName] as const,
   one: (clusterName: string, messageId: string, topicName: string | undefined) =>
@@ -40,6 +45,7 @@ export const messageKeys = {
 export const messagePageSize = 50;
 /** As many as the server hands out at once. */
 export const followPageSize = 100;
+export const deadLettersShown = 100;
 const followIntervalMs = 1_000;
 
 export function messagesOf(clusterName: string, topicName: string, wanted: Browsing) {
@@ -58,6 +64,19 @@ export function messagesOf(clusterName: string, topicName: string, wanted: Brows
         signal,
       ),
     placeholderData: keepWithin(messageKeys.pages(clusterName, topicName)),
+  });
+}
+
+/** The oldest dead letters of a consumer group; none where it never had one. */
+export function deadLettersOf(clusterName: string, groupName: string) {
+  return queryOptions({
+    queryKey: messageKeys.dead(clusterName, groupName),
+    queryFn: ({ signal }) =>
+      ask(
+        DeadLettersDocument,
+        { clusterName, topicName: `%DLQ%${groupName}`, first: deadLettersShown },
+        signal,
+      ),
   });
 }
 
@@ -133,3 +152,9 @@ export function messageBodyOf(
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** Sends one message; it is never tried again by itself, since the first one may be stored. */
+export const sendOne = {
+  mutationFn: (message: SendMessageInput) => ask(SendMessageDocument, { message }),
+  retry: false,
+};

@@ -1,9 +1,15 @@
 import type { StateTone } from '@/components/state-mark';
-import type { MessageFieldsFragment, MessageQuery } from '@/gql/operations';
+import type { DeadLettersQuery, MessageFieldsFragment, MessageQuery } from '@/gql/operations';
 
 export type MessageRow = MessageFieldsFragment;
 export type MessageDetail = NonNullable<MessageQuery['message']>;
+export type DeadLetter = DeadLettersQuery['messages']['nodes'][number];
 export type Delivery = MessageDetail['deliveries']['nodes'][number];
+
+/** The topic that a dead letter was in before it failed. */
+export function originOf({ properties }: DeadLetter): string {
+  return properties.find(({ name }) => name === 'RETRY_TOPIC')?.value ?? '';
+}
 
 /** The ways to look for messages, in the order in which the form offers them. */
 export const searchWays = ['time', 'key', 'unique', 'id', 'follow'] as const;

@@ -1,9 +1,10 @@
-import { Checkbox, NumberInput, TextInput } from '@mantine/core';
+import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { ChoiceInput } from './choice-input';
 import type { Field, Value } from './field';
 import { NamesInput } from './names-input';
+import classes from './order-form.module.css';
 
 type FieldInputProps = {
   field: Field;
@@ -62,6 +63,19 @@ export function FieldInput({ field, value, error, isFirst, onChange }: FieldInpu
           step={1}
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      );
+    case 'lines':
+    case 'pairs':
+      return (
+        <Textarea
+          {...given}
+          className={classes.wide ?? ''}
+          rows={field.kind === 'lines' ? 6 : 2}
+          value={text}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
         />
       );
     default:

@@ -1,3 +1,5 @@
+import { ApiError } from '@/lib/api-error';
+
 /** What one field of an order may be given; what is null is left as it is, or to the control plane. */
 export type Field = { name: string } & (
   | { kind: 'name'; lengthMax: number; initial?: string }
@@ -17,6 +19,9 @@ export type Field = { name: string } & (
   | { kind: 'choice'; choices: readonly Choice[]; initial: string | null; none: string | null }
   | { kind: 'time' }
   | { kind: 'text'; initial: string }
+  | { kind: 'lines'; initial: string; isRequired: boolean }
+  /** Lines of a name, an equals sign and a value. */
+  | { kind: 'pairs'; initial: string }
   /** Some of what is known, or whatever is typed where nothing is. */
   | { kind: 'names'; known: readonly string[] | null; countMax?: number }
 );
@@ -85,6 +90,11 @@ function problemOfTime(text: string): Problem | undefined {
   return Number.isNaN(Date.parse(text)) ? { word: 'noTime', values: {} } : undefined;
 }
 
+function problemOfPairs(text: string): Problem | undefined {
+  const wrong = linesOf(text).find((line) => !/^[^=]+=./.test(line));
+  return wrong === undefined ? undefined : { word: 'noPair', values: { line: wrong } };
+}
+
 function problemOfNames(value: Value, max = Number.POSITIVE_INFINITY): Problem | undefined {
   const isTooMany = Array.isArray(value) && value.length > max;
   return isTooMany ? { word: 'tooMany', values: { max } } : undefined;
@@ -106,6 +116,10 @@ export function problemOf(field: Field, value: Value): Problem | undefined {
       return problemOfTime(text);
     case 'names':
       return problemOfNames(value, field.countMax);
+    case 'lines':
+      return field.isRequired && value === '' ? empty : undefined;
+    case 'pairs':
+      return problemOfPairs(text);
     default:
       return undefined;
   }
@@ -122,10 +136,15 @@ export function problemsOf(fields: readonly Field[], values: Values): Problems {
   );
 }
 
-/** The field that a refusal of the control plane names, as its path in the order. */
-export function fieldNamed(message: string): string | undefined {
-  const path = /`\$\.(\w+)/.exec(message)?.[1];
-  return path?.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** The field that a refusal of the control plane names: as its parameter, or its path in the order. */
+export function fieldNamed(refusal: Error): string | undefined {
+  const parameter = refusal instanceof ApiError ? refusal.facts.parameter : undefined;
+  const name = typeof parameter === 'string' ? parameter : /`\$\.(\w+)/.exec(refusal.message)?.[1];
+  return name?.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
 }
 
 export function textIn(values: Values, name: string): string {

@@ -13,7 +13,8 @@ type Described = {
   initial?: string | number | boolean | null;
 };
 
-export type OrderName = keyof typeof orders & keyof PlanInput;
+type DescribedName = keyof typeof orders;
+export type OrderName = DescribedName & keyof PlanInput;
 
 /** What a form knows of a field beyond its description. */
 export type Known = {
@@ -26,14 +27,15 @@ export type Known = {
 
 /** The keys of the words for the choices of a field; others are shown as they are. */
 const wordsOfChoices: Record<string, (value: string) => string> = {
+  destination: (value) => `deadLetterDestination.${value}`,
   messageType: (value) => `messageType.${value}`,
 };
 
-function describedFields(order: OrderName): Record<string, Described> {
+function describedFields(order: DescribedName): Record<string, Described> {
   return orders[order];
 }
 
-export function describedField(order: OrderName, name: string): Described {
+export function describedField(order: DescribedName, name: string): Described {
   const described = describedFields(order)[name];
   if (described === undefined) throw new Error(`${order} has no field ${name}`);
   return described;

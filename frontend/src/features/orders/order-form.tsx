@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
+import type { PlanInput } from '@/gql/operations';
 import {
   fieldNamed,
   initialValue,
@@ -13,16 +14,26 @@ import { FieldInput } from './field-input';
 import classes from './order-form.module.css';
 import type { OrderKind } from './order-kind';
 
-type OrderFormProps = {
-  kind: OrderKind;
+type OrderFormProps<Order> = {
+  kind: OrderKind<Order>;
   isBusy: boolean;
-  /** Why the control plane refused to plan what was given. */
+  /** Why the control plane refused what was given. */
   refusal: Error | null;
-  onPlan: (plan: ReturnType<OrderKind['planOf']>) => void;
+  /** The words of the button, and beside it: what happens next. */
+  button?: string;
+  hint?: string;
+  onPlan: (order: Order) => void;
 };
 
 /** Any order as a form: its fields with what they may hold, and what is wrong beside each. */
-export function OrderForm({ kind, isBusy, refusal, onPlan }: OrderFormProps) {
+export function OrderForm<Order = PlanInput>({
+  kind,
+  isBusy,
+  refusal,
+  button,
+  hint,
+  onPlan,
+}: OrderFormProps<Order>) {
   const { t } = useTranslation();
   const [given, setGiven] = useState<Values>({});
   const [isTried, setIsTried] = useState(false);
@@ -34,7 +45,7 @@ export function OrderForm({ kind, isBusy, refusal, onPlan }: OrderFormProps) {
     }),
   );
   const problems = problemsOf(fields, values);
-  const refused = refusal ? fieldNamed(refusal.message) : undefined;
+  const refused = refusal ? fieldNamed(refusal) : undefined;
   const told = (problem: Problem | undefined) =>
     problem && t(`problem.${problem.word}`, problem.values);
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -62,9 +73,9 @@ export function OrderForm({ kind, isBusy, refusal, onPlan }: OrderFormProps) {
       ))}
       <div className={classes.end}>
         <WriteButton type="submit" size="sm" loading={isBusy}>
-          {t('order.plan')}
+          {button ?? t('order.plan')}
         </WriteButton>
-        <span>{t('order.planHint')}</span>
+        <span>{hint ?? t('order.planHint')}</span>
       </div>
     </form>
   );

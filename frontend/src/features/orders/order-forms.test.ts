@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '@/lib/api-error';
 import { changeConfig, fieldOfProperty } from './broker-orders';
 import { fieldNamed, initialValues, problemOf, problemsOf } from './field';
 import { changeGroup } from './group-orders';
+import { sendMessage } from './message-orders';
 import { resetOffsets } from './offset-orders';
 import { changeTopic, commonOf, createTopic } from './topic-orders';
 
@@ -118,8 +120,42 @@ test('a setting is asked for by its own type, with the value of the next start',
 });
 
 test('a refusal that names a parameter is told beside its field', () => {
-  expect(fieldNamed('create_topic: Expected `int` >= 0 - at `$.read_queue_count`')).toBe(
+  expect(fieldNamed(new Error('create_topic: Expected `int` >= 0 - at `$.read_queue_count`'))).toBe(
     'readQueueCount',
   );
-  expect(fieldNamed('no master is online')).toBeUndefined();
+  expect(fieldNamed(new Error('no master is online'))).toBeUndefined();
+});
+
+test('a message is sent as it was typed, and what is empty is left to the control plane', () => {
+  const kind = sendMessage('east', 'orders', null);
+  const values = initialValues(kind.fieldsOf({}));
+  const problems = problemsOf(kind.fieldsOf({}), { ...values, properties: 'a=1\nb' });
+
+  expect(problems.body).toEqual({ word: 'empty', values: {} });
+  expect(problems.properties).toEqual({ word: 'noPair', values: { line: 'b' } });
+  expect(fieldNamed(new ApiError('invalid', 'no', 200, { parameter: 'delay_level' }))).toBe(
+    'delayLevel',
+  );
+  expect(
+    kind.planOf({
+      ...values,
+      body: ' {}\n',
+      keys: ['k'],
+      properties: 'a=1=2\n\nb=3',
+      queueId: '2',
+    }),
+  ).toEqual({
+    clusterName: 'east',
+    topicName: 'orders',
+    body: ' {}\n',
+    keys: ['k'],
+    tag: null,
+    properties: [
+      { name: 'a', value: '1=2' },
+      { name: 'b', value: '3' },
+    ],
+    delayLevel: null,
+    brokerGroupName: null,
+    queueId: 2,
+  });
 });

@@ -1,0 +1,80 @@
+"""Decide how a dead letter is sent again, and recognise the copy that was made of it.
+
+A copy keeps the body, keys, tag, properties and unique id of the dead letter. Two properties more
+name the dead letter and the operation, so that the copy is told from the message itself, from its
+retries, and from the copies of other operations.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from backend.domain.message import ORIGIN_ID, UNIQUE_KEY, StoredMessage
+from backend.domain.orders.dead_letter import Destination
+from backend.domain.outgoing_message import OutgoingMessage
+from backend.rules.topic import RETRY_PREFIX
+
+LETTER_MARK: Final = "REGENT_DEAD_LETTER"
+OPERATION_MARK: Final = "REGENT_OPERATION"
+BATCH_SIZE_MAX: Final = 100
+BATCH_S_MAX: Final = 10
+"""So long a step lasts at most; between two steps the operation can be paused and cancelled."""
+_ORIGIN_TOPIC: Final = "RETRY_TOPIC"
+# A body stays compressed as it is, and several tags stay several (remoting.md 4.2).
+_KEPT_FLAGS: Final = 0x1 | 0x2 | 0x700
+# Of the delivery that failed, or of a transaction that was committed: a copy has neither.
+_DROPPED: Final = frozenset(
+    {
+        *("DELAY", "REAL_TOPIC", "REAL_QID", "TRAN_MSG", "PGROUP", "POP_CK", "1ST_POP_TIME"),
+        *("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS", "TIMER_OUT_MS"),
+        *("RECONSUME_TIME", "MAX_RECONSUME_TIMES", "CONSUME_START_TIME"),
+        *("MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"),
+    }
+)
+
+
+def origin_topic(letter: StoredMessage) -> str | None:
+    """Return the topic that the message was in before it failed, if that is known."""
+    return letter.properties.get(_ORIGIN_TOPIC) or None
+
+
+def destination_topic(
+    letter: StoredMessage, destination: Destination, consumer_group_name: str
+) -> str | None:
+    """Return the topic that a copy is sent to; None where the original topic is not known."""
+    if destination is Destination.RETRY:
+        return RETRY_PREFIX + consumer_group_name
+    return origin_topic(letter)
+
+
+def copy_of(letter: StoredMessage, topic: str, operation_id: str) -> OutgoingMessage:
+    """Return the copy of a dead letter; the group has all its retries for it again."""
+    dropped = _DROPPED
+    if not topic.startswith(RETRY_PREFIX):
+        dropped = dropped | {_ORIGIN_TOPIC, ORIGIN_ID}
+    kept = {name: value for name, value in letter.properties.items() if name not in dropped}
+    marks = {LETTER_MARK: letter.message_id, OPERATION_MARK: operation_id}
+    return OutgoingMessage(
+        topic,
+        -1,
+        {UNIQUE_KEY: letter.message_id, **kept, **marks},
+        letter.born_at_ms,
+        letter.flag,
+        letter.sys_flag & _KEPT_FLAGS,
+        body=letter.body,
+    )
+
+
+def is_copy(found: StoredMessage, letter: StoredMessage, operation_id: str) -> bool:
+    """Tell whether a message is the copy that an operation has made, and no retry of that copy."""
+    marks = (found.properties.get(LETTER_MARK), found.properties.get(OPERATION_MARK))
+    return marks == (letter.message_id, operation_id) and found.reconsume_times == 0
+
+
+def cut_batches(
+    offsets: Mapping[tuple[str, int], Sequence[int]], *, messages_per_second: int
+) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """Cut what is chosen, by broker group and queue, into what one step sends."""
+    size = min(BATCH_SIZE_MAX, BATCH_S_MAX * messages_per_second)
+    for (broker_group_name, queue_id), chosen in sorted(offsets.items()):
+        for begin in range(0, len(chosen), size):
+            yield broker_group_name, queue_id, tuple(chosen[begin : begin + size])
