@@ -7,6 +7,9 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMPS := build/stamps
 ENGINE := workers/engine
+# One build for all tests: those of crashes need hooks at each step that changes the disk, and the
+# rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
+ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
 export VIRTUAL_ENV := $(CURDIR)/.venv
@@ -45,6 +48,12 @@ $(STAMPS)/engine: $(STAMPS)/python $(ENGINE_SOURCES)
 	+cd $(ENGINE)/python && $(CURDIR)/.venv/bin/maturin develop --quiet --release --locked
 	@touch $@
 
+$(STAMPS)/engine-tests: $(ENGINE_SOURCES)
+	@mkdir -p $(@D)
+	@echo "building the tests of the engine"
+	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
+	@touch $@
+
 $(STAMPS)/node: frontend/package-lock.json
 	@mkdir -p $(@D)
 	@echo "setting up the console's packages"
@@ -72,7 +81,7 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
 test: ## Run every check there is (half an hour after the set-up)
 	@.ci/toolchain test
-	@$(MAKE) --no-print-directory setup $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
+	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
@@ -81,7 +90,7 @@ test: ## Run every check there is (half an hour after the set-up)
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
 
-soak: setup ## Run the long forms of tests one after another (two to three hours, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop ## Run the long forms of tests one after another (two to three hours, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
@@ -93,12 +102,11 @@ check-python: $(STAMPS)/engine
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-check-engine: $(STAMPS)/python
+check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
-	+cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
-	+cd $(ENGINE) && cargo clippy --locked --quiet -p regent-commitlog --features failpoints --all-targets -- -D warnings
-	+cd $(ENGINE) && cargo test --locked --quiet
-	+cd $(ENGINE) && cargo test --locked --quiet -p regent-commitlog --features failpoints --test crash
+	+cd $(ENGINE) && cargo clippy --locked --quiet -- -D warnings
+	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
+	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint

@@ -17,8 +17,12 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "--timeout", "7200")
-CARGO_TEST: Final = ("cargo", "test", "--locked", "--quiet", "--manifest-path")
-CARGO_TEST_ENGINE: Final = (*CARGO_TEST, str(ROOT / "workers/engine/Cargo.toml"))
+CARGO_TEST: Final = (
+    *("cargo", "test", "--locked", "--quiet"),
+    *("--manifest-path", str(ROOT / "workers/engine/Cargo.toml")),
+)
+CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
+"""With the features that `make test` builds with, so that nothing is compiled again."""
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
 
@@ -51,17 +55,14 @@ PARTS: Final = (
         "every state of three brokers, three epochs and {} messages",
         "REGENT_MODEL_MESSAGES",
         4,
-        (*CARGO_TEST_ENGINE, "--test", "model", "--", "--nocapture", "with_all_rules"),
+        (*CARGO_TEST_BUILT, "--test", "model", "--", "--nocapture", "with_all_rules"),
     ),
     Part(
         "crash",
         "{} crash images of a store",
         "REGENT_CRASH_IMAGES",
         20_000,
-        (
-            *(*CARGO_TEST_ENGINE, "-p", "regent-commitlog", "--features", "failpoints"),
-            *("--test", "crash", "--", "--nocapture"),
-        ),
+        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
     ),
     Part(
         "fuzz",
@@ -69,7 +70,7 @@ PARTS: Final = (
         "REGENT_FUZZ_SECONDS",
         60,
         (
-            *(*CARGO_TEST_ENGINE, "-p", "regent-commitlog", "--release"),
+            *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
             *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
         ),
     ),
@@ -97,6 +98,20 @@ PARTS: Final = (
         "REGENT_EVENT_KILLS",
         1_000,
         (*PYTEST, "-s", "tests/integration/api/test_events.py", "-k", "killed"),
+    ),
+    Part(
+        "messages",
+        "{} messages in each way that both stock clients can send",
+        "REGENT_SENT_MESSAGES",
+        10_000,
+        (*PYTEST, "tests/interop/test_messages.py", "-k", "each_kind"),
+    ),
+    Part(
+        "kills",
+        "{} kills of brokers that a stock client sends to",
+        "REGENT_BROKER_KILLS",
+        20,
+        (*PYTEST, "tests/interop/test_chaos.py"),
     ),
     Part(
         "elections",
