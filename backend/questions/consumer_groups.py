@@ -36,7 +36,7 @@ GroupName = Annotated[str, Given(graph_name="name")]
     None,
     field="consumerGroups",
     tag=TAG,
-    why_not="REST has them with what their brokers tell, which the graph loads when it is asked",
+    why_not="REST lists them with the answers of brokers; the graph loads those answers on request",
 )
 async def list_named_groups(
     cluster_name: str,

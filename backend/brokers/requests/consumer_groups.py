@@ -175,7 +175,7 @@ class GetQueuesOfClient(Request[set[QueueKey]]):
     def read(self, response: Command) -> set[QueueKey]:
         content = java_json.loads(response.body)
         if not isinstance(content, Mapping):
-            raise UnexpectedAnswer("the client tells no tables")
+            raise UnexpectedAnswer("its answer holds no tables of queues")
         queues = [
             java_json.decode(key.encode(), bodies.MessageQueue)
             for name in ("mqTable", "mqPopTable")

@@ -345,8 +345,8 @@ def _check_order_of_consumption(present: Present) -> tuple[Check, ...]:
     name, held = "ordered consumption", len(present.locks.locks)
     if held:
         why = (
-            f"the group consumes in order and holds {held} queue locks, so brokers move what is"
-            " sent to its retry topic to the dead letters at once: send to the original topic"
+            f"the group consumes in order and holds {held} queue locks. Brokers move messages of"
+            " its retry topic to the dead letters at once. Send to the original topic instead"
         )
         return (Check(name, CheckVerdict.BLOCK, why),)
     if present.locks.unknown:

@@ -99,7 +99,7 @@ async def test_absence_is_an_answer_and_an_error_or_garbage_is_a_refusal():
         await Brokers(Wire(answer(1))).ask(A.address, GetGroupSettings("g"))
     with pytest.raises(BrokerRefused, match="its answer can't be read"):
         await Brokers(Wire(answer(body=b"{"))).ask(A.address, GetTopicLayout("T"))
-    with pytest.raises(BrokerRefused, match="as stock brokers do not"):
+    with pytest.raises(BrokerRefused, match="RocketMQ brokers do not report it"):
         await Brokers(Wire(answer(3))).ask(A.address, GetGroupsOfTopic("T"))
 
 
