@@ -54,8 +54,13 @@ def test_a_habit_word_and_a_long_sentence_are_faults():
     assert faults_of(f"{'word ' * (WORDS_MAX - 1)}end. Broker 2 retells it.") == []
 
 
+OF_EARLIER_VERSIONS = ROOT / "backend" / "services" / "operations" / "earlier_plans.py"
+"""It holds texts as earlier versions have written them."""
+
+
 def modules() -> list[Path]:
-    return sorted(path for root in ("backend", "workers") for path in (ROOT / root).rglob("*.py"))
+    found = (path for root in ("backend", "workers") for path in (ROOT / root).rglob("*.py"))
+    return sorted(path for path in found if path != OF_EARLIER_VERSIONS)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))

@@ -5,14 +5,19 @@ order. Such operations are shown, carried on and taken back for as long as they 
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from backend.domain.operation import Operation
+from backend.domain.plan import Precondition
 from backend.services.operations.groups import ids_text
 
 Json = Mapping[str, Any]
 Written = dict[str, Any]
 Known = Mapping[str, str]
+
+_FACT_NAMES: Final = {"consumers are told": "consumers are notified"}
+"""What an earlier version called a fact, and what this version calls it."""
 
 
 def actions_of(operation: Operation) -> list[Written]:
@@ -21,6 +26,14 @@ def actions_of(operation: Operation) -> list[Written]:
     made = _KINDS[operation.kind](operation.parameters, operation.plan.facts, known)
     names = [step.name for step in operation.steps]
     return [one for one in made if "step" not in one or one.pop("step") in names]
+
+
+def facts_of(operation: Operation) -> tuple[Precondition, ...]:
+    """Return the facts that a plan was made from, under the names of this version."""
+    return tuple(
+        replace(one, name=_FACT_NAMES.get(one.name, one.name))
+        for one in operation.plan.preconditions
+    )
 
 
 def _on(order: Json, one: Json) -> Written:

@@ -31,7 +31,7 @@ from backend.domain.operation_errors import (
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.plan import find_moved, find_new_block
-from backend.services.operations import journal, request_keys
+from backend.services.operations import earlier_plans, journal, request_keys
 from backend.services.operations.kind import (
     Kind,
     Kinds,
@@ -242,7 +242,7 @@ async def find_void(
     Nothing else is asked for: what only the preview shows makes no plan void.
     """
     kind = get_kind(operation.kind, kinds)
-    planned = operation.plan.preconditions
+    planned = earlier_plans.facts_of(operation)
     try:
         now = await kind.facts(kind.read_order(operation.parameters), context)
     except DomainError as error:

@@ -259,7 +259,7 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
 @pytest.mark.parametrize(
     ("parameters", "title"),
     [
-        ({"broker_id": 3}, "Ask the current master to hand over, then elect broker 3"),
+        ({"broker_id": 3}, "Ask the present master to hand over, then elect broker 3"),
         ({}, "Elect a master"),
     ],
 )

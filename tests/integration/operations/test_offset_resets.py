@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from backend.brokers.requests.offsets import UpdateConsumerOffset
 from backend.domain.operation import ATTEMPTS_MAX
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import ChangeRefused, InvalidParameters, NotUndoable
@@ -91,16 +92,15 @@ async def test_what_is_refused_between_two_offsets_is_unknown_and_taken_back(age
     target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
     planned = await agents.plan("reset_offsets", **target, position="earliest", queue_ids=[0, 1])
     await agents.confirm(planned)
-    brokers = agents.context.brokers
-    commit_offset = brokers.commit_offset
+    commit_offset = UpdateConsumerOffset.put
 
-    async def refuse_the_second(address, group, topic, queue_id, *rest):
-        if queue_id:
+    async def refuse_the_second(request, brokers, address):
+        if request.queue_id:
             raise ChangeRefused(address, "it is a replica")
-        return await commit_offset(address, group, topic, queue_id, *rest)
+        return await commit_offset(request, brokers, address)
 
     with monkeypatch.context() as deposing:
-        deposing.setattr(type(brokers), "commit_offset", staticmethod(refuse_the_second))
+        deposing.setattr(UpdateConsumerOffset, "put", refuse_the_second)
         waiting = await agents.end(planned.id)
         for _ in range(ATTEMPTS_MAX):
             ended = await agents.end(planned.id)
