@@ -137,6 +137,6 @@ def resend(console: ConsolePage, count: int) -> None:
     summary = f"Send {count} dead letters of consumer group {CONSUMER_GROUP} to %RETRY%"
     expect(console.heading(f"{summary}{CONSUMER_GROUP}")).to_be_visible()
     page.get_by_label(f"Type the name {CONSUMER_GROUP}").fill(CONSUMER_GROUP)
-    page.get_by_label("Reason, which stands in the audit").fill("the cause is removed")
+    page.get_by_label("Reason, for the audit").fill("the cause is removed")
     page.get_by_role("button", name="Carry it out").click()
     expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
