@@ -101,7 +101,7 @@ async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Jud
         Judged(view, allows_unclean, election, is_loss, shortfall, behind),
         (
             *groups.epochs_of(view.group),
-            Precondition("the next master", str(winner_id or "none")),
+            Precondition("who would become master", str(winner_id or "nobody")),
             *((Precondition("what it lacks", shortfall.text),) if shortfall.is_lacking else ()),
         ),
         _checks(order, view, election, shortfall, behind),

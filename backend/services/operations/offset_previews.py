@@ -110,7 +110,7 @@ def preconditions(
         meant.precondition,
         Precondition(f"queues of {order.topic_name}", ", ".join(queues) or "none"),
         # Offsets move all the time where consumers read; who must be told is what the plan is of.
-        Precondition("consumers are notified", "yes" if mode is ResetMode.ONLINE else "no"),
+        Precondition("consumers are told", "yes" if mode is ResetMode.ONLINE else "no"),
         *(
             Precondition(f"offset of {one.group_name} queue {queue.queue_id}", str(queue.former))
             for one in sorted(held)

@@ -80,7 +80,7 @@ async def test_a_preference_is_carried_out_judged_by_and_undone(
         "The preferred master of g becomes broker 3",
     )
     assert [(d["what"], d["before"], d["after"]) for d in preview["changes"]] == [
-        ("preferred master", "none", "broker 3")
+        ("preferred master", "nobody", "broker 3")
     ]
     done = (await client.get(f"{OPS}/{planned['id']}")).json()
     assert (done["state"], done["outcome"]) == ("done", "read back as intended")
@@ -259,7 +259,7 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
 @pytest.mark.parametrize(
     ("parameters", "title"),
     [
-        ({"broker_id": 3}, "Ask the current master to hand over, then elect broker 3"),
+        ({"broker_id": 3}, "Ask the present master to hand over, then elect broker 3"),
         ({}, "Elect a master"),
     ],
 )

@@ -69,7 +69,7 @@ class Elect(_GroupAction):
         elected_id = self.broker_id if self.winner_id is None else self.winner_id
         winner = "a master" if elected_id is None else f"broker {elected_id}"
         is_asked = self.is_graceful and self.broker_id is not None
-        asked = "Ask the current master to hand over, then elect" if is_asked else "Elect"
+        asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
         return PlannedStep("elect", f"{asked} {winner}")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
@@ -222,7 +222,7 @@ class PreferMaster(_GroupAction):
 
 def preferred_text(broker_id: int | None) -> str:
     """Write who is preferred."""
-    return "none" if broker_id is None else f"broker {broker_id}"
+    return "nobody" if broker_id is None else f"broker {broker_id}"
 
 
 @dataclass(frozen=True, slots=True)
