@@ -17,7 +17,8 @@ Written = dict[str, Any]
 Known = Mapping[str, str]
 
 _FACT_NAMES: Final = {"consumers are told": "consumers are notified"}
-"""What an earlier version called a fact, and what this version calls it."""
+_FACT_VALUES: Final = {"nobody": "none"}
+"""What an earlier version called a fact or its value, and what this version calls it."""
 
 
 def actions_of(operation: Operation) -> list[Written]:
@@ -31,7 +32,11 @@ def actions_of(operation: Operation) -> list[Written]:
 def facts_of(operation: Operation) -> tuple[Precondition, ...]:
     """Return the facts that a plan was made from, under the names of this version."""
     return tuple(
-        replace(one, name=_FACT_NAMES.get(one.name, one.name))
+        replace(
+            one,
+            name=_FACT_NAMES.get(one.name, one.name),
+            value=_FACT_VALUES.get(one.value, one.value),
+        )
         for one in operation.plan.preconditions
     )
 

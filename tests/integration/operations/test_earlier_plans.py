@@ -19,6 +19,7 @@ from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import Plan
 from backend.remoting.bodies import TopicConfig
 from backend.services.operations import following, journal, orders
+from backend.services.operations.earlier_plans import facts_of
 from backend.services.operations.engine import run_operation
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.steps import read_actions
@@ -161,3 +162,29 @@ def test_its_actions_have_the_names_and_titles_of_its_steps(name):
     actions = read_actions(operation, KINDS[row["kind"]])
 
     assert [one.step for one in actions] == [*plan.steps]
+
+
+@pytest.mark.parametrize(
+    ("name", "written_as", "read_as"),
+    [
+        ("prefer_master", ("preferred master", "nobody"), ("preferred master", "none")),
+        ("reset_offsets", ("consumers are told", "no"), ("consumers are notified", "no")),
+    ],
+)
+def test_a_fact_is_read_under_its_present_name(name, written_as, read_as):
+    row, plan = written(name, {})
+    operation = new_operation(
+        uuid4(),
+        row["kind"],
+        plan,
+        cluster_name=CLUSTER,
+        target=row["target"],
+        parameters=row["parameters"],
+        requested_by="anna",
+        at=NOON,
+    )
+
+    facts = {(one.name, one.value) for one in facts_of(operation)}
+
+    assert written_as in {(one.name, one.value) for one in plan.preconditions}
+    assert (read_as in facts, written_as in facts) == (True, False)

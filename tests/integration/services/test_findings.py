@@ -317,7 +317,7 @@ async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_healt
     assert afterwards == []
     [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
     assert past.sentence is not None
-    assert past.sentence.startswith("g: 2 of 3 replicas are alive; g-3 (10.0.0.3:10911) was last")
+    assert past.sentence.startswith("g: 2 of 3 replicas are alive; g-3 (10.0.0.3:10911) sent ")
     assert past.evidence["broker"] == "g-3"
 
 
