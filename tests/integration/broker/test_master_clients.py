@@ -58,5 +58,5 @@ async def test_a_master_that_does_not_answer_is_unknown_soon_and_never_without_c
 
     told = await ask_clients("127.0.0.1:1", brokers)
 
-    assert "is not known" in told.impact[0]
+    assert "are unknown" in told.impact[0]
     assert told.facts == {"clients_unknown": "no answer within 0.05 s"}

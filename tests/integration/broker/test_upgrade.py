@@ -34,7 +34,9 @@ def former(tmp_path):
 
     def put(name):
         with tarfile.open(STORES) as archive:
-            archive.extractall(tmp_path / "former", filter="data")
+            # Python 3.11 has it since 3.11.4.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(tmp_path / "former")
         (tmp_path / "former" / name / "store").rename(tmp_path / "store")
 
     return put
