@@ -108,6 +108,14 @@ async def make_group(port, name, *others):
     return first, second
 
 
+async def begin_group(port, name):
+    """Make a group that shows life from then on: many groups take longer than one lease."""
+    group = await make_group(port, name)
+    for agent in group:
+        agent.start()
+    return group
+
+
 @asynccontextmanager
 async def controlling_process(database_url, redis_url, policy="quorum"):
     """Run a control plane in a process of its own, which can be stopped as a whole."""
@@ -220,10 +228,8 @@ async def test_a_paused_control_plane_replaces_no_master_and_empties_no_route(
     # Case A15.
     group_count = GROUP_COUNT if policy == "quorum" else STEP_COUNT_MAX
     async with controlling_process(database_url, redis_url, policy) as (process, port):
-        groups = await in_steps(make_group(port, f"g{n}") for n in range(group_count))
+        groups = await in_steps(begin_group(port, f"g{n}") for n in range(group_count))
         agents = [agent for group in groups for agent in group]
-        for agent in agents:
-            agent.start()
         routed = [RoutedBroker(port, n) for n in range(ROUTED_COUNT)]
         for broker in routed:
             await broker.register()
