@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from backend.clients.clock import Clock, SystemClock
 from backend.clients.task_queue import CeleryTaskQueue, TaskQueue
 from backend.db.engine import Database, open_database
-from backend.services.users import ensure_bootstrap_user
+from backend.services.access.users import ensure_bootstrap_user
 from backend.settings import ServerSettings
 
 REDIS_CONNECT_TIMEOUT_S: Final = 2.0

@@ -34,11 +34,11 @@ from backend.brokers.client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.open_files import allow_open_files
-from backend.services import topology
-from backend.services.cluster_census import Censuses
-from backend.services.event_feed import EventFeed
-from backend.services.passwords import PasswordVerifier
+from backend.services.access.passwords import PasswordVerifier
+from backend.services.cluster import topology
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
 from backend.services.samples import observe
+from backend.services.upkeep.event_feed import EventFeed
 from backend.settings import ServerSettings, faults_of
 
 EXIT_FAILED: Final = 1
@@ -137,7 +137,7 @@ async def _open_context(
 ) -> AsyncIterator[ApiContext]:
     client = RemotingClient()
     brokers = Brokers(client)
-    censuses = Censuses(resources.database, brokers, resources.clock)
+    client_snapshots = ClientSnapshots(resources.database, brokers, resources.clock)
     try:
         yield ApiContext(
             settings=settings,
@@ -147,7 +147,7 @@ async def _open_context(
             task_queue=resources.task_queue,
             name_server=name_server,
             brokers=brokers,
-            censuses=censuses,
+            client_snapshots=client_snapshots,
             verifier=PasswordVerifier(),
             attempts=AttemptLimiter(asyncio.get_running_loop().time),
             samples=Feed("samples", lambda: observe(resources.redis)),
@@ -155,7 +155,7 @@ async def _open_context(
             events=EventFeed(resources.database),
         )
     finally:
-        await censuses.aclose()
+        await client_snapshots.aclose()
         await client.aclose()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.domain.orders.message import SendMessage
 from backend.domain.orders.parameter import Field, fields_of
-from backend.services.operations.kinds import KINDS
+from backend.operations.engine.known_kinds import KINDS
 from tests.marked_regions import rewritten_region
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -27,12 +27,12 @@ from backend.clients.report_job import SparkReportJob
 from backend.clients.sample_history import SampleHistory
 from backend.clients.task_queue import CeleryTaskQueue, TaskQueue
 from backend.db.engine import Database, open_database
-from backend.db.replica_sightings import ReplicaKey
-from backend.domain.election import Sighting
+from backend.db.replica_reports import ReplicaKey
+from backend.domain.election import ReplicaReport
 from backend.domain.maintenance import REPORT_DEADLINE
-from backend.services.group_changes import Controller
-from backend.services.operations.engine import LEASE_WATCH_S
-from backend.services.operations.kind import OperationContext
+from backend.operations.engine.engine import LEASE_WATCH_S
+from backend.operations.engine.kind import OperationContext
+from backend.services.controller.group_changes import Controller
 from backend.settings import WorkerSettings
 
 SAMPLE_DEADLINE: Final = timedelta(seconds=2)
@@ -73,13 +73,13 @@ class Clients:
     operations: OperationContext
 
 
-class _DeafWitness:
+class _NoHeartbeats:
     """Hear nobody: a worker knows of replicas what the control plane wrote down."""
 
     def __init__(self) -> None:
         self.id = uuid4()
 
-    def sightings_of(self, _cluster_name: str, _group_name: str) -> Mapping[int, Sighting]:
+    def reports_of(self, _cluster_name: str, _group_name: str) -> Mapping[int, ReplicaReport]:
         """Return nobody."""
         return {}
 
@@ -222,7 +222,7 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
     remoting = RemotingClient(deadline=SAMPLE_DEADLINE)
     stack.push_async_callback(remoting.aclose)
     brokers, clock, task_queue = Brokers(remoting), SystemClock(), CeleryTaskQueue(redis_url)
-    controller = Controller(database, clock, _DeafWitness(), brokers=brokers)
+    controller = Controller(database, clock, _NoHeartbeats(), brokers=brokers)
     return Clients(
         settings=settings,
         database=database,

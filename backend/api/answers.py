@@ -19,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
+from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TEXT
 from backend.domain.errors import DomainError, ErrorKind, TooManyAttempts
 from backend.services.stock_codes import find_controller_code
 
@@ -143,7 +143,7 @@ def add_handlers(app: FastAPI) -> None:
 
         @app.exception_handler(unstorable)
         async def on_unstorable(_request: Request, _error: Exception) -> JSONResponse:
-            return error_response(HTTPStatus.BAD_REQUEST, "invalid_input", UNSTORABLE_TOLD)
+            return error_response(HTTPStatus.BAD_REQUEST, "invalid_input", UNSTORABLE_TEXT)
 
     for kind in UNAVAILABLE:
 

@@ -17,8 +17,8 @@ from backend.api.context import ApiContext
 from backend.api.encoded_slashes import EncodedSlashes
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.metrics import Metrics
+from backend.api.request_guard import RequestGuard
 from backend.api.rest import operations
-from backend.api.shield import Shield
 from backend.services.background import end_tasks
 
 JSON: Final = "application/json"
@@ -30,7 +30,7 @@ def create_app(context: ApiContext) -> FastAPI:
     app = _new_app(
         lifespan=_lifespan,
         middleware=[
-            Middleware(Shield, metrics=metrics),
+            Middleware(RequestGuard, metrics=metrics),
             Middleware(SessionGate, context=context),
             Middleware(EncodedSlashes),
         ],

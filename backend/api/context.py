@@ -20,13 +20,13 @@ from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
-from backend.services.cluster_census import Censuses
-from backend.services.event_feed import EventFeed
-from backend.services.group_changes import Controller
-from backend.services.health import Listener
-from backend.services.operations.kind import OperationContext
-from backend.services.passwords import PasswordVerifier
+from backend.operations.engine.kind import OperationContext
+from backend.services.access.passwords import PasswordVerifier
+from backend.services.cluster.health import Listener
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
+from backend.services.controller.group_changes import Controller
 from backend.services.samples import ObservedSample
+from backend.services.upkeep.event_feed import EventFeed
 from backend.settings import ServerSettings
 
 
@@ -67,7 +67,7 @@ class ApiContext:
     task_queue: TaskQueue
     name_server: NameServerView
     brokers: Brokers
-    censuses: Censuses
+    client_snapshots: ClientSnapshots
     verifier: PasswordVerifier
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]
@@ -95,7 +95,7 @@ async def get_context(connection: HTTPConnection) -> ApiContext:
 def listener_of(context: ApiContext) -> Listener:
     """Return who hears replicas in the process that answers."""
     server = context.name_server
-    return Listener(server.controller.witness, server.listened_ms)
+    return Listener(server.controller.heartbeat_source, server.listened_ms)
 
 
 async def get_principal(connection: HTTPConnection) -> Principal:

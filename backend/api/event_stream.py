@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from backend.api.answers import UNAVAILABLE, error_facts
 from backend.domain.errors import DomainError
 from backend.domain.event import Event
-from backend.services.event_feed import EventBatch
+from backend.services.upkeep.event_feed import EventBatch
 
 SEND_DEADLINE_S: Final = 10.0
 """A peer that takes nothing for so long is given up; it resumes where it was."""
@@ -93,5 +93,5 @@ def _batch(batch: EventBatch, present: Present) -> bytes:
 
 
 def _end(code: str, message: str, details: Mapping[str, Any] | None = None) -> bytes:
-    told = {"code": code, "message": message, "details": details or None}
-    return b"event: end\ndata: %b\n\n" % msgspec.json.encode(told)
+    end = {"code": code, "message": message, "details": details or None}
+    return b"event: end\ndata: %b\n\n" % msgspec.json.encode(end)

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from backend.api.context import ApiContext
-from backend.api.standing import Standing
+from backend.api.credential_watch import CredentialWatch
 from backend.domain.event import EventFilter
-from backend.services.event_feed import EventBatch
+from backend.services.upkeep.event_feed import EventBatch
 
 
 async def follow_events(
@@ -23,7 +23,7 @@ async def follow_events(
         Unauthenticated: the session has ended.
         PasswordChangeRequired: their password was reset.
     """
-    standing, within = Standing(api, token), chosen.within
+    standing, within = CredentialWatch(api, token), chosen.within
     async with aclosing(api.events.follow(after, chosen)) as batches:
         async for batch in batches:
             found = await standing.look()

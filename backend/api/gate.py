@@ -19,7 +19,7 @@ from backend.api.answers import UNAVAILABLE, domain_error_response, unavailable_
 from backend.api.context import ApiContext, peer_of
 from backend.domain.access import Credential, Principal
 from backend.domain.errors import DomainError, Forbidden, Unauthenticated
-from backend.services.credentials import find_principal
+from backend.services.access.credentials import find_principal
 
 COOKIE_NAME: Final = "regent_session"
 GRAPHQL_PATH: Final = "/graphql"
@@ -111,9 +111,9 @@ def _response(error: DomainError, scope: Scope) -> Response:
     response = domain_error_response(error)
     if scope["path"] != GRAPHQL_PATH:
         return response
-    told = {"message": str(error), "extensions": {"code": error.code}}
+    body = {"message": str(error), "extensions": {"code": error.code}}
     return JSONResponse(
-        {"data": None, "errors": [told]},
+        {"data": None, "errors": [body]},
         status_code=HTTPStatus(response.status_code),
         headers={"WWW-Authenticate": "Bearer"},
     )

@@ -26,7 +26,7 @@ def check_parameters(request: Request) -> None:
         {
             "type": "unknown_parameter",
             "loc": ("query", name),
-            "msg": _told(name, known),
+            "msg": _message(name, known),
             "input": request.query_params[name],
         }
         for name in dict.fromkeys(request.query_params)
@@ -48,7 +48,7 @@ def query_aliases(dependant: Dependant) -> Iterator[str]:
         yield from query_aliases(one)
 
 
-def _told(name: str, known: set[str]) -> str:
+def _message(name: str, known: set[str]) -> str:
     if not known:
         return "unknown parameter; this resource takes none"
     meant = get_close_matches(name, known, n=1)

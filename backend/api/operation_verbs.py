@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Final
 
 from backend.domain.operation import Operation
-from backend.services.operations import following, orders
+from backend.operations.engine import following, orders
 
 
 @dataclass(frozen=True, slots=True)

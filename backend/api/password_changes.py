@@ -4,7 +4,7 @@ from starlette.requests import HTTPConnection
 
 from backend.api.context import ApiContext, name_author, peer_of
 from backend.domain.access import Principal
-from backend.services.users import change_password
+from backend.services.access.users import change_password
 
 
 async def change_own_password(

@@ -24,7 +24,7 @@ class Caller:
 SUPPLIES: Final[Mapping[str, Callable[[Caller], Any]]] = {
     "author": lambda caller: name_author(caller.principal, caller.connection, caller.door),
     "brokers": lambda caller: caller.api.brokers,
-    "censuses": lambda caller: caller.api.censuses,
+    "client_snapshots": lambda caller: caller.api.client_snapshots,
     "clock": lambda caller: caller.api.clock,
     "controller": lambda caller: caller.api.name_server.controller,
     "database": lambda caller: caller.api.database,

@@ -251,6 +251,10 @@ class Round:
             for task in asked.values():
                 task.cancel()
         return Answers(
-            {one: told for one, told in outcomes.items() if not isinstance(told, NoAnswer)},
+            {
+                one: outcome
+                for one, outcome in outcomes.items()
+                if not isinstance(outcome, NoAnswer)
+            },
             {one: why for one, why in outcomes.items() if isinstance(why, NoAnswer)},
         )

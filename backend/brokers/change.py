@@ -29,7 +29,7 @@ _REFUSALS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ChangedValues:
     """Hold the values around a change as an agent told them, as JSON values of the wire."""
 
     before: Any
@@ -37,7 +37,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change(Request[Told | None]):
+class Change(Request[ChangedValues | None]):
     """Declare a request that changes something, with the fencing number of its attempt.
 
     An agent makes a change of an attempt once, and gives the values around it; a stock broker
@@ -51,7 +51,7 @@ class Change(Request[Told | None]):
         """Return the fields of the header and of the fence."""
         return {**({} if self.header is None else encode_header(self.header)), **self.fence}
 
-    def answer(self, address: str, response: Command) -> Told | None:
+    def answer(self, address: str, response: Command) -> ChangedValues | None:
         """Return what an agent gives; None is a stock broker.
 
         Raises:
@@ -67,9 +67,9 @@ class Change(Request[Told | None]):
             raise ChangeRefused(address, response.remark or f"code {response.code}")
         return self.read(accepted(address, response))
 
-    def read(self, response: Command) -> Told | None:
+    def read(self, response: Command) -> ChangedValues | None:
         """Read the values around the change."""
         if "regentAfter" not in response.ext:
             return None
-        told = decode_header(EffectAnswer, response.ext)
-        return Told(msgspec.json.decode(told.before), msgspec.json.decode(told.after))
+        header = decode_header(EffectAnswer, response.ext)
+        return ChangedValues(msgspec.json.decode(header.before), msgspec.json.decode(header.after))

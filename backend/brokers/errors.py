@@ -5,7 +5,7 @@ from typing import Final
 from backend.remoting.command import Command
 from backend.remoting.response_code import ResponseCode
 
-NOT_TOLD_BY_STOCK: Final = "RocketMQ brokers do not report it"
+NOT_REPORTED_BY_STOCK: Final = "RocketMQ brokers do not report it"
 
 
 class NoAnswer(Exception):  # noqa: N818 - an error is called what went wrong
@@ -45,5 +45,5 @@ def accepted(address: str, response: Command) -> Command:
     if response.code == ResponseCode.SUCCESS:
         return response
     if response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
-        raise BrokerRefused(address, NOT_TOLD_BY_STOCK)
+        raise BrokerRefused(address, NOT_REPORTED_BY_STOCK)
     raise BrokerRefused(address, f"code {response.code}, {response.remark}")

@@ -164,8 +164,8 @@ def _unwritable(path: Path, error: OSError) -> CommandError:
 def _parse(content: dict[str, Any]) -> Contexts:
     names = {one.name for one in fields(Context)} - {"name"}
     found = {}
-    for name, told in content["contexts"].items():
-        values = {key: told[key] for key in names & told.keys()}
+    for name, settings in content["contexts"].items():
+        values = {key: settings[key] for key in names & settings.keys()}
         if not all(value is None or isinstance(value, str) for value in values.values()):
             raise TypeError(f"context {name} holds what is no text")
         found[name] = Context(name, **values)

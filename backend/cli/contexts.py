@@ -49,7 +49,7 @@ def list_contexts(*, output: Output = None) -> None:
         return
     if output in {"json", "yaml"}:
         choose_yaml(is_chosen=output == "yaml")
-        print_json([_told(one, contexts) for one in found])
+        print_json([_as_json(one, contexts) for one in found])
         return
     print_table(
         ("", "NAME", "SERVER", "CREDENTIAL", "CLUSTER", "OUTPUT"),
@@ -101,9 +101,9 @@ def show_context(name: str | None = None, /, *, options: Options = Options()) ->
             exit_code=ExitCode.NOT_FOUND,
         )
     if options.output == "json":
-        print_json(_told(chosen, contexts))
+        print_json(_as_json(chosen, contexts))
         return
-    for key, value in _told(chosen, contexts).items():
+    for key, value in _as_json(chosen, contexts).items():
         print_line(f"{key.replace('_', ' '):<12}{UNKNOWN if value is None else value}")
 
 
@@ -209,7 +209,7 @@ def delete_context(name: str, /, *, confirm: Confirm = None) -> None:
         print_note(f"its credential is still good at {found.server}: end its session, or revoke it")
 
 
-def _told(one: Context, contexts: Contexts) -> dict[str, object]:
+def _as_json(one: Context, contexts: Contexts) -> dict[str, object]:
     return {
         "name": one.name,
         "server": one.server,

@@ -15,7 +15,7 @@ controller = App(
     name=["controller", "controllers"], help="Show and change the masters of broker groups."
 )
 
-BrokerId = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+BrokerIdOption = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 
 @controller.command(name="status")

@@ -65,13 +65,13 @@ def _messages(
             yield int(one.id), one.json() if one.data else None
 
 
-def _note_end(client: RestClient, told: Mapping[str, Any]) -> None:
-    exit_code = _ENDS_FOR_GOOD.get(told["code"])
+def _note_end(client: RestClient, end: Mapping[str, Any]) -> None:
+    exit_code = _ENDS_FOR_GOOD.get(end["code"])
     if exit_code is not None and not client.signs_in_itself:
         raise CommandError(
             "the stream has ended",
-            why=told["message"],
+            why=end["message"],
             next_step="regent login",
             exit_code=exit_code,
         )
-    print_note(f"{told['message']}, resuming")
+    print_note(f"{end['message']}, resuming")

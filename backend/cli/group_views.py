@@ -162,9 +162,9 @@ def show_lag(
     with connect(options) as client:
         while True:
             found = _read(client, name, cluster)
-            told = {key: found[key] for key in ("name", "lag", "retry_lag", "queues", "unknown")}
+            summary = {key: found[key] for key in ("name", "lag", "retry_lag", "queues", "unknown")}
             if options.output == "json":
-                print_json_line(told) if watch else print_json(told)
+                print_json_line(summary) if watch else print_json(summary)
             else:
                 _print_totals(found)
                 _print_queues(found)
@@ -212,9 +212,9 @@ def lag_text(lag: Mapping[str, Any]) -> str | None:
 
 def state_text(group: Mapping[str, Any]) -> str:
     """Write whether a group has members, and how many brokers answered where not all did."""
-    told, asked = group["broker_count_told"], group["broker_count_asked"]
+    answered, asked = group["broker_count_told"], group["broker_count_asked"]
     state: str = group["state"]
-    return state if told == asked else f"{state}, by {told} of {asked} brokers"
+    return state if answered == asked else f"{state}, by {answered} of {asked} brokers"
 
 
 def age_text(milliseconds: int | None) -> str | None:

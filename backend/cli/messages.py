@@ -262,7 +262,7 @@ def tail_messages(
     wanted = {"group_name": broker_group, "queue_id": queue}
     begin = None if ago is None else _moment(datetime.now(UTC) - timedelta(seconds=ago))
     start = {"begin": begin} if begin else {"from_latest": "true"}
-    after, count, told = None, 0, set[str]()
+    after, count, shown = None, 0, set[str]()
     with connect(options) as client:
         name = choose_cluster(client, cluster)
         path = _topic_path(client, name, topic)
@@ -271,8 +271,8 @@ def tail_messages(
             page = client.get(path, limit=size, after=after, **wanted, **start)
             after = page["next"]
             for one in page["unknown"]:
-                if one["address"] not in told:
-                    told.add(one["address"])
+                if one["address"] not in shown:
+                    shown.add(one["address"])
                     print_note(f"unknown: {one['group_name']} ({one['address']}): {one['why']}")
             for one in page["items"]:
                 _print_followed(client, name, one, options, with_body=bodies)

@@ -126,11 +126,11 @@ def await_end(
         CommandError: it did not end well, or not in time.
     """
     ended = operation
-    told: dict[int, str] = {}
+    shown: dict[int, str] = {}
     try:
         for ended in _become(client, operation):
             if shows_steps:
-                _tell_steps(ended, told)
+                _tell_steps(ended, shown)
             if ended["state"] in EXIT_CODES or ended["state"] == "paused":
                 break
     except (KeyboardInterrupt, CommandError):
@@ -297,16 +297,16 @@ def _need_terminal(next_step: str) -> None:
         )
 
 
-def _tell_steps(operation: Mapping[str, Any], told: dict[int, str]) -> None:
+def _tell_steps(operation: Mapping[str, Any], shown: dict[int, str]) -> None:
     for step in operation["steps"]:
         line = f"{step['state']}: {step['title']}"
         if step["state"] == "waiting":
             line += f" ({step['error']})"
         # A step that waits is looked at again and again: only what is new of it is told.
-        is_new = told.get(step["position"]) != line
+        is_new = shown.get(step["position"]) != line
         is_look = step["state"] == "running" and step["after"] is not None
         if is_new and not is_look and step["state"] != "pending":
-            told[step["position"]] = line
+            shown[step["position"]] = line
             print_note(line)
 
 

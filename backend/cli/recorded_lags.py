@@ -64,5 +64,9 @@ def list_lags(
 
 
 def _queues(one: Mapping[str, Any]) -> str:
-    told, there_are = one["queue_count"], one["topic_queue_count"]
-    return str(told) if there_are is None or there_are <= told else f"{told} of {there_are}"
+    measured, there_are = one["queue_count"], one["topic_queue_count"]
+    return (
+        str(measured)
+        if there_are is None or there_are <= measured
+        else f"{measured} of {there_are}"
+    )

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, group_path
-from backend.cli.controllers import BrokerId
+from backend.cli.controllers import BrokerIdOption
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import ids_text
 from backend.cli.output import bytes_text, print_json, print_line, print_table
@@ -74,7 +74,7 @@ def catch_up(
     group: str,
     /,
     *,
-    broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
+    broker: Annotated[list[BrokerIdOption] | None, Parameter(negative="")] = None,
     max_lag: Size = 0,
     timeout: Seconds = 60.0,
     cluster: ClusterName = None,

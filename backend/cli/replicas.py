@@ -178,8 +178,8 @@ def show_history(
     )
 
 
-def _end(span: Mapping[str, Any], told: Mapping[str, Any]) -> object:
-    return told["max_offset"] if span["end_offset"] is None else span["end_offset"]
+def _end(span: Mapping[str, Any], lag: Mapping[str, Any]) -> object:
+    return lag["max_offset"] if span["end_offset"] is None else span["end_offset"]
 
 
 def _dead_text(group: Mapping[str, Any]) -> str:

@@ -213,7 +213,7 @@ class RestClient:
         )
 
     def _refusal(self, response: httpx.Response) -> CommandError:
-        told = _told(response)
+        body = _error_body(response)
         status = response.status_code
         if json_object(response).get("code") == SEND_UNANSWERED:
             return _unknown_send(json_object(response))
@@ -225,7 +225,7 @@ class RestClient:
         elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             next_step = "try again, then look into the control plane's log"
         return CommandError(
-            told or f"{self.target.server} answered {status} {response.reason_phrase}",
+            body or f"{self.target.server} answered {status} {response.reason_phrase}",
             why=_faults(response),
             next_step=next_step,
             exit_code=_EXIT_CODES.get(status, ExitCode.FAILED),
@@ -292,7 +292,7 @@ def _lines(answer: httpx.Response) -> Iterator[str]:
         yield rest
 
 
-def _told(response: httpx.Response) -> str | None:
+def _error_body(response: httpx.Response) -> str | None:
     detail = json_object(response).get("detail")
     return str(detail) if detail else None
 

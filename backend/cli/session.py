@@ -61,8 +61,8 @@ def login(
     if session.get("must_change_password"):
         print_note("this is a one-time password; choose your own now: regent user password")
     if options.output == "json":
-        told = {"server": target.server, "name": session["name"], "role": session["role"]}
-        print_json({**told, "context": context})
+        summary = {"server": target.server, "name": session["name"], "role": session["role"]}
+        print_json({**summary, "context": context})
         return
     print_line(
         f"signed in to {target.server} as {session['name']} ({session['role']}) "

@@ -36,7 +36,7 @@ def verify(
     directory: Path,
     /,
     *,
-    told: DerivedOptions = NO_DERIVED_OPTIONS,
+    options: DerivedOptions = NO_DERIVED_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Check every commit log record of a store, and compare the other files with the records.
@@ -54,10 +54,10 @@ def verify(
 
     Args:
         directory: Directory of the store: the broker's storePathRootDir.
-        told: What is told of the settings of the broker.
+        options: What is told of the settings of the broker.
         output: Output format.
     """
-    settings = told.settings()
+    settings = options.settings()
     paths = store_files.locate(directory, settings.commit_log)
     in_use = store_files.is_in_use(paths)
     if in_use:
@@ -94,7 +94,7 @@ def stats(
     directory: Path,
     /,
     *,
-    told: LogOptions = NO_LOG_OPTIONS,
+    options: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Count a store's messages by topic and queue, and show the state of key index and epochs.
@@ -108,10 +108,10 @@ def stats(
 
     Args:
         directory: Directory of the store: the broker's storePathRootDir.
-        told: What is told of the settings of the broker.
+        options: What is told of the settings of the broker.
         output: Output format.
     """
-    settings = told.settings()
+    settings = options.settings()
     paths = store_files.locate(directory, settings.commit_log)
     survey = _survey(paths, settings)
     findings = survey.findings()

@@ -33,7 +33,7 @@ def dump(
     queue_id: int | None = None,
     index: Annotated[bool, Parameter(negative="")] = False,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=NUMBER_MAX))] = 100,
-    told: LogOptions = NO_LOG_OPTIONS,
+    options: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Print the commit log records of a store, or its key index entries, the oldest first.
@@ -56,10 +56,10 @@ def dump(
         index: Print entries of the key index instead. The entries hold hashes of keys, but no
             topics.
         limit: Maximum number of records or index entries.
-        told: What is told of the settings of the broker.
+        options: What is told of the settings of the broker.
         output: Output format.
     """
-    settings = told.settings()
+    settings = options.settings()
     paths = store_files.locate(directory, settings.commit_log)
     if index:
         if topic is not None or queue_id is not None:

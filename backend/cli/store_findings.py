@@ -300,10 +300,10 @@ def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int
     )
     if count > ROWS_SHOWN:
         print_line(f"… and {count - ROWS_SHOWN} more; -o json lists the first 1000")
-    told = set()
+    printed = set()
     for found in findings:
-        if found.kind not in told:
-            told.add(found.kind)
+        if found.kind not in printed:
+            printed.add(found.kind)
             words = words_of(found, paths, findings)
             print_line(f"\n{found.kind}\n  means: {words.means}\n  next:  {words.next_step}")
 

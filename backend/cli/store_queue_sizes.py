@@ -145,15 +145,15 @@ def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
     A broker rounds it to whole entries. Files that may be torn tell something only where no other
     file does, and nothing for certain.
     """
-    told = [file for file in files if file.size % kind.entry_bytes == 0]
-    whole = [file for file in told if not file.may_be_torn]
-    sizes = Counter(file.size for file in whole or told)
+    answer = [file for file in files if file.size % kind.entry_bytes == 0]
+    whole = [file for file in answer if not file.may_be_torn]
+    sizes = Counter(file.size for file in whole or answer)
     size = max(sizes, key=lambda size: (sizes[size], size), default=kind.default_bytes)
     if whole:
         return size, None
-    if told:
-        told_by = f"only {kind.title} files that a crash may have cut short show"
+    if answer:
+        reported_by = f"only {kind.title} files that a crash may have cut short show"
         end = ""
     else:
-        told_by, end = f"no {kind.title} file shows", f", as without {kind.setting}"
-    return size, f"{told_by} the size of the new ones: {size} bytes{end}"
+        reported_by, end = f"no {kind.title} file shows", f", as without {kind.setting}"
+    return size, f"{reported_by} the size of the new ones: {size} bytes{end}"

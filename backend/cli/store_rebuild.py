@@ -36,7 +36,7 @@ def rebuild(
     only: Annotated[Part | None, Parameter(name="--only")] = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     keep_old: Annotated[bool, Parameter(negative="")] = False,
-    told: RebuildOptions = NO_REBUILD_OPTIONS,
+    options: RebuildOptions = NO_REBUILD_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Rebuild the consume queues and the key index of a store from its commit log.
@@ -60,10 +60,10 @@ def rebuild(
         only: Rebuild only this part.
         dry_run: Show the planned work and change nothing. The command does not read the commit log.
         keep_old: Keep the old files beside the new files.
-        told: What is told of the settings of the broker.
+        options: What is told of the settings of the broker.
         output: Output format.
     """
-    settings = told.settings()
+    settings = options.settings()
     paths = store_files.locate(directory, settings.commit_log)
     store_files.refuse_if_in_use(paths)
     parts = PARTS if only is None else (only,)

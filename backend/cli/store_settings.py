@@ -56,14 +56,14 @@ class StoreSettings:
 
 
 def settings_of(
-    config: Path | None, *, delay_levels: str | None = None, **told: Any
+    config: Path | None, *, delay_levels: str | None = None, **options: Any
 ) -> StoreSettings:
     """Put together what options tell, and of what they leave open, what a broker.conf does.
 
     Args:
         config: The broker.conf, if it is to be asked.
         delay_levels: The delay levels as a broker.conf has them.
-        told: Further options by the names of the settings; None, and a flag that is not set, tell
+        options: Further options by the names of the settings; None, and a flag that is not set, tell
             nothing.
 
     Raises:
@@ -71,7 +71,7 @@ def settings_of(
     """
     found = {} if config is None else _read(config)
     found |= {
-        name: value for name, value in told.items() if value is not None and value is not False
+        name: value for name, value in options.items() if value is not None and value is not False
     }
     if delay_levels is not None:
         try:

@@ -23,7 +23,7 @@ _MEANT: Final = re.compile(r'Did you mean "?(?P<name>[\w-]+)"?\?')
 def usage_error(error: CycloptsError, app: App) -> CommandError:
     """Say what is wrong with the line, and which help tells how it is written."""
     command = " ".join(("regent", *(error.command_chain or ())))
-    what, why = _told(error, command)
+    what, why = _describe(error, command)
     next_step = f"{command} --help"
     if _asks_json(error):
         why = "JSON is asked for with -o json"
@@ -37,7 +37,7 @@ def usage_error(error: CycloptsError, app: App) -> CommandError:
     return CommandError(what, why=why, next_step=next_step, exit_code=ExitCode.USAGE)
 
 
-def _told(error: CycloptsError, command: str) -> tuple[str, str | None]:
+def _describe(error: CycloptsError, command: str) -> tuple[str, str | None]:
     unused = [repr(token) for token in error.unused_tokens or ()]
     match error:
         case UnknownCommandError():

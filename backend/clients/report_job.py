@@ -118,6 +118,6 @@ def _reason(log_path: Path) -> str:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - LOG_TAIL_BYTES))
         lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
-    told = [line for line in lines if line]
-    errors = [line for line in told if "Error" in line or "Exception" in line]
-    return (errors or told or ["the job ended without a word"])[-1]
+    texts = [line for line in lines if line]
+    errors = [line for line in texts if "Error" in line or "Exception" in line]
+    return (errors or texts or ["the job ended without a word"])[-1]

@@ -51,7 +51,7 @@ class AuditFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditedAction:
     """Hold what is to be entered; details are what JSON can hold."""
 
     author: Author
@@ -62,7 +62,7 @@ class Deed:
     operation_id: UUID | None = None
 
 
-async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
+async def append(connection: Connection, audited: AuditedAction, *, at: datetime) -> None:
     """Enter a deed; do so last in a transaction, since others wait from here to its end."""
     await connection.execute(_LOCK_CHAIN)
     row = (await connection.execute(_NEWEST)).one_or_none()
@@ -74,13 +74,13 @@ async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
     entry = Entry(
         number=end.number + 1,
         happened_at=at,
-        actor=deed.author.name,
-        source=deed.author.source,
-        action=deed.action,
-        cluster_name=deed.cluster_name,
-        subject=deed.subject,
-        operation_id=deed.operation_id,
-        details=msgspec.json.encode(deed.details, order="sorted").decode(),
+        actor=audited.author.name,
+        source=audited.author.source,
+        action=audited.action,
+        cluster_name=audited.cluster_name,
+        subject=audited.subject,
+        operation_id=audited.operation_id,
+        details=msgspec.json.encode(audited.details, order="sorted").decode(),
     )
     chained = chain(entry, end.hash)
     values = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
@@ -181,7 +181,7 @@ async def let_go(
         .on_conflict_do_update(index_elements=["id"], set_=values)
     )
     details = {**_trim_details(end), "count": len(old), "kept_since": before.isoformat()}
-    await append(connection, Deed(author, TRIMMED, "", "audit", details), at=at)
+    await append(connection, AuditedAction(author, TRIMMED, "", "audit", details), at=at)
     return len(old)
 
 
@@ -189,12 +189,12 @@ def _trim_details(end: ChainEnd) -> dict[str, Any]:
     return {"last_number": end.number, "last_hash": end.hash.hex()}
 
 
-def _holds(details: str, told: Mapping[str, Any]) -> bool:
+def _holds(details: str, wanted: Mapping[str, Any]) -> bool:
     try:
         found = msgspec.json.decode(details, type=dict[str, Any])
     except msgspec.DecodeError:
         return False
-    return told.items() <= found.items()
+    return wanted.items() <= found.items()
 
 
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:

@@ -89,8 +89,8 @@ async def save(
             index_elements=[brokers.c.broker_group_id, brokers.c.broker_id], set_=values
         )
     )
-    told = (registration.address, registration.ha_address, BrokerState.ONLINE)
-    return before is None or tuple(before) != told
+    answer = (registration.address, registration.ha_address, BrokerState.ONLINE)
+    return before is None or tuple(before) != answer
 
 
 async def remove_namesakes(

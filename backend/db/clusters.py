@@ -12,7 +12,7 @@ from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, brokers, clusters, replicas, route_versions, topics
 from backend.domain.broker import BrokerState
-from backend.domain.cluster import Census, Cluster
+from backend.domain.cluster import Cluster, ClusterCounts
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import ClusterNotFound
 
@@ -71,7 +71,7 @@ async def count(connection: Connection, *, within: ClusterScope) -> int:
     return int(await connection.scalar(statement) or 0)
 
 
-async def take_census(connection: Connection, *, within: ClusterScope) -> Census:
+async def count_clusters(connection: Connection, *, within: ClusterScope) -> ClusterCounts:
     """Count what all clusters within reach hold, in one statement.
 
     A replica that only a controller knows is a broker that is not online.
@@ -90,7 +90,7 @@ async def take_census(connection: Connection, *, within: ClusterScope) -> Census
         _counted(topics, within).scalar_subquery().label("topic_count"),
     )
     row = (await connection.execute(statement)).one()
-    return Census(
+    return ClusterCounts(
         cluster_count=row.cluster_count,
         broker_group_count=row.group_count,
         broker_count=row.broker_count + row.missing_count,

@@ -14,7 +14,7 @@ from backend.domain.membership import Contradiction
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FoundContradictions:
     """Hold what was found in one cluster, and whether all of its brokers told."""
 
     cluster_name: str
@@ -22,19 +22,19 @@ class Told:
     is_complete: bool
 
 
-async def replace(connection: Connection, told: Told, *, at: datetime) -> None:
+async def replace(connection: Connection, answer: FoundContradictions, *, at: datetime) -> None:
     """Put what was found in place of what was found before.
 
     While a broker is silent nothing ends: its members may be those that contradict (D21).
     """
     columns = member_contradictions.c
-    if told.is_complete:
+    if answer.is_complete:
         await connection.execute(
-            delete(member_contradictions).where(columns.cluster_name == told.cluster_name)
+            delete(member_contradictions).where(columns.cluster_name == answer.cluster_name)
         )
-    for one in sorted(told.found, key=lambda found: (found.consumer_group, found.code)):
+    for one in sorted(answer.found, key=lambda found: (found.consumer_group, found.code)):
         values = {
-            "cluster_name": told.cluster_name,
+            "cluster_name": answer.cluster_name,
             "consumer_group": one.consumer_group,
             "code": one.code,
             "evidence": dict(one.evidence),

@@ -20,7 +20,7 @@ from backend.db.cluster_scope import reached
 from backend.db.engine import Connection, Database
 from backend.db.event_tables import event_stream, events, staged_events
 from backend.db.pipeline import Pipeline, Statement, run
-from backend.domain.event import Event, EventFilter, Happening
+from backend.domain.event import Event, EventFilter, NewEvent
 
 STAGED_CHANNEL: Final = "regent_events_staged"
 """Who stages events notifies here, so that a process of the control plane gives them numbers."""
@@ -49,16 +49,16 @@ class StreamEnds:
     expired_number: int
 
 
-async def stage(connection: Connection, happenings: Collection[Happening]) -> None:
+async def stage(connection: Connection, new_events: Collection[NewEvent]) -> None:
     """Have events told if, and when, this transaction is committed; they keep their order."""
-    if not happenings:
+    if not new_events:
         return
     rows = [
         {
-            **{field.name: getattr(one, field.name) for field in fields(Happening)},
+            **{field.name: getattr(one, field.name) for field in fields(NewEvent)},
             "details": msgspec.to_builtins(one.details),
         }
-        for one in happenings
+        for one in new_events
     ]
     await connection.execute(_STAGE, rows)
 

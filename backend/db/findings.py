@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import findings
-from backend.db.replica_sightings import read_sighting, sighting_json
+from backend.db.replica_reports import read_replica_report, replica_report_json
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.finding import (
     Finding,
@@ -40,7 +40,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
        ARRAY (SELECT r.broker_id FROM replicas r
                WHERE r.broker_group_id = g.broker_group_id AND r.removed_at IS NULL)
            AS replica_ids,
-       (SELECT coalesce(jsonb_agg({sighting_json("s")}), '[]')
+       (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
           FROM (SELECT DISTINCT ON (broker_id) * FROM replica_sightings
                  WHERE broker_group_id = g.broker_group_id
                  ORDER BY broker_id, heard_at DESC) AS s
@@ -110,12 +110,12 @@ async def list_invalid_items(connection: Connection) -> list[InvalidItems]:
     """List the brokers that have topics or groups which can't be served, with what that is."""
     found = []
     for row in (await connection.execute(_INVALID_ITEMS)).mappings():
-        told = row["left_out"]
-        items = (f"{one['kind']} {one['name']}: {one['reason']}" for one in told["first"])
+        left_out = row["left_out"]
+        items = (f"{one['kind']} {one['name']}: {one['reason']}" for one in left_out["first"])
         names = ("cluster_name", "group_name", "broker_id", "address")
         found.append(
             InvalidItems(
-                **{name: row[name] for name in names}, count=told["count"], items=tuple(items)
+                **{name: row[name] for name in names}, count=left_out["count"], items=tuple(items)
             )
         )
     return found
@@ -216,7 +216,7 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
         epoch_past=row["epoch_past"],
         served_master=None if address is None else ServedMaster(address, state == "online"),
         replica_ids=frozenset(row["replica_ids"]),
-        sightings=dict(read_sighting(told) for told in row["sightings"]),
+        reports=dict(read_replica_report(columns) for columns in row["sightings"]),
         confirmed=ConfirmedEnd(row["confirmed_epoch"], row["confirmed_position"]),
         lives=dict(zip(row["sync_state_set"], row["member_lives"], strict=False)),
     )

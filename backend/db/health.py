@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import text
 
 from backend.db.engine import Connection
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.topic import Permission
 
 _GROUPS: Final = text("""
@@ -59,7 +59,7 @@ class ReplicaRow(msgspec.Struct, frozen=True):
     age_ms: int | None
 
 
-class SightingRow(msgspec.Struct, frozen=True):
+class ReplicaReportRow(msgspec.Struct, frozen=True):
     """Hold what one process heard of a replica."""
 
     broker_id: int
@@ -72,9 +72,9 @@ class SightingRow(msgspec.Struct, frozen=True):
     is_learner: bool
 
     @property
-    def sighting(self) -> Sighting:
+    def report(self) -> ReplicaReport:
         """Return it as the controller judges it."""
-        return Sighting(
+        return ReplicaReport(
             self.age_ms,
             self.timeout_ms,
             is_verified=self.is_verified,
@@ -101,7 +101,7 @@ class GroupRow(msgspec.Struct, frozen=True):
     sync_state_set: list[int] | None
     is_master_lost: bool
     replicas: list[ReplicaRow]
-    sightings: list[SightingRow]
+    reports: list[ReplicaReportRow]
     registrations: list[RegistrationRow]
     has_topics: bool
     has_writable_topics: bool

@@ -91,7 +91,7 @@ class Pipeline:
         self._lanes: list[_Lane] = []
         self._opening = asyncio.Lock()
         # By channel and payload, in the order of their coming, each once.
-        self._untold: dict[tuple[str, str], None] = {}
+        self._unreported: dict[tuple[str, str], None] = {}
         self._telling: asyncio.Task[None] | None = None
 
     async def fetch(
@@ -116,20 +116,20 @@ class Pipeline:
         Nobody waits for it, and a notice that can't be delivered is lost: who listens has lost its
         own connection too then, or looks by itself.
         """
-        if not self._untold and self._telling is None:
+        if not self._unreported and self._telling is None:
             # In a turn of its own: somebody waits for an answer.
             asyncio.get_running_loop().call_soon(self._begin_to_tell)
-        self._untold[channel, payload] = None
+        self._unreported[channel, payload] = None
 
     def _begin_to_tell(self) -> None:
-        if self._untold and self._telling is None:
+        if self._unreported and self._telling is None:
             self._telling = asyncio.get_running_loop().create_task(self._tell(), name="notices")
 
     async def _tell(self) -> None:
         try:
-            while self._untold:
-                untold, self._untold = self._untold, {}
-                channels, payloads = zip(*untold, strict=True)
+            while self._unreported:
+                unreported, self._unreported = self._unreported, {}
+                channels, payloads = zip(*unreported, strict=True)
                 values = {"channels": list(channels), "payloads": list(payloads)}
                 with contextlib.suppress(OperationalError):
                     await self.fetch(_TELL, values)

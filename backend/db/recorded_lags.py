@@ -10,7 +10,7 @@ from sqlalchemy import Select, delete, func, insert, select, text, tuple_
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import recorded_lags
 from backend.db.tables import clusters, topic_placements, topics
-from backend.domain.recorded_lag import RecordedLag, ToldLag
+from backend.domain.recorded_lag import RecordedLag, ReportedGroupLag
 
 LagKey = tuple[str, str]
 _ROWS_AT_ONCE: Final = 1_000
@@ -26,7 +26,7 @@ async def replace(
     connection: Connection,
     cluster_name: str,
     group_name: str,
-    told: Sequence[ToldLag],
+    lags: Sequence[ReportedGroupLag],
     *,
     at: datetime,
 ) -> None:
@@ -38,7 +38,7 @@ async def replace(
         )
     )
     names = {"cluster_name": cluster_name, "group_name": group_name, "measured_at": at}
-    rows = [asdict(one) | names for one in told]
+    rows = [asdict(one) | names for one in lags]
     for begin in range(0, len(rows), _ROWS_AT_ONCE):
         await connection.execute(insert(recorded_lags), rows[begin : begin + _ROWS_AT_ONCE])
 
@@ -97,13 +97,13 @@ async def _read(connection: Connection, statement: Select[Any]) -> list[Recorded
         RecordedLag(
             group,
             topic,
-            int(told),
+            int(broker),
             None if queues is None else int(queues),
             int(lag),
             at,
             int(expired),
         )
-        for group, topic, told, queues, lag, at, expired in await connection.execute(statement)
+        for group, topic, broker, queues, lag, at, expired in await connection.execute(statement)
     ]
 
 

@@ -16,10 +16,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
 from backend.db.pipeline import Pipeline, Statement, run
-from backend.db.replica_sightings import read_sighting, sighting_json
+from backend.db.replica_reports import read_replica_report, replica_report_json
 from backend.db.tables import broker_groups, clusters, replica_group_changes, replica_groups
 from backend.domain.broker_group import GroupMode
-from backend.domain.election import Liveness, Sighting
+from backend.domain.election import Liveness, ReplicaReport
 from backend.domain.replica_group import (
     UNKNOWN_LIFE,
     Change,
@@ -45,7 +45,7 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
                r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL,
                (1000 * extract(epoch FROM clock_timestamp() - r.last_heard_at))::bigint)), '[]')
           FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
-       (SELECT coalesce(jsonb_agg({sighting_json("s")}), '[]')
+       (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
           FROM replica_sightings s
          WHERE s.broker_group_id = g.broker_group_id
            AND s.heard_by <> CAST(:heard_by AS uuid)) AS sightings
@@ -392,13 +392,13 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
     that stands still or has died, and the replica has another lease to come to one that runs (D28).
     """
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
-    sightings: dict[int, Sighting] = {}
-    for told in row["sightings"]:
-        broker_id, sighting = read_sighting(told)
-        sighting = replace(sighting, grace_ms=sighting.timeout_ms)
+    reports: dict[int, ReplicaReport] = {}
+    for columns in row["sightings"]:
+        broker_id, report = read_replica_report(columns)
+        report = replace(report, grace_ms=report.timeout_ms)
         # Several processes may hear one replica: the latest word counts.
-        if broker_id not in sightings or sighting.age_ms < sightings[broker_id].age_ms:
-            sightings[broker_id] = sighting
+        if broker_id not in reports or report.age_ms < reports[broker_id].age_ms:
+            reports[broker_id] = report
     group = ReplicaGroup(
         cluster_name=row["cluster_name"],
         name=row["group_name"],
@@ -414,7 +414,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         loss_epoch=row["loss_epoch"],
     )
     silences = {i: max(0, age_ms) for i, *_, age_ms in row["replicas"] if age_ms is not None}
-    liveness = Liveness(sightings, row["lease_left_ms"], silences)
+    liveness = Liveness(reports, row["lease_left_ms"], silences)
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
 
 

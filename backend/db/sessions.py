@@ -9,12 +9,14 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select
 from backend.db import noted_uses
 from backend.db.access_tables import sessions, users
 from backend.db.engine import Connection
-from backend.domain.session import Session
+from backend.domain.session import UserSession
 
 SessionKey = tuple[datetime, UUID]
 
 
-async def add(connection: Connection, token_hash: bytes, session: Session, *, user_id: int) -> None:
+async def add(
+    connection: Connection, token_hash: bytes, session: UserSession, *, user_id: int
+) -> None:
     """Open a session, and forget those that have ended by then."""
     # Others may be at the same ones, in whatever order: who waited for them could wait for ever.
     ended = (
@@ -49,7 +51,7 @@ async def list_newest(
     after: SessionKey | None,
     at: datetime,
     limit: int,
-) -> list[Session]:
+) -> list[UserSession]:
     """List open sessions of a user or of all, the newest first."""
     columns = sessions.c
     statement = (
@@ -78,7 +80,7 @@ async def count(connection: Connection, *, user_name: str | None, at: datetime) 
     return int(await connection.scalar(statement) or 0)
 
 
-async def find(connection: Connection, session_id: UUID, *, at: datetime) -> Session | None:
+async def find(connection: Connection, session_id: UUID, *, at: datetime) -> UserSession | None:
     """Find the open session of an id."""
     statement = (
         select(sessions, users.c.name)
@@ -115,8 +117,8 @@ def _of(user_name: str | None) -> list[ColumnElement[bool]]:
     return [] if user_name is None else [users.c.name == user_name]
 
 
-def _session(row: Any) -> Session:
-    return Session(
+def _session(row: Any) -> UserSession:
+    return UserSession(
         id=row.id,
         user_name=row.name,
         source=row.source,

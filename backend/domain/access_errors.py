@@ -75,8 +75,8 @@ class LastAdministrator(DomainError, kind=ErrorKind.CONFLICT):
     code = "last_administrator"
 
     def __init__(self, user_name: str) -> None:
-        told = f"{user_name!r} is the last administrator of all clusters who can sign in"
-        super().__init__(f"{told}; add one first")
+        reason = f"{user_name!r} is the last administrator of all clusters who can sign in"
+        super().__init__(f"{reason}; add one first")
         self.user_name = user_name
 
 

@@ -154,8 +154,8 @@ def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: Adopt
 
 
 def _first_epoch(group_name: str, candidates: Collection[Candidate], order: AdoptionOrder) -> int:
-    told = [c.epoch for c in candidates if c.epoch is not None]
-    epoch = max([*told, order.least_epoch or 0]) + EPOCHS_SKIPPED
+    epochs = [c.epoch for c in candidates if c.epoch is not None]
+    epoch = max([*epochs, order.least_epoch or 0]) + EPOCHS_SKIPPED
     if epoch >= EPOCH_MAX:
         raise AdoptionRefused(group_name, f"no epoch is left after {epoch - EPOCHS_SKIPPED}")
     return epoch

@@ -26,7 +26,7 @@ class ClientRole(StrEnum):
     CONSUMER = "consumer"
 
 
-class Connection(NamedTuple):
+class BrokerConnection(NamedTuple):
     """Hold what one broker tells of a client; a tuple, since there are thousands at a time.
 
     `heard_ms` is since its last heartbeat by the broker's clock; stock brokers tell it of producers
@@ -49,7 +49,7 @@ class Client:
     """Hold a client as all brokers together tell it; it has at least one connection."""
 
     client_id: str
-    connections: tuple[Connection, ...]
+    connections: tuple[BrokerConnection, ...]
 
     @property
     def producer_groups(self) -> tuple[str, ...]:
@@ -73,8 +73,8 @@ class Client:
     @property
     def heard_ms(self) -> int | None:
         """Say how long ago any broker heard it last; None when none tells."""
-        told = [one.heard_ms for one in self.connections if one.heard_ms is not None]
-        return min(told, default=None)
+        instants = [one.heard_ms for one in self.connections if one.heard_ms is not None]
+        return min(instants, default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class ClusterCounts:
     """Count what the clusters hold."""
 
     cluster_count: int

@@ -74,8 +74,8 @@ def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
         raise InvalidClusterPattern(f"give 1 to {PATTERNS_MAX} cluster patterns, or {ANY} for all")
     for pattern in patterns:
         if len(pattern) > CLUSTER_NAME_BYTES_MAX or _PATTERN.fullmatch(pattern) is None:
-            told = f"{pattern[:300]!r} is no cluster's name, with or without {ANY}"
-            raise InvalidClusterPattern(told)
+            problem = f"{pattern[:300]!r} is no cluster's name, with or without {ANY}"
+            raise InvalidClusterPattern(problem)
     return ALL_CLUSTERS if _is_all(patterns) else tuple(patterns)
 
 

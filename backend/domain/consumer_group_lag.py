@@ -124,7 +124,7 @@ class Coverage:
     What some do not tell makes an answer partial, and never unknown as long as others tell.
     """
 
-    told_count: int
+    answered_count: int
     asked_count: int
 
 
@@ -135,6 +135,6 @@ def state_of(member_count: int, coverage: Coverage) -> GroupState:
     """
     if member_count:
         return GroupState.ACTIVE
-    if coverage.asked_count and not coverage.told_count:
+    if coverage.asked_count and not coverage.answered_count:
         return GroupState.UNKNOWN
     return GroupState.INACTIVE

@@ -69,7 +69,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ReplicaReport:
     """Hold what a replica last said of itself and how long ago, by the controller's clock (D3)."""
 
     age_ms: int
@@ -94,9 +94,9 @@ class Sighting:
     # What it is waited for in addition, where the process that heard it may stand still itself.
     grace_ms: int = 0
 
-    def aged(self, age_ms: int) -> "Sighting":
+    def aged(self, age_ms: int) -> "ReplicaReport":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
-        return Sighting(
+        return ReplicaReport(
             age_ms,
             self.timeout_ms,
             self.epoch,
@@ -125,19 +125,19 @@ class Liveness:
     `silences_ms` is how long ago those were heard who have left; no election asks for it.
     """
 
-    sightings: Mapping[int, Sighting] = field(default_factory=dict)
+    reports: Mapping[int, ReplicaReport] = field(default_factory=dict)
     lease_left_ms: int = 0
     silences_ms: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def alive_ids(self) -> frozenset[int]:
         """Name those who are alive."""
-        return frozenset(i for i, sighting in self.sightings.items() if sighting.is_alive)
+        return frozenset(i for i, report in self.reports.items() if report.is_alive)
 
     @property
     def lives(self) -> Mapping[int, int]:
         """Name the processes in which the replicas run that are alive."""
-        return {i: one.life for i, one in self.sightings.items() if one.is_alive}
+        return {i: one.life for i, one in self.reports.items() if one.is_alive}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,8 @@ def _elected(
     awaits_lease: bool,
 ) -> Change:
     """Make the change; with an accepted loss the winner's log becomes what is confirmed."""
-    told = liveness.sightings.get(winner_id)
-    epoch, end = (UNKNOWN_POSITION,) * 2 if told is None else (told.epoch, told.max_offset)
+    report = liveness.reports.get(winner_id)
+    epoch, end = (UNKNOWN_POSITION,) * 2 if report is None else (report.epoch, report.max_offset)
     is_held = holds_confirmed(winner_id, group, liveness)
     is_loss_taken = takes_loss(winner_id, group, liveness, ballot)
     after = replace(
@@ -273,7 +273,7 @@ def _elected(
         loss_epoch=group.master_epoch + 1 if is_loss_taken else group.loss_epoch,
     )
     is_checked = group.master_epoch != NEVER_ELECTED and not is_loss_taken
-    is_vouched_for = told is not None and group.sync_state_set.vouches_for(winner_id, told.life)
+    is_vouched_for = report is not None and group.sync_state_set.vouches_for(winner_id, report.life)
     return Change(
         ChangeKind.MASTER_ELECTED,
         group,
@@ -292,13 +292,13 @@ def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> 
     process in which it joined the set has lost nothing since, and its master confirmed nothing
     without it.
     """
-    told = liveness.sightings.get(broker_id)
+    report = liveness.reports.get(broker_id)
     if not group.confirmed.is_known:
         return True
-    if told is None:
+    if report is None:
         return False
-    is_vouched_for = group.sync_state_set.vouches_for(broker_id, told.life)
-    return is_vouched_for or group.confirmed.is_held_by(told.epoch, told.max_offset)
+    is_vouched_for = group.sync_state_set.vouches_for(broker_id, report.life)
+    return is_vouched_for or group.confirmed.is_held_by(report.epoch, report.max_offset)
 
 
 def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> bool:
@@ -312,8 +312,8 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
 
 def warn_of_no_writer(group_name: str, liveness: Liveness, winner_id: int | None) -> str | None:
     """Say that a group has no writer once a cordoned replica is its master; None where it has."""
-    told = None if winner_id is None else liveness.sightings.get(winner_id)
-    if told is None or not told.is_cordoned:
+    report = None if winner_id is None else liveness.reports.get(winner_id)
+    if report is None or not report.is_cordoned:
         return None
     return (
         f"{group_name} has no writer: its master {group_name}-{winner_id} is cordoned; uncordon it:"
@@ -422,15 +422,15 @@ def _holds_all(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
     acknowledge what only some of them hold (`allAckInSyncStateSet=false`).
     """
     is_member = broker_id in group.sync_state_set.members
-    is_whole = is_member and liveness.sightings[broker_id].is_verified
+    is_whole = is_member and liveness.reports[broker_id].is_verified
     return is_whole and group.lease_policy is LeasePolicy.QUORUM
 
 
 def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
-    sighting = liveness.sightings.get(broker_id)
-    if sighting is None or not sighting.is_alive:
+    report = liveness.reports.get(broker_id)
+    if report is None or not report.is_alive:
         return Verdict.NOT_ALIVE
-    return None if sighting.is_verified else Verdict.UNVERIFIED
+    return None if report.is_verified else Verdict.UNVERIFIED
 
 
 def _rank(
@@ -442,11 +442,11 @@ def _rank(
     all that was acknowledged, else only where their logs are as good. Without such another it wins,
     and serves consumers: a group without a master serves nobody.
     """
-    told = liveness.sightings[broker_id]
-    is_last = told.is_cordoned and _holds_all(broker_id, group, liveness)
-    log = (-told.epoch, -told.max_offset)
+    report = liveness.reports[broker_id]
+    is_last = report.is_cordoned and _holds_all(broker_id, group, liveness)
+    log = (-report.epoch, -report.max_offset)
     is_other = broker_id != group.preferred_id
-    return (is_last, *log, told.is_cordoned, is_other, told.priority, broker_id)
+    return (is_last, *log, report.is_cordoned, is_other, report.priority, broker_id)
 
 
 def _verdict(
@@ -481,16 +481,16 @@ def _verdict(
 
 
 def _compare(broker_id: int, winner_id: int, group: ReplicaGroup, liveness: Liveness) -> Verdict:
-    told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
-    is_passed_over = told.is_cordoned and not best.is_cordoned
+    report, best = liveness.reports[broker_id], liveness.reports[winner_id]
+    is_passed_over = report.is_cordoned and not best.is_cordoned
     if is_passed_over and _holds_all(winner_id, group, liveness):
         return Verdict.CORDONED
-    if told.epoch != best.epoch:
+    if report.epoch != best.epoch:
         return Verdict.LOWER_EPOCH
-    if told.max_offset != best.max_offset:
+    if report.max_offset != best.max_offset:
         return Verdict.LOWER_OFFSET
     if is_passed_over:
         return Verdict.CORDONED
     if winner_id == group.preferred_id:
         return Verdict.NOT_PREFERRED
-    return Verdict.LOWER_PRIORITY if told.priority != best.priority else Verdict.HIGHER_ID
+    return Verdict.LOWER_PRIORITY if report.priority != best.priority else Verdict.HIGHER_ID

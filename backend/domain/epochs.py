@@ -21,7 +21,7 @@ class LogHistory:
 
     spans: tuple[EpochSpan, ...]
     max_offset: int
-    told_by: Teller | None = None
+    reported_by: Teller | None = None
 
 
 def find_disagreement(histories: Mapping[int, LogHistory]) -> int | None:

@@ -46,7 +46,7 @@ FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class NewEvent:
     """Hold what has happened to what; details are what JSON can hold, and never a secret.
 
     The subject is a broker group (of topics too), a broker as `group/id`, or the target of an
@@ -111,40 +111,40 @@ def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:
     return frozenset(chosen)
 
 
-def tell_plan(operation: Operation, *, at: datetime) -> Happening:
+def tell_plan(operation: Operation, *, at: datetime) -> NewEvent:
     """Tell of an operation that was just planned."""
     return _of(operation, f"operation.{operation.state}", at, risk=operation.plan.risk)
 
 
-def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterator[Happening]:
+def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterator[NewEvent]:
     """Tell what is different of an operation, its steps first."""
     for was, step in zip(before.steps, after.steps, strict=True):
         if step.state is not was.state:
-            told: dict[str, Any] = {"step": step.name, "position": step.position}
+            details: dict[str, Any] = {"step": step.name, "position": step.position}
             if step.error is not None:
-                told["error"] = step.error
-            yield _of(after, f"step.{step.state}", at, **told)
+                details["error"] = step.error
+            yield _of(after, f"step.{step.state}", at, **details)
     if after.wish is not before.wish and after.wish is not None:
         yield _of(after, f"operation.{after.wish}_wanted", at)
     if after.state is not before.state:
-        told = {} if after.outcome is None else {"outcome": after.outcome}
-        yield _of(after, f"operation.{after.state}", at, **told)
+        details = {} if after.outcome is None else {"outcome": after.outcome}
+        yield _of(after, f"operation.{after.state}", at, **details)
     elif after.fence > before.fence:
         yield _of(after, TAKEN_OVER, at, fence=after.fence)
 
 
 def tell_topics(
     kind: str, cluster_name: str, group_name: str, topic_names: Collection[str], *, at: datetime
-) -> Iterator[Happening]:
+) -> Iterator[NewEvent]:
     """Tell what has become of the topics that a broker group holds: one event, however many."""
     if topic_names:
         names = sorted(topic_names)
-        told = {"topics": names[:TOPIC_NAMES_MAX], "topic_count": len(names)}
-        yield Happening(kind, cluster_name, group_name, at, told)
+        details = {"topics": names[:TOPIC_NAMES_MAX], "topic_count": len(names)}
+        yield NewEvent(kind, cluster_name, group_name, at, details)
 
 
-def _of(operation: Operation, kind: str, at: datetime, **details: Any) -> Happening:
-    return Happening(
+def _of(operation: Operation, kind: str, at: datetime, **details: Any) -> NewEvent:
+    return NewEvent(
         kind=kind,
         cluster_name=operation.cluster_name,
         subject=operation.target,

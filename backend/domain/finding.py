@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.health import (
     RETURNS_WITHIN,
     BrokerFacts,
@@ -247,7 +247,7 @@ class ServedMaster:
 class ObservedGroup:
     """Hold what is known of a group under a controller at one moment.
 
-    `epoch_past` is the highest master epoch of its newest changes. `sightings` are what those of
+    `epoch_past` is the highest master epoch of its newest changes. `reports` are what those of
     its replicas told who were heard of late, by id, and how long ago.
     """
 
@@ -261,16 +261,16 @@ class ObservedGroup:
     epoch_past: int
     served_master: ServedMaster | None
     replica_ids: frozenset[int]
-    sightings: Mapping[int, Sighting]
+    reports: Mapping[int, ReplicaReport]
     confirmed: ConfirmedEnd = field(default_factory=ConfirmedEnd)
     # The process in which each member joined the set.
     lives: Mapping[int, int] = field(default_factory=dict)
 
     def holds_confirmed(self, broker_id: int) -> bool:
         """Tell whether a replica that was heard holds all that was confirmed, as elections do."""
-        told = self.sightings[broker_id]
-        is_vouched_for = told.life != UNKNOWN_LIFE and self.lives.get(broker_id) == told.life
-        return is_vouched_for or self.confirmed.is_held_by(told.epoch, told.max_offset)
+        report = self.reports[broker_id]
+        is_vouched_for = report.life != UNKNOWN_LIFE and self.lives.get(broker_id) == report.life
+        return is_vouched_for or self.confirmed.is_held_by(report.epoch, report.max_offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,9 +331,9 @@ def observe(
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
         evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
-    untold = ABSENCES if is_too_early else frozenset()
+    unreported = ABSENCES if is_too_early else frozenset()
     judged = [one for group in facts for one in _judge_facts(group, heard_after)]
-    unjudged = {key for key, evidence in found if evidence is None or key.code in untold}
+    unjudged = {key for key, evidence in found if evidence is None or key.code in unreported}
     unjudged |= {key for key, evidence in judged if evidence is None}
     suspicions = {key: evidence for key, evidence in (*found, *judged) if evidence is not None}
     return Observation(
@@ -403,7 +403,7 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
     def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
         return FindingKey(code, group.cluster_name, subject)
 
-    living = {i: told for i, told in group.sightings.items() if told.is_alive}
+    living = {i: report for i, report in group.reports.items() if report.is_alive}
     if (evidence := _find_backwards(group)) is not None:
         yield key(FindingCode.EPOCH_BACKWARDS), evidence
     if (evidence := _find_unled(group, living)) is not None:
@@ -423,17 +423,17 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
 
 
 def _judge_replica(
-    group: ObservedGroup, broker_id: int, master: Sighting | None
+    group: ObservedGroup, broker_id: int, master: ReplicaReport | None
 ) -> Iterator[tuple[FindingCode, Evidence | None]]:
     if master is None:
         yield FindingCode.REPLICA_AHEAD, None
         yield FindingCode.REPLICA_OUTSIDE_SET, None
         return
-    told = group.sightings.get(broker_id)
-    if told is not None and (ahead := _find_ahead(master, told)) is not _BEHIND:
+    report = group.reports.get(broker_id)
+    if report is not None and (ahead := _find_ahead(master, report)) is not _BEHIND:
         yield FindingCode.REPLICA_AHEAD, ahead
     # One that is gone is a finding of its own. A learner never is a member.
-    if told is None or not told.is_alive or told.is_learner or broker_id in group.members:
+    if report is None or not report.is_alive or report.is_learner or broker_id in group.members:
         return
     evidence = {"master_id": group.master_id, "sync_state_set": sorted(group.members)}
     yield FindingCode.REPLICA_OUTSIDE_SET, evidence
@@ -450,16 +450,16 @@ def _judge_facts(
 
     fault, master = judged.writer_fault, group.master
     if fault is not None:
-        is_untold = fault.is_absence and _may_come_back(master, heard_after)
+        is_unreported = fault.is_absence and _may_come_back(master, heard_after)
         why = {"sentence": judged.sentence, "cause": fault.value}
-        yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_untold else why
+        yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_unreported else why
     elif judged.has_writer is None:
         yield key(FindingCode.GROUP_WITHOUT_WRITER), None
     for broker in group.brokers:
         if broker.presence is Presence.ALIVE:
             continue
         subject = f"{group.group_name}/{broker.broker_id}"
-        is_told = broker.presence is Presence.DOWN and not _may_come_back(broker, heard_after)
+        is_reported = broker.presence is Presence.DOWN and not _may_come_back(broker, heard_after)
         heard_at = broker.last_heard_at
         evidence = {
             "sentence": judged.sentence,
@@ -467,7 +467,7 @@ def _judge_facts(
             "address": broker.address,
             "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
         }
-        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_told else None
+        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_reported else None
 
 
 def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> bool:
@@ -478,21 +478,21 @@ def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> 
 
 
 def _judge_logs(
-    group: ObservedGroup, living: Mapping[int, Sighting]
+    group: ObservedGroup, living: Mapping[int, ReplicaReport]
 ) -> Iterator[tuple[FindingCode, int | None, Evidence]]:
     """Judge whether living logs hold what was confirmed; a group's finding names no broker."""
     if (evidence := _find_missing(group, living)) is not None:
         yield FindingCode.CONFIRMED_MISSING, None, evidence
-    for broker_id, told in living.items():
-        for code, found in _judge_log(group, broker_id, told):
+    for broker_id, report in living.items():
+        for code, found in _judge_log(group, broker_id, report):
             yield code, broker_id, found
 
 
 def _judge_log(
-    group: ObservedGroup, broker_id: int, told: Sighting
+    group: ObservedGroup, broker_id: int, report: ReplicaReport
 ) -> Iterator[tuple[FindingCode, Evidence]]:
     confirmed = group.confirmed
-    log = {"replica_epoch": _known(told.epoch), "replica_end": _known(told.max_offset)}
+    log = {"replica_epoch": _known(report.epoch), "replica_end": _known(report.max_offset)}
     if broker_id in group.members and confirmed.is_known and not group.holds_confirmed(broker_id):
         yield (
             FindingCode.REPLICA_LOST_CONFIRMED,
@@ -500,26 +500,26 @@ def _judge_log(
                 **log,
                 "confirmed_epoch": confirmed.epoch,
                 "confirmed_position": confirmed.position,
-                "missing_bytes": confirmed.missing_bytes(told.max_offset),
-                "is_verified": told.is_verified,
+                "missing_bytes": confirmed.missing_bytes(report.max_offset),
+                "is_verified": report.is_verified,
             },
         )
-    if told.refused_cut != UNKNOWN_POSITION:
-        master = None if group.master_id is None else group.sightings.get(group.master_id)
+    if report.refused_cut != UNKNOWN_POSITION:
+        master = None if group.master_id is None else group.reports.get(group.master_id)
         yield (
             FindingCode.REPLICA_KEEPS_CONFIRMED,
             {
                 **log,
-                "replica_confirmed": _known(told.confirm_offset),
+                "replica_confirmed": _known(report.confirm_offset),
                 "master_id": group.master_id,
                 "master_epoch": group.master_epoch,
                 "master_end": None if master is None else _known(master.max_offset),
-                "common_end": told.refused_cut,
+                "common_end": report.refused_cut,
             },
         )
 
 
-def _find_missing(group: ObservedGroup, living: Mapping[int, Sighting]) -> Evidence | None:
+def _find_missing(group: ObservedGroup, living: Mapping[int, ReplicaReport]) -> Evidence | None:
     """Give evidence that replicas are alive and none of them may become master (D27)."""
     confirmed = group.confirmed
     candidates = [i for i in living if i in group.replica_ids]
@@ -558,37 +558,37 @@ def _find_second_master(group: ObservedGroup) -> Evidence | None:
 _BEHIND: Final[Evidence] = {}
 
 
-def _find_ahead(master: Sighting, told: Sighting) -> Evidence | None:
+def _find_ahead(master: ReplicaReport, report: ReplicaReport) -> Evidence | None:
     """Give evidence that a replica is ahead, nothing when nobody knows, `_BEHIND` when it is not.
 
     A greater epoch than the master's is another finding.
     """
-    positions = (master.max_offset, told.max_offset)
-    if not told.is_alive or UNKNOWN_POSITION in (*positions, master.epoch, told.epoch):
+    positions = (master.max_offset, report.max_offset)
+    if not report.is_alive or UNKNOWN_POSITION in (*positions, master.epoch, report.epoch):
         return None
-    if told.epoch > master.epoch or told.max_offset <= master.max_offset:
+    if report.epoch > master.epoch or report.max_offset <= master.max_offset:
         return _BEHIND
     return {
         "master_epoch": master.epoch,
         "master_max_offset": master.max_offset,
-        "replica_max_offset": told.max_offset,
+        "replica_max_offset": report.max_offset,
     }
 
 
 def _find_backwards(group: ObservedGroup) -> Evidence | None:
     # What a replica told last counts although it is silent now: its log has not forgotten.
-    told = {i: sighting.epoch for i, sighting in group.sightings.items()}
-    highest = max(group.epoch_past, *told.values(), UNKNOWN_POSITION)
+    epochs = {i: report.epoch for i, report in group.reports.items()}
+    highest = max(group.epoch_past, *epochs.values(), UNKNOWN_POSITION)
     if highest <= group.master_epoch:
         return None
     return {
         "master_epoch": group.master_epoch,
         "epoch_in_history": group.epoch_past,
-        "epochs_told": {str(i): epoch for i, epoch in told.items() if epoch > group.master_epoch},
+        "epochs_told": {str(i): epoch for i, epoch in epochs.items() if epoch > group.master_epoch},
     }
 
 
-def _find_unled(group: ObservedGroup, living: Mapping[int, Sighting]) -> Evidence | None:
+def _find_unled(group: ObservedGroup, living: Mapping[int, ReplicaReport]) -> Evidence | None:
     is_member = group.master_id in group.members
     if not group.members or (is_member and not group.is_master_lost):
         return None

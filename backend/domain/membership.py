@@ -60,9 +60,9 @@ _ASPECTS: Final[Mapping[str, Callable[[Membership], str]]] = {
 }
 
 
-def find_contradictions(told: Iterable[Sequence[Membership]]) -> list[Contradiction]:
+def find_contradictions(memberships: Iterable[Sequence[Membership]]) -> list[Contradiction]:
     """Find the contradictions of all groups, from what each broker told of its connections."""
-    brokers = [[one for one in members if _is_present(one)] for members in told]
+    brokers = [[one for one in members if _is_present(one)] for members in memberships]
     by_group: dict[str, list[Membership]] = {}
     for members in brokers:
         for one in members:

@@ -60,11 +60,11 @@ class NoQueueForMessage(DomainError, kind=ErrorKind.CONFLICT):
     def __init__(
         self, topic_name: str, refusals: Mapping[str, str], broker_group_name: str | None
     ) -> None:
-        told = "; ".join(f"{name}: {why}" for name, why in sorted(refusals.items()))
-        if not told:
-            told = f"{broker_group_name or 'no broker group'} holds no queue of it"
+        reasons = "; ".join(f"{name}: {why}" for name, why in sorted(refusals.items()))
+        if not reasons:
+            reasons = f"{broker_group_name or 'no broker group'} holds no queue of it"
         super().__init__(
-            f"no broker group takes a message of topic {topic_name!r} ({told}): see the topic's"
+            f"no broker group takes a message of topic {topic_name!r} ({reasons}): see the topic's"
             " queues and the health of the brokers"
         )
         self.topic_name, self.refusals = topic_name, dict(refusals)

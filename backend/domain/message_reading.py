@@ -37,25 +37,25 @@ def merge_queues(
     moved, page = dict(positions), list[StoredMessage]()
     heads: list[tuple[tuple[int, str, int, int], QueueName, int]] = []
     has_more = False
-    for name, told in pulled.items():
-        if told.messages:
-            heapq.heappush(heads, (told.messages[0].order, name, 0))
+    for name, queues in pulled.items():
+        if queues.messages:
+            heapq.heappush(heads, (queues.messages[0].order, name, 0))
             continue
         # The place lay outside the queue, or before what was deleted: it is corrected.
-        moved[name] = min(told.next_offset, told.high)
-        has_more |= moved[name] != positions[name] and moved[name] < told.high
+        moved[name] = min(queues.next_offset, queues.high)
+        has_more |= moved[name] != positions[name] and moved[name] < queues.high
     while heads:
         _, name, index = heapq.heappop(heads)
-        told = pulled[name]
-        message = told.messages[index]
+        queues = pulled[name]
+        message = queues.messages[index]
         if end_ms is not None and message.stored_at_ms >= end_ms:
             continue
         if len(page) == size:
             return page, moved, True
         page.append(message)
         moved[name] = message.queue_offset + 1
-        if index + 1 < len(told.messages):
-            heapq.heappush(heads, (told.messages[index + 1].order, name, index + 1))
-        elif told.next_offset < told.high:
+        if index + 1 < len(queues.messages):
+            heapq.heappush(heads, (queues.messages[index + 1].order, name, index + 1))
+        elif queues.next_offset < queues.high:
             return page, moved, True
     return page, moved, has_more

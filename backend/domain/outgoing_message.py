@@ -169,8 +169,8 @@ def check_delay(level: int, levels_text: str) -> None:
     """
     levels = levels_text.split()
     if level > len(levels):
-        told = f"the broker has {len(levels)} delay levels ({levels_text})"
-        raise InvalidMessage("delay_level", f"{level} is too high: {told}")
+        limit = f"the broker has {len(levels)} delay levels ({levels_text})"
+        raise InvalidMessage("delay_level", f"{level} is too high: {limit}")
 
 
 def _queue_obstacle(queue_id: int | None, settings: QueueSettings) -> str | None:

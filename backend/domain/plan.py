@@ -30,7 +30,7 @@ NO_WAY_BACK: Final = "None"
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ConfirmationGate:
     """Hold what a confirmation must bring, and how long it can be taken back before it acts.
 
     Where the name is to be typed, a reason is to be given too.
@@ -46,10 +46,12 @@ class Gate:
         return self.hold // timedelta(milliseconds=1)
 
 
-GATES: Final[Mapping[Risk, Gate]] = {
-    Risk.SMALL: Gate(needs_name=False, needs_loss_accepted=False, hold=timedelta()),
-    Risk.SERVICE: Gate(needs_name=True, needs_loss_accepted=False, hold=timedelta()),
-    Risk.LOSS: Gate(needs_name=True, needs_loss_accepted=True, hold=timedelta(seconds=10)),
+GATES: Final[Mapping[Risk, ConfirmationGate]] = {
+    Risk.SMALL: ConfirmationGate(needs_name=False, needs_loss_accepted=False, hold=timedelta()),
+    Risk.SERVICE: ConfirmationGate(needs_name=True, needs_loss_accepted=False, hold=timedelta()),
+    Risk.LOSS: ConfirmationGate(
+        needs_name=True, needs_loss_accepted=True, hold=timedelta(seconds=10)
+    ),
 }
 
 
@@ -132,7 +134,7 @@ class Plan:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def gate(self) -> Gate:
+    def gate(self) -> ConfirmationGate:
         """Return what its confirmation must bring."""
         return GATES[self.risk]
 

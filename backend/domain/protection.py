@@ -66,8 +66,8 @@ def protection_text(protection: Protection | None) -> str:
 
 def protection_fact(protections: dict[Resource, Protection]) -> Precondition:
     """Name the protections that a plan was made under: one more, or another, makes it void."""
-    told = "; ".join(f"{key.name} {one.text}" for key, one in sorted(protections.items()))
-    return Precondition("deletion protection", told or UNPROTECTED)
+    listed = "; ".join(f"{key.name} {one.text}" for key, one in sorted(protections.items()))
+    return Precondition("deletion protection", listed or UNPROTECTED)
 
 
 def check_unprotected(protections: dict[Resource, Protection]) -> Check:
@@ -75,12 +75,12 @@ def check_unprotected(protections: dict[Resource, Protection]) -> Check:
     name = "no protection"
     if not protections:
         return Check(name, CheckVerdict.PASS, "no deletion protection is set")
-    told = "; ".join(
+    listed = "; ".join(
         f"{key.kind.replace('_', ' ')} {key.name} is protected {one.text}"
         f" (lift it: {_unprotect_command(key)})"
         for key, one in sorted(protections.items())
     )
-    return Check(name, CheckVerdict.BLOCK, told)
+    return Check(name, CheckVerdict.BLOCK, listed)
 
 
 def _unprotect_command(resource: Resource) -> str:

@@ -110,11 +110,11 @@ class LockFilter:
             (self.client_id, lock.held.client_id),
             (self.holder, lock.holder),
         )
-        return all(wanted is None or wanted == told for wanted, told in found)
+        return all(wanted is None or wanted == value for wanted, value in found)
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class MasterLease:
     """Hold who leads a group, in which epoch, and until when it may acknowledge alone (D9).
 
     `ends_at` is `None` where no lease runs; under the policy `quorum` a set of two or more needs

@@ -261,43 +261,43 @@ def _still_ms(facts: QueueFacts, reader: QueueReader) -> int | None:
 
 
 def _evidence(facts: QueueFacts) -> tuple[str, ...]:
-    told: list[str] = []
+    lines: list[str] = []
     if facts.address is not None:
-        told.append(f"asked at {facts.address}")
+        lines.append(f"asked at {facts.address}")
     if facts.permission is not None:
-        told.append(f"brokerPermission {facts.permission}")
+        lines.append(f"brokerPermission {facts.permission}")
     if facts.settings is not None:
-        told.append(
+        lines.append(
             f"topic: perm {facts.settings.permissions}, {facts.settings.read_queue_count} queues to"
             f" read, {facts.settings.write_queue_count} to write"
         )
     if facts.may_consume is not None:
-        told.append(f"consumption of the group is {'on' if facts.may_consume else 'off'}")
+        lines.append(f"consumption of the group is {'on' if facts.may_consume else 'off'}")
     if facts.is_online_known:
-        told.append(_members(facts))
+        lines.append(_members(facts))
     if facts.progress is not None:
         progress = facts.progress
-        told.append(_progress_told(facts, progress))
+        lines.append(_progress_text(facts, progress))
     elif facts.max_offset is not None:
-        told.append(f"ends at {facts.max_offset}; the group has no committed offset there")
+        lines.append(f"ends at {facts.max_offset}; the group has no committed offset there")
     if facts.locks is not None:
-        told.append(_lock_told(facts))
+        lines.append(_lock_text(facts))
     if facts.reader is not None:
-        told.append(_reader_told(facts, facts.reader))
-    return (*told, *(f"unknown: {one}" for one in facts.unknown))
+        lines.append(_reader_text(facts, facts.reader))
+    return (*lines, *(f"unknown: {one}" for one in facts.unknown))
 
 
-def _progress_told(facts: QueueFacts, progress: QueueProgress) -> str:
+def _progress_text(facts: QueueFacts, progress: QueueProgress) -> str:
     if facts.is_broadcasting:
         return f"ends at {progress.end}; members keep their own offsets (broadcasting)"
     lag = "unknown" if progress.lag is None else progress.lag
-    told = f"ends at {progress.end}, committed {progress.committed}, lag {lag}"
+    text = f"ends at {progress.end}, committed {progress.committed}, lag {lag}"
     unread = progress.unread
     if unread is not None and unread.expired:
-        told += f", and {unread.expired} expired unread"
+        text += f", and {unread.expired} expired unread"
     if unread is not None and unread.ahead:
-        told += f": ahead of the end by {unread.ahead}"
-    return told
+        text += f": ahead of the end by {unread.ahead}"
+    return text
 
 
 def _members(facts: QueueFacts) -> str:
@@ -312,7 +312,7 @@ def _members(facts: QueueFacts) -> str:
     return f"members: {names}{more}{shared}"
 
 
-def _lock_told(facts: QueueFacts) -> str:
+def _lock_text(facts: QueueFacts) -> str:
     lock = facts.lock
     if lock is None:
         return f"not locked; the group holds {len(facts.locks or ())} locks there"
@@ -323,7 +323,7 @@ def _lock_told(facts: QueueFacts) -> str:
     )
 
 
-def _reader_told(facts: QueueFacts, reader: QueueReader) -> str:
+def _reader_text(facts: QueueFacts, reader: QueueReader) -> str:
     seen = {
         "pulled": reader.pulled_ms,
         "committed": reader.committed_ms,

@@ -8,7 +8,7 @@ from backend.domain.queue_reading import QueueProgress, Unread
 
 
 @dataclass(frozen=True, slots=True)
-class ToldLag:
+class ReportedGroupLag:
     """Hold how far a group is in a topic's queues on one broker group.
 
     `queue_count` is of the queues whose lag is known; `expired_count` counts the messages that were
@@ -41,14 +41,14 @@ class RecordedLag:
     expired_count: int = 0
 
 
-def add_up(consumer_group: str, progress: Sequence[QueueProgress]) -> list[ToldLag]:
+def add_up(consumer_group: str, progress: Sequence[QueueProgress]) -> list[ReportedGroupLag]:
     """Add the queues of each topic; one whose lag is not known is not counted (D21)."""
     known: dict[str, list[Unread]] = {}
     for one in progress:
         if one.unread is not None:
             known.setdefault(one.topic, []).append(one.unread)
     return [
-        ToldLag(
+        ReportedGroupLag(
             consumer_group,
             topic,
             len(unread),

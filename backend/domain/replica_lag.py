@@ -14,14 +14,14 @@ from backend.domain.replica_identity import Teller
 class LogPosition:
     """Hold where one broker's log ends, and for a replica how it follows its master, or why not.
 
-    `told_by` is who the broker says it is.
+    `reported_by` is who the broker says it is.
     """
 
     max_offset: int | None
     is_following: bool
     bytes_per_second: int
     obstacle: str | None = None
-    told_by: Teller | None = None
+    reported_by: Teller | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,17 @@ def measure_lags(
     positions: Mapping[int, LogPosition], *, master_end: int | None
 ) -> dict[int, ReplicaLag]:
     """Compare the logs of replicas, by id, with the end of their master's."""
-    return {broker_id: _lag(told, master_end) for broker_id, told in positions.items()}
+    return {broker_id: _lag(position, master_end) for broker_id, position in positions.items()}
 
 
-def _lag(told: LogPosition, master_end: int | None) -> ReplicaLag:
-    if master_end is None or told.max_offset is None:
+def _lag(position: LogPosition, master_end: int | None) -> ReplicaLag:
+    if master_end is None or position.max_offset is None:
         return UNKNOWN_LAG
-    lag_bytes = master_end - told.max_offset
+    lag_bytes = master_end - position.max_offset
     if lag_bytes < 0:
         return ReplicaLag(None, None, -lag_bytes)
     if not lag_bytes:
         return ReplicaLag(0, 0)
-    if not told.is_following or told.bytes_per_second <= 0:
+    if not position.is_following or position.bytes_per_second <= 0:
         return ReplicaLag(lag_bytes, None)
-    return ReplicaLag(lag_bytes, -(-lag_bytes * 1000 // told.bytes_per_second))
+    return ReplicaLag(lag_bytes, -(-lag_bytes * 1000 // position.bytes_per_second))

@@ -9,7 +9,7 @@ USER_AGENT_LENGTH_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class UserSession:
     """Hold an open session: whose, from which address and program, and until when."""
 
     id: UUID

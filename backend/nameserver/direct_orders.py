@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.operation import Author
-from backend.services import audit
-from backend.services.audit import Deed
-from backend.services.group_changes import Controller
+from backend.services.access import audit
+from backend.services.access.audit import AuditedAction
+from backend.services.controller.group_changes import Controller
 
 UNNAMED = "unnamed"
 """Stock's tools do not say who runs them."""
@@ -22,11 +22,11 @@ async def enter_order(
     details: Mapping[str, Any],
 ) -> None:
     """Enter an order that has changed a group."""
-    deed = Deed(
+    audited = AuditedAction(
         author=Author(UNNAMED, f"remoting {getattr(session, 'peer', 'unknown')}"),
         action=action,
         cluster_name=cluster_name,
         subject=group_name,
         details=details,
     )
-    await audit.enter(deed, database=controller.database, clock=controller.clock)
+    await audit.enter(audited, database=controller.database, clock=controller.clock)

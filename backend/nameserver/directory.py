@@ -11,10 +11,10 @@ from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.key_values import KeyValues
 from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.members import LiveBroker
+from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.nameserver.route_table import RouteTable
-from backend.nameserver.sighting_writer import SightingWriter
 from backend.nameserver.write_behind import WriteBehind
-from backend.services.group_changes import Controller
+from backend.services.controller.group_changes import Controller
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Directory:
     port_of: Callable[[], int]
     controller: Controller
     heartbeats: HeartbeatTable
-    sightings: SightingWriter
+    reports: ReplicaReportWriter
     failover: Failover
     describe_controller: Callable[[], dict[str, str]]
     # Under which address a session's peer reached us.

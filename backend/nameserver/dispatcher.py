@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
+from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TEXT
 from backend.domain.controller_figures import HandleStatus
 from backend.domain.errors import DomainError
 from backend.nameserver.answer import Answer
@@ -111,7 +111,7 @@ def _explain(command: Command, error: Exception) -> Answer:
     if isinstance(error, (InvalidHeader, InvalidJson)):
         return Answer(ResponseCode.SYSTEM_ERROR, remark=str(error))
     if isinstance(error, UNSTORABLE):
-        return Answer(ResponseCode.INVALID_PARAMETER, remark=UNSTORABLE_TOLD)
+        return Answer(ResponseCode.INVALID_PARAMETER, remark=UNSTORABLE_TEXT)
     if isinstance(error, (SQLAlchemyError, OSError, TimeoutError)):
         log.warning("database_unavailable", request=_name(command.code), error=str(error))
         return Answer(ResponseCode.SYSTEM_ERROR, remark=UNAVAILABLE_REMARK)

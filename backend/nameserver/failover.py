@@ -17,16 +17,16 @@ from typing import Final
 
 import structlog
 
-from backend.db.replica_sightings import ReplicaKey
-from backend.domain.election import Resignation, Sighting
+from backend.db.replica_reports import ReplicaKey
+from backend.domain.election import ReplicaReport, Resignation
 from backend.domain.errors import DomainError, MasterLeaseLive
 from backend.domain.replica_group import ChangeKind
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.own_pauses import OwnPauses
-from backend.nameserver.sighting_writer import DATABASE_ERRORS, SightingWriter
-from backend.services import elections
-from backend.services.elections import Evidence
-from backend.services.group_changes import Controller, GroupName, GroupView
+from backend.nameserver.replica_report_writer import DATABASE_ERRORS, ReplicaReportWriter
+from backend.services.controller import elections
+from backend.services.controller.elections import Evidence
+from backend.services.controller.group_changes import Controller, GroupName, GroupView
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
@@ -55,7 +55,7 @@ class Failover:
     def __init__(
         self,
         table: HeartbeatTable,
-        writer: SightingWriter,
+        writer: ReplicaReportWriter,
         controller: Controller,
         pauses: OwnPauses,
         *,
@@ -84,14 +84,14 @@ class Failover:
         self._pauses.look()
         is_owed = self._owes_for_s(connection) >= OWED_S_MAX
         for entry in self._table.list_connection(connection):
-            if is_owed or self._pauses.has_ended_within(entry.told.timeout_ms):
+            if is_owed or self._pauses.has_ended_within(entry.last_report.timeout_ms):
                 self._table.keep_without_connection(entry.key)
                 why = "it waited for an answer" if is_owed else "this process was paused"
                 _, broker_name, broker_id = entry.key
                 log.info("close_not_counted", broker_name=broker_name, broker_id=broker_id, why=why)
         self._note_gone(self._table.remove_connection(connection), "its connection closed")
 
-    async def take_leave(self, key: ReplicaKey, told: Sighting) -> None:
+    async def take_leave(self, key: ReplicaKey, last_report: ReplicaReport) -> None:
         """Replace a replica that says good-bye, and end its lease.
 
         A master says so once it has stopped acknowledging, so the election ends its lease in the
@@ -107,10 +107,10 @@ class Failover:
                 is_replaced = await self._judge(
                     key[:2],
                     f"broker {key[2]} unregistered",
-                    resigned=Resignation(key[2], told.epoch),
+                    resigned=Resignation(key[2], last_report.epoch),
                 )
             if not is_replaced:
-                await self._writer.ask_lease_at_once(key, told)
+                await self._writer.ask_lease_at_once(key, last_report)
         finally:
             if is_replaced:
                 self._replaced.add(key)

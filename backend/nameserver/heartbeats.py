@@ -11,28 +11,28 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from backend.db.replica_sightings import ReplicaKey
-from backend.domain.election import Sighting
+from backend.db.replica_reports import ReplicaKey
+from backend.domain.election import ReplicaReport
 
 HEARD_COUNT_MAX: Final = 50_000
 
 
 @dataclass(slots=True)
 class HeardReplica:
-    """Hold one replica that is heard; `told` counts its age from `heard_at_ms`."""
+    """Hold one replica that is heard; `last_report` counts its age from `heard_at_ms`."""
 
     key: ReplicaKey
     connection: object
     heard_at_ms: float
-    told: Sighting
+    last_report: ReplicaReport
     # It asks for leases, so it takes notices over the connection that it speaks on.
     takes_notices: bool
     # Until when it may act as master if the election is committed that is being written.
     lease_ends_at_ms: float = 0.0
 
-    def sighting(self, now_ms: float) -> Sighting:
+    def report(self, now_ms: float) -> ReplicaReport:
         """Say what was heard and how long ago."""
-        return self.told.aged(max(0, int(now_ms - self.heard_at_ms)))
+        return self.last_report.aged(max(0, int(now_ms - self.heard_at_ms)))
 
 
 class HeartbeatTable:
@@ -51,7 +51,12 @@ class HeartbeatTable:
         return self._id
 
     def hear(
-        self, key: ReplicaKey, told: Sighting, *, connection: object, takes_notices: bool
+        self,
+        key: ReplicaKey,
+        last_report: ReplicaReport,
+        *,
+        connection: object,
+        takes_notices: bool,
     ) -> bool:
         """Note a heartbeat; tell whether there was room for it.
 
@@ -63,13 +68,13 @@ class HeartbeatTable:
                 return False
             self._count += 1
         elif held.connection is connection:
-            held.told = _keep_position(told, held.told)
+            held.last_report = _keep_position(last_report, held.last_report)
             held.heard_at_ms, held.takes_notices = self._now_ms(), takes_notices
             self._unwritten.add(key)
             return True
         else:
             self._detach(held)
-        entry = HeardReplica(key, connection, self._now_ms(), told, takes_notices)
+        entry = HeardReplica(key, connection, self._now_ms(), last_report, takes_notices)
         self._groups.setdefault(key[:2], {})[key[2]] = entry
         self._connections.setdefault(connection, set()).add(key)
         self._unwritten.add(key)
@@ -79,11 +84,11 @@ class HeartbeatTable:
         """Find a replica that is heard."""
         return self._groups.get(key[:2], {}).get(key[2])
 
-    def sightings_of(self, cluster_name: str, group_name: str) -> Mapping[int, Sighting]:
+    def reports_of(self, cluster_name: str, group_name: str) -> Mapping[int, ReplicaReport]:
         """Return what was heard of a group's replicas, by broker id."""
         now_ms = self._now_ms()
         held = self._groups.get((cluster_name, group_name), {})
-        return {broker_id: entry.sighting(now_ms) for broker_id, entry in held.items()}
+        return {broker_id: entry.report(now_ms) for broker_id, entry in held.items()}
 
     def promise_lease(self, key: ReplicaKey) -> int:
         """Say how long a lease would last, in ms, that was asked for with the last heartbeat.
@@ -93,7 +98,7 @@ class HeartbeatTable:
         held = self.find(key)
         if held is None or not held.takes_notices:
             return 0
-        held.lease_ends_at_ms = held.heard_at_ms + held.told.timeout_ms
+        held.lease_ends_at_ms = held.heard_at_ms + held.last_report.timeout_ms
         return max(0, int(held.lease_ends_at_ms - self._now_ms()))
 
     def list_of_group(self, cluster_name: str, group_name: str) -> list[HeardReplica]:
@@ -109,14 +114,14 @@ class HeartbeatTable:
         keys = self._connections.get(connection, ())
         return next((key[0] for key in keys if key[1] == group_name), None)
 
-    def take_unwritten(self) -> dict[ReplicaKey, Sighting]:
+    def take_unwritten(self) -> dict[ReplicaKey, ReplicaReport]:
         """Hand over what was heard since it was last handed over."""
         unwritten, self._unwritten = self._unwritten, set()
         now_ms = self._now_ms()
         held = ((key, self.find(key)) for key in unwritten)
-        return {key: entry.sighting(now_ms) for key, entry in held if entry is not None}
+        return {key: entry.report(now_ms) for key, entry in held if entry is not None}
 
-    def put_back(self, keys: Mapping[ReplicaKey, Sighting]) -> None:
+    def put_back(self, keys: Mapping[ReplicaKey, ReplicaReport]) -> None:
         """Take back what could not be written."""
         self._unwritten.update(keys)
 
@@ -144,7 +149,9 @@ class HeartbeatTable:
         """List replicas that were silent for longer than they asked to be waited for."""
         now_ms = self._now_ms()
         return [
-            entry for entry in self._entries() if now_ms - entry.heard_at_ms > entry.told.timeout_ms
+            entry
+            for entry in self._entries()
+            if now_ms - entry.heard_at_ms > entry.last_report.timeout_ms
         ]
 
     def remove(self, key: ReplicaKey) -> None:
@@ -191,13 +198,13 @@ class HeartbeatTable:
             del self._connections[held.connection]
 
 
-def _keep_position(told: Sighting, before: Sighting) -> Sighting:
+def _keep_position(last_report: ReplicaReport, before: ReplicaReport) -> ReplicaReport:
     """Keep the later one's words with the higher one's position."""
     highest = (before.epoch, before.max_offset, before.confirm_offset)
-    if (told.epoch, told.max_offset, told.confirm_offset) >= highest:
-        return told
+    if (last_report.epoch, last_report.max_offset, last_report.confirm_offset) >= highest:
+        return last_report
     return replace(
-        told,
+        last_report,
         epoch=before.epoch,
         max_offset=before.max_offset,
         confirm_offset=before.confirm_offset,

@@ -66,8 +66,13 @@ class LiveBroker:
     @property
     def departure(self) -> Departure:
         """Name the broker as one that leaves."""
-        told = self.registration
-        return Departure(told.cluster_name, told.group_name, told.broker_id, told.address)
+        registration = self.registration
+        return Departure(
+            registration.cluster_name,
+            registration.group_name,
+            registration.broker_id,
+            registration.address,
+        )
 
 
 @dataclass(slots=True)

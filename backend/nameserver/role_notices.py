@@ -20,11 +20,11 @@ from backend.db.group_notices import GroupNotice, listen
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
 from backend.nameserver.processors.replica_groups import encode_set, master_header
-from backend.nameserver.sighting_writer import DATABASE_ERRORS
+from backend.nameserver.replica_report_writer import DATABASE_ERRORS
 from backend.remoting.command import notice
 from backend.remoting.headers import encode_header
 from backend.remoting.request_code import RequestCode
-from backend.services.group_changes import Controller, GroupName, Tell, find_group
+from backend.services.controller.group_changes import Controller, GroupName, Tell, find_group
 
 RETRY_DELAY_S: Final = 1.0
 PUSHES_AT_ONCE_MAX: Final = 64
@@ -57,7 +57,7 @@ class RoleNotices:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
         # Whom this process told of an election that it committed, until Postgres tells of it too.
-        self._told: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
+        self._informed: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
         controller.listeners.append(self._prepare)
 
     async def push(self) -> None:
@@ -77,11 +77,13 @@ class RoleNotices:
                         )
                         if notice.kind is not ChangeKind.MASTER_ELECTED:
                             continue
-                        told = self._take_told(notice)
+                        informed_ids = self._take_reported(notice)
                         names = (notice.cluster_name, notice.group_name)
-                        if not self._heard_ids(*names) <= told:
+                        if not self._heard_ids(*names) <= informed_ids:
                             pushes.create_task(
-                                self._tell(*names, revision=notice.revision, told=told)
+                                self._tell(
+                                    *names, revision=notice.revision, informed_ids=informed_ids
+                                )
                             )
             except* (psycopg.Error, OSError) as errors:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
@@ -101,8 +103,8 @@ class RoleNotices:
             spelled = notices if present == known else [_spell(group, one) for one in present]
             for one, frame in zip(present, spelled, strict=True):
                 one.connection.notify(frame)
-            told = frozenset(one.broker_id for one in present)
-            self._told[group.cluster_name, group.name] = (revision, told)
+            informed_ids = frozenset(one.broker_id for one in present)
+            self._informed[group.cluster_name, group.name] = (revision, informed_ids)
 
         return tell
 
@@ -118,14 +120,14 @@ class RoleNotices:
         heard = self._table.list_of_group(group.cluster_name, group.name)
         return sorted(heard, key=lambda one: one.key[2] != group.master_id)
 
-    def _take_told(self, notice: GroupNotice) -> frozenset[int]:
+    def _take_reported(self, notice: GroupNotice) -> frozenset[int]:
         """Say whom this process has told of an election already, or of a later one."""
         key = (notice.cluster_name, notice.group_name)
-        revision, told = self._told.get(key, (None, frozenset[int]()))
+        revision, informed_ids = self._informed.get(key, (None, frozenset[int]()))
         if revision is None or revision > notice.revision:
-            return told
-        del self._told[key]
-        return told if revision == notice.revision else frozenset()
+            return informed_ids
+        del self._informed[key]
+        return informed_ids if revision == notice.revision else frozenset()
 
     def _heard_ids(self, cluster_name: str, group_name: str) -> set[int]:
         return {one.key[2] for one in self._table.list_of_group(cluster_name, group_name)}
@@ -136,7 +138,7 @@ class RoleNotices:
         group_name: str,
         *,
         revision: int | None = None,
-        told: frozenset[int] = frozenset(),
+        informed_ids: frozenset[int] = frozenset(),
     ) -> None:
         async with self._slots:
             try:
@@ -148,7 +150,7 @@ class RoleNotices:
                 return
             # Read again: who is heard may have changed meanwhile.
             for heard in self._by_rank(group):
-                if heard.key[2] not in told:
+                if heard.key[2] not in informed_ids:
                     await self._tell_replica(group, heard)
 
     async def _find(
@@ -184,10 +186,10 @@ def _connection_of(heard: HeardReplica) -> Notifiable | None:
     return cast("Notifiable", heard.connection)
 
 
-def _spell(group: ReplicaGroup, told: _Reachable) -> bytes:
-    is_granted = told.broker_id == group.master_id and told.lease_ms > 0
+def _spell(group: ReplicaGroup, informed_ids: _Reachable) -> bytes:
+    is_granted = informed_ids.broker_id == group.master_id and informed_ids.lease_ms > 0
     header = msgspec.structs.replace(
-        master_header(group), lease_ms=told.lease_ms if is_granted else None
+        master_header(group), lease_ms=informed_ids.lease_ms if is_granted else None
     )
     code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
     return notice(code, opaque=0, ext=encode_header(header), body=encode_set(group))

@@ -31,15 +31,15 @@ from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.members import LiveBroker
 from backend.nameserver.own_pauses import OwnPauses
+from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
-from backend.nameserver.session import Session
-from backend.nameserver.sighting_writer import SightingWriter
+from backend.nameserver.session import NameServerSession
 from backend.nameserver.topic_notices import TopicNotices
 from backend.nameserver.write_behind import WriteBehind
 from backend.services.background import end_tasks
-from backend.services.group_changes import Controller
-from backend.services.heartbeats import Observer
+from backend.services.controller.group_changes import Controller
+from backend.services.controller.heartbeats import Observer
 
 # After a pause all brokers wait here, some of them with several attempts.
 BACKLOG: Final = 4096
@@ -82,15 +82,17 @@ class NameServer:
         self._controller = Controller(
             database=database,
             clock=clock,
-            witness=heartbeats,
+            heartbeat_source=heartbeats,
             lease_policy=lease_policy,
             allows_unclean=unclean_election_allowed,
             brokers=Brokers(self._client),
         )
-        self._sightings = SightingWriter(heartbeats, database=database, monotonic_ms=elapsed_ms)
+        self._report_writer = ReplicaReportWriter(
+            heartbeats, database=database, monotonic_ms=elapsed_ms
+        )
         self._failover = Failover(
             heartbeats,
-            self._sightings,
+            self._report_writer,
             self._controller,
             self._pauses,
             close_connection=_close_session,
@@ -106,13 +108,13 @@ class NameServer:
             settings=LiveSettings(silence_scan_interval_s=silence_scan_interval_s),
             controller=self._controller,
             heartbeats=heartbeats,
-            sightings=self._sightings,
+            reports=self._report_writer,
             failover=self._failover,
             describe_controller=self._describe_controller,
             address_of=self._address_of,
         )
         self._requests: set[asyncio.Task[None]] = set()
-        self._sessions: set[Session] = set()
+        self._sessions: set[NameServerSession] = set()
         self._is_closing = False
         self._address = ("", 0)
         self._started_at: datetime = clock.now()
@@ -179,7 +181,7 @@ class NameServer:
             "heartbeats": self._write_behind.write_heartbeats(),
             "silence_scan": self._give_up_silent_brokers(),
             "idle_scan": self._close_idle_sessions(),
-            "sightings": self._sightings.write(),
+            "sightings": self._report_writer.write(),
             "replica_scan": self._failover.scan_silence(),
             "masterless_scan": self._failover.scan_masterless(),
             "replaced_masters": self._failover.forget_replaced(),
@@ -219,7 +221,7 @@ class NameServer:
     @property
     def listened_ms(self) -> int:
         """Say for how long, without a break, this process has heard replicas."""
-        return self._sightings.listened_ms
+        return self._report_writer.listened_ms
 
     def describe(self) -> NameServerStatus:
         """Say where the server listens and how much it holds."""
@@ -241,8 +243,7 @@ class NameServer:
             elections=self._controller.elections,
             active_broker_counts={
                 (cluster, group): sum(
-                    sighting.is_alive
-                    for sighting in heartbeats.sightings_of(cluster, group).values()
+                    report.is_alive for report in heartbeats.reports_of(cluster, group).values()
                 )
                 for cluster, group in heartbeats.list_groups()
             },
@@ -255,8 +256,8 @@ class NameServer:
         except RouteNotFound:
             return None
 
-    def _make_session(self) -> Session:
-        return Session(
+    def _make_session(self) -> NameServerSession:
+        return NameServerSession(
             self._directory,
             on_open=self._admit,
             on_close=self._forget,
@@ -264,7 +265,7 @@ class NameServer:
             monotonic=self._look_at_clock,
         )
 
-    def _admit(self, session: Session) -> bool:
+    def _admit(self, session: NameServerSession) -> bool:
         if self._is_closing or len(self._sessions) >= CONNECTION_COUNT_MAX:
             return False
         self._sessions.add(session)
@@ -278,7 +279,7 @@ class NameServer:
         task.add_done_callback(self._requests.discard)
         return True
 
-    def _forget(self, session: Session) -> None:
+    def _forget(self, session: NameServerSession) -> None:
         self._sessions.discard(session)
         if self._is_closing:
             return
@@ -321,9 +322,13 @@ class NameServer:
                 continue
             self._directory.dismiss(silent)
             for broker in silent:
-                told = broker.registration
-                log.warning("broker_expired", broker_name=told.group_name, broker_id=told.broker_id)
-                if isinstance(broker.connection, Session):
+                registration = broker.registration
+                log.warning(
+                    "broker_expired",
+                    broker_name=registration.group_name,
+                    broker_id=registration.broker_id,
+                )
+                if isinstance(broker.connection, NameServerSession):
                     broker.connection.abort()
 
     async def _close_idle_sessions(self) -> None:
@@ -337,7 +342,7 @@ class NameServer:
                     session.abort()
 
     def _address_of(self, session: object) -> str:
-        return session.local_address if isinstance(session, Session) else self.address
+        return session.local_address if isinstance(session, NameServerSession) else self.address
 
     def _describe_controller(self) -> dict[str, str]:
         interval_ms = int(REPLICA_SCAN_INTERVAL_S * 1000)
@@ -351,9 +356,9 @@ class NameServer:
 
 
 def _owes_for_s(connection: object) -> float:
-    return connection.owes_for_s if isinstance(connection, Session) else 0.0
+    return connection.owes_for_s if isinstance(connection, NameServerSession) else 0.0
 
 
 def _close_session(connection: object) -> None:
-    if isinstance(connection, Session):
+    if isinstance(connection, NameServerSession):
         connection.close()

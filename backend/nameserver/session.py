@@ -29,15 +29,15 @@ TURN_S: Final = 0.01
 log = structlog.get_logger(__name__)
 
 
-class Session(asyncio.Protocol):
+class NameServerSession(asyncio.Protocol):
     """Answer one peer, in order."""
 
     def __init__(
         self,
         directory: Directory,
         *,
-        on_open: Callable[["Session"], bool],
-        on_close: Callable[["Session"], None],
+        on_open: Callable[["NameServerSession"], bool],
+        on_close: Callable[["NameServerSession"], None],
         start: Callable[[Coroutine[Any, Any, None]], bool],
         monotonic: Callable[[], float],
     ) -> None:

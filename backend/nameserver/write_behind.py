@@ -24,20 +24,20 @@ from backend.domain.route import TopologyChange
 from backend.domain.topic import QueueSettings
 from backend.nameserver.members import Departure, GroupKey, LiveBroker, Registration
 from backend.nameserver.route_table import RouteTable
-from backend.services import topology
-from backend.services.heartbeats import (
-    BrokerKey,
+from backend.services.cluster import topology
+from backend.services.controller.heartbeats import (
+    BrokerIdentity,
     Observer,
     forget_observer,
     record_heartbeats,
 )
-from backend.services.registrations import (
+from backend.services.controller.registrations import (
     MarkBrokerOffline,
     RegisterBroker,
     mark_broker_offline,
     register_broker,
 )
-from backend.services.topics import remove_topic
+from backend.services.topic.topics import remove_topic
 
 HEARTBEAT_INTERVAL_S: Final = 0.5
 RETRY_DELAY_S: Final = 1.0
@@ -61,10 +61,10 @@ class WriteBehind:
     ) -> None:
         self._table, self.observer = table, observer
         self._database, self._redis, self._clock = database, redis, clock
-        self._outdated: dict[BrokerKey, None] = {}
+        self._outdated: dict[BrokerIdentity, None] = {}
         self._topics: dict[GroupKey, dict[str, QueueSettings]] = {}
         self._removed_topics: dict[tuple[str, str | None], None] = {}
-        self._heard: dict[BrokerKey, int] = {}
+        self._heard: dict[BrokerIdentity, int] = {}
         self._work = asyncio.Event()
 
     def note_registered(
@@ -78,7 +78,7 @@ class WriteBehind:
     def note_departed(self, departure: Departure) -> None:
         """Have the row written of a broker that is no longer where it was."""
         self._note_outdated(
-            BrokerKey(departure.cluster_name, departure.group_name, departure.broker_id)
+            BrokerIdentity(departure.cluster_name, departure.group_name, departure.broker_id)
         )
 
     def note_heard(self, broker: LiveBroker) -> None:
@@ -101,7 +101,7 @@ class WriteBehind:
         for group_name in group_names:
             self._topics.get((cluster_name, group_name), {}).pop(topic_name, None)
 
-    def _note_outdated(self, key: BrokerKey) -> None:
+    def _note_outdated(self, key: BrokerIdentity) -> None:
         self._outdated[key] = None
         self._work.set()
 
@@ -145,7 +145,7 @@ class WriteBehind:
             if change is not None:
                 await self._announce(change)
 
-    async def _bring_up_to_date(self, key: BrokerKey) -> TopologyChange | None:
+    async def _bring_up_to_date(self, key: BrokerIdentity) -> TopologyChange | None:
         group_key = (key.cluster_name, key.group_name)
         live = self._table.find_live(group_key, key.broker_id)
         if live is None:
@@ -191,8 +191,10 @@ class WriteBehind:
             raise
 
 
-def _key(registration: Registration) -> BrokerKey:
-    return BrokerKey(registration.cluster_name, registration.group_name, registration.broker_id)
+def _key(registration: Registration) -> BrokerIdentity:
+    return BrokerIdentity(
+        registration.cluster_name, registration.group_name, registration.broker_id
+    )
 
 
 def _command(registration: Registration, topics: Mapping[str, QueueSettings]) -> RegisterBroker:

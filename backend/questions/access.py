@@ -11,9 +11,9 @@ from backend.domain.access_errors import UserNotFound
 from backend.domain.page import Page
 from backend.domain.user import USER_NAME_LENGTH_MAX
 from backend.questions.question import After, Given, Limit, question
-from backend.services.api_tokens import list_tokens
-from backend.services.sessions import list_sessions
-from backend.services.users import describe_user, list_users
+from backend.services.access.api_tokens import list_tokens
+from backend.services.access.sessions import list_sessions
+from backend.services.access.users import describe_user, list_users
 from backend.views.access import ApiTokenOut, OpenSessionOut, UserOut, ViewerOut
 
 CredentialKey = tuple[datetime, UUID]

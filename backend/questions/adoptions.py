@@ -4,8 +4,8 @@ from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.page import Page
 from backend.questions.question import After, Limit, question
-from backend.services.adoptions import list_candidates
-from backend.services.group_changes import Controller
+from backend.services.controller.adoptions import list_candidates
+from backend.services.controller.group_changes import Controller
 from backend.views.adoptions import AdoptionCandidateOut
 
 CandidateKey = tuple[str, str, int]

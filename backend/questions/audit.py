@@ -14,7 +14,7 @@ from backend.domain.names import check_cluster_name
 from backend.domain.page import Page
 from backend.questions.given_instants import read_instant
 from backend.questions.question import FLAT, After, Fifty, Given, question
-from backend.services.audit import AuditFilter, list_entries, verify_chain
+from backend.services.access.audit import AuditFilter, list_entries, verify_chain
 from backend.views.audit import AuditEntryOut, AuditVerificationOut
 from backend.views.graph_forms import IS_INT64
 

@@ -6,8 +6,8 @@ from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.questions.question import After, BrokerId, page_size, question
-from backend.services.broker_configs import describe_config
-from backend.services.broker_statuses import (
+from backend.services.cluster.broker_configs import describe_config
+from backend.services.cluster.broker_statuses import (
     PAGE_SIZE_MAX,
     describe_status,
     list_consume_stats,

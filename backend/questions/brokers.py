@@ -8,10 +8,10 @@ from backend.domain.broker import Broker
 from backend.domain.page import Page
 from backend.domain.protection import Resource, broker_resource
 from backend.questions.question import After, Limit, question
-from backend.services.broker_groups import describe_broker_group, list_broker_groups
-from backend.services.brokers import list_brokers, list_brokers_of_groups
-from backend.services.clusters import describe_cluster
-from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.cluster.broker_groups import describe_broker_group, list_broker_groups
+from backend.services.cluster.brokers import list_brokers, list_brokers_of_groups
+from backend.services.cluster.clusters import describe_cluster
+from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
 from backend.services.protections import find_protections
 from backend.views.brokers import BrokerGroupOut, BrokerOut
 
@@ -67,9 +67,9 @@ async def show_broker_group(
     return BrokerGroupOut.of(group, brokers[group.id])
 
 
-def broker_key(broker: Broker) -> BrokerKey:
+def broker_key(broker: Broker) -> BrokerIdentity:
     """Return what the heartbeat of a broker is kept under."""
-    return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
+    return BrokerIdentity(broker.cluster_name, broker.group_name, broker.broker_id)
 
 
 def resource_of(broker: Broker) -> Resource:

@@ -10,7 +10,7 @@ from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import CapacityReportNotFound
 from backend.domain.page import Page
 from backend.questions.question import After, Given, Limit, question
-from backend.services.capacity import describe_report, list_reports
+from backend.services.capacity_reports.capacity import describe_report, list_reports
 from backend.views.capacity import CapacityReportDetailOut, CapacityReportOut, CapacityRowOut
 from backend.views.copying import copied
 

@@ -6,8 +6,8 @@ from backend.brokers.asking import Brokers
 from backend.clients.clock import Clock
 from backend.domain.client import ClientFilter, ClientRole
 from backend.questions.question import After, Given, Limit, Search, question
-from backend.services.clients import describe_client, list_clients
-from backend.services.cluster_census import Censuses
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
+from backend.services.consumer_group.clients import describe_client, list_clients
 from backend.views.clients import ClientDetailOut, ClientOut, ClientsOut
 from backend.views.copying import copied
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -26,7 +26,7 @@ async def show_clients(
     limit: Limit = 100,
     after: After[str] = None,
     *,
-    censuses: Censuses,
+    client_snapshots: ClientSnapshots,
     brokers: Brokers,
     clock: Clock,
 ) -> ClientsOut:
@@ -36,7 +36,7 @@ async def show_clients(
         ClientFilter(group, role, search),
         size=limit,
         after=after,
-        censuses=censuses,
+        client_snapshots=client_snapshots,
         brokers=brokers,
         clock=clock,
     )
@@ -53,13 +53,13 @@ async def show_client(
     cluster_name: str,
     client_id: str,
     *,
-    censuses: Censuses,
+    client_snapshots: ClientSnapshots,
     brokers: Brokers,
     clock: Clock,
 ) -> ClientDetailOut:
     """Describe one client and its connections."""
     client, silent = await describe_client(
-        cluster_name, client_id, censuses=censuses, brokers=brokers, clock=clock
+        cluster_name, client_id, client_snapshots=client_snapshots, brokers=brokers, clock=clock
     )
     unknown = [UnknownBrokerOut.of(one) for one in silent]
     return copied(ClientDetailOut, ClientOut.of(client), unknown=unknown)

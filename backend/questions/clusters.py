@@ -8,7 +8,7 @@ from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import ClusterNotFound
 from backend.domain.page import Page
 from backend.questions.question import After, Given, Limit, question
-from backend.services.clusters import describe_cluster, list_clusters, take_census
+from backend.services.cluster.clusters import count_clusters, describe_cluster, list_clusters
 from backend.views.clusters import ClusterOut, OverviewOut
 
 ClusterName = Annotated[str, Given(graph_name="name")]
@@ -44,4 +44,4 @@ async def show_cluster(cluster_name: ClusterName, *, database: Database) -> Clus
 )
 async def show_overview(*, within: ClusterScope, database: Database) -> OverviewOut:
     """Count what all clusters within reach hold."""
-    return OverviewOut.of(await take_census(within=within, database=database))
+    return OverviewOut.of(await count_clusters(within=within, database=database))

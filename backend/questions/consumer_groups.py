@@ -9,9 +9,9 @@ from backend.domain.operation_errors import ConsumerGroupNotFound
 from backend.domain.page import Page
 from backend.domain.protection import Resource, ResourceKind
 from backend.questions.question import After, Given, Search, page_size, question
-from backend.services.cluster_census import Censuses
-from backend.services.consumer_group_details import describe_consumer_group
-from backend.services.consumer_groups import (
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
+from backend.services.consumer_group.consumer_group_details import describe_consumer_group
+from backend.services.consumer_group.consumer_groups import (
     OBSERVED_COUNT_MAX,
     list_consumer_groups,
     observe_consumer_groups,
@@ -45,7 +45,7 @@ async def list_named_groups(
     limit: Limit = 50,
     after: After[str] = None,
     *,
-    censuses: Censuses,
+    client_snapshots: ClientSnapshots,
 ) -> NamedGroupsOut:
     """List a cluster's consumer groups by name, as its masters report them now."""
     found = await list_consumer_groups(
@@ -54,7 +54,7 @@ async def list_named_groups(
         after=after,
         search=search,
         includes_system=includes_system,
-        censuses=censuses,
+        client_snapshots=client_snapshots,
     )
     page = found.page.map(lambda one: NamedGroupOut.of(one, cluster_name))
     unknown = [UnknownBrokerOut.of(one) for one in found.unknown]
@@ -75,7 +75,7 @@ async def show_consumer_groups(
     limit: Limit = 50,
     after: After[str] = None,
     *,
-    censuses: Censuses,
+    client_snapshots: ClientSnapshots,
     database: Database,
     brokers: Brokers,
     clock: Clock,
@@ -87,19 +87,21 @@ async def show_consumer_groups(
         after=after,
         search=search,
         includes_system=includes_system,
-        censuses=censuses,
+        client_snapshots=client_snapshots,
     )
     names = [one.name for one in found.page.items]
-    told = await observe_consumer_groups(
-        cluster_name, names, censuses=censuses, brokers=brokers, clock=clock
+    observations = await observe_consumer_groups(
+        cluster_name, names, client_snapshots=client_snapshots, brokers=brokers, clock=clock
     )
     resources = {name: _resource(cluster_name, name) for name in names}
     protected = await find_protections(list(resources.values()), database=database)
-    unknown = {one.broker: one for group in told.values() for one in group.unknown}
+    unknown = {one.broker: one for group in observations.values() for one in group.unknown}
     unknown |= {one.broker: one for one in found.unknown}
     page: Page[ListedGroupOut, str] = found.page.map(
         lambda one: ListedGroupOut.observed(
-            NamedGroupOut.of(one, cluster_name), told[one.name], protected[resources[one.name]]
+            NamedGroupOut.of(one, cluster_name),
+            observations[one.name],
+            protected[resources[one.name]],
         )
     )
     shown = [UnknownBrokerOut.of(one) for one in unknown.values()]
@@ -117,14 +119,18 @@ async def show_consumer_group(
     cluster_name: str,
     consumer_group: GroupName,
     *,
-    censuses: Censuses,
+    client_snapshots: ClientSnapshots,
     database: Database,
     brokers: Brokers,
     clock: Clock,
 ) -> ConsumerGroupOut:
     """Describe one consumer group with its members and each queue that it reads."""
     found = await describe_consumer_group(
-        cluster_name, consumer_group, censuses=censuses, brokers=brokers, clock=clock
+        cluster_name,
+        consumer_group,
+        client_snapshots=client_snapshots,
+        brokers=brokers,
+        clock=clock,
     )
     resource = _resource(cluster_name, found.observation.name)
     protected = await find_protections([resource], database=database)

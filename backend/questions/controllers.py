@@ -4,8 +4,8 @@ from backend.domain.access import Reach
 from backend.domain.name_server import NameServerStatus
 from backend.domain.operation_approval import SecondPerson
 from backend.questions.question import question
-from backend.services.controllers import describe_controller
-from backend.services.group_changes import Controller
+from backend.services.controller.controllers import describe_controller
+from backend.services.controller.group_changes import Controller
 from backend.views.controllers import ControllerOut, NameServerOut
 
 

@@ -9,7 +9,7 @@ from backend.domain.finding import FindingCode
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page
 from backend.questions.question import After, Given, Limit, question
-from backend.services.findings import FindingFilter, list_findings
+from backend.services.upkeep.findings import FindingFilter, list_findings
 from backend.views.findings import FindingOut
 
 IsOpen = Annotated[bool | None, Given("Only open findings, or only closed findings.")]

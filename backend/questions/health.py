@@ -7,7 +7,7 @@ from backend.db.engine import Database
 from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
 from backend.questions.question import Name, question
-from backend.services.health import Listener, describe_health
+from backend.services.cluster.health import Listener, describe_health
 from backend.views.health import HealthOut
 
 

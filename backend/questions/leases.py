@@ -5,11 +5,11 @@ from uuid import UUID
 
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page
+from backend.operations.engine.kind import OperationContext
+from backend.operations.engine.leases import list_operation_leases
 from backend.questions.question import After, Limit, question
-from backend.services.group_changes import Controller
-from backend.services.operations.kind import OperationContext
-from backend.services.operations.leases import list_operation_leases
-from backend.services.queue_locks import list_leases
+from backend.services.consumer_group.queue_locks import list_leases
+from backend.services.controller.group_changes import Controller
 from backend.views.locks import LeaseOut, OperationLeaseOut
 
 OperationKey = tuple[datetime, UUID]

@@ -11,8 +11,8 @@ from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.queue_lock import Holder
 from backend.questions.question import NAME_LENGTH_MAX, After, Given, Limit, Name, QueueId, question
-from backend.services.queue_locks import list_locks
-from backend.services.queue_pauses import QueuesAsked, explain_queues
+from backend.services.consumer_group.queue_locks import list_locks
+from backend.services.consumer_group.queue_pauses import QueuesAsked, explain_queues
 from backend.views.graph_forms import in_graph
 from backend.views.locks import ExplanationsOut, LocksOut
 

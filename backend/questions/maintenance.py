@@ -5,8 +5,8 @@ from backend.db.engine import Database
 from backend.domain.access import Reach
 from backend.domain.retention import RetentionPolicy
 from backend.questions.question import question
-from backend.services.maintenance import list_tasks
-from backend.services.retention import preview_retention
+from backend.services.upkeep.maintenance import list_tasks
+from backend.services.upkeep.retention import preview_retention
 from backend.views.maintenance import ExpiryOut, TaskOut
 
 

@@ -13,10 +13,15 @@ from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.domain.operation import Author
 from backend.questions.given_instants import milliseconds_of
 from backend.questions.question import After, Given, Name, QueueId, question
-from backend.services.message_bodies import ReadBody, read_message_body
-from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
-from backend.services.message_deliveries import describe_deliveries
-from backend.services.messages import (
+from backend.services.message.message_bodies import ReadBody, read_message_body
+from backend.services.message.message_browsing import (
+    PAGE_SIZE_MAX,
+    Browsing,
+    Positions,
+    browse_messages,
+)
+from backend.services.message.message_deliveries import describe_deliveries
+from backend.services.message.messages import (
     EVER_MS,
     FOUND_COUNT_MAX,
     KeySearch,

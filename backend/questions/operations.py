@@ -10,10 +10,10 @@ from backend.domain.cluster_scope import ClusterScope
 from backend.domain.names import check_cluster_name
 from backend.domain.operation import Operation, OperationState
 from backend.domain.page import Page
+from backend.operations.engine import following, orders
+from backend.operations.engine.kind import OperationContext
+from backend.operations.engine.known_kinds import KINDS
 from backend.questions.question import After, Fifty, Given, Search, question
-from backend.services.operations import following, orders
-from backend.services.operations.kind import OperationContext
-from backend.services.operations.kinds import KINDS
 from backend.views.operations import FactsOut, OperationOut
 
 TAG = "operations"

@@ -4,7 +4,7 @@ from backend.db.engine import Database
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page
 from backend.questions.question import After, Limit, question
-from backend.services.recorded_lags import list_lags
+from backend.services.consumer_group.recorded_lags import list_lags
 from backend.views.recorded_lags import RecordedLagOut
 
 

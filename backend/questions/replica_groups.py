@@ -8,11 +8,11 @@ from backend.db.engine import Database
 from backend.domain.page import Page
 from backend.questions.question import BROKER_ID_MAX, After, Given, Limit, Search, question
 from backend.questions.replica_logs import GROUP, GROUPS, named
-from backend.services.clusters import describe_cluster
-from backend.services.group_changes import Controller
-from backend.services.health import Listener, describe_groups_health
-from backend.services.replica_groups import describe_group, list_changes
-from backend.services.replica_views import (
+from backend.services.cluster.clusters import describe_cluster
+from backend.services.cluster.health import Listener, describe_groups_health
+from backend.services.controller.group_changes import Controller
+from backend.services.controller.replica_groups import describe_group, list_changes
+from backend.services.controller.replica_views import (
     describe_replica_group,
     explain_election,
     list_replica_groups,

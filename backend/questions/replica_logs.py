@@ -3,9 +3,9 @@
 from backend.brokers.asking import Brokers
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.questions.question import question
-from backend.services.group_changes import Controller, GroupName
-from backend.services.log_histories import compare_histories
-from backend.services.replica_lags import measure_group
+from backend.services.controller.group_changes import Controller, GroupName
+from backend.services.controller.log_histories import compare_histories
+from backend.services.controller.replica_lags import measure_group
 from backend.views.log_histories import GroupHistoriesOut
 from backend.views.replica_lags import GroupLagsOut
 

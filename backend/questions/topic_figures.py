@@ -12,14 +12,14 @@ from backend.domain.cluster_scope import ClusterScope
 from backend.domain.page import Page
 from backend.domain.topic import TopicKind
 from backend.questions.question import After, Given, Limit, Search, question
-from backend.services.queue_allocations import (
+from backend.services.consumer_group.queue_allocations import (
     CLIENT_COUNT_MAX,
     CLIENT_ID_LENGTH_MAX,
     compare_allocations,
 )
-from backend.services.topic_offsets import list_offsets
-from backend.services.topic_stats import list_topic_stats
-from backend.services.topics import TopicFilter, list_holding_clusters
+from backend.services.topic.topic_offsets import list_offsets
+from backend.services.topic.topic_stats import list_topic_stats
+from backend.services.topic.topics import TopicFilter, list_holding_clusters
 from backend.views.topic_figures import (
     AllocationOut,
     HoldingClusterOut,

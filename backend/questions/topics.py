@@ -12,11 +12,11 @@ from backend.domain.protection import Resource, ResourceKind
 from backend.domain.route import TopicRoute
 from backend.domain.topic import Topic, TopicKind
 from backend.questions.question import After, Limit, Search, question
-from backend.services.clusters import describe_cluster
-from backend.services.observations import view_queues, view_rates
+from backend.services.cluster.clusters import describe_cluster
+from backend.services.consumer_group.observations import view_queues, view_rates
 from backend.services.protections import find_protections
 from backend.services.samples import latest_samples
-from backend.services.topics import (
+from backend.services.topic.topics import (
     TopicFilter,
     describe_topic,
     list_placements,

@@ -45,8 +45,8 @@ def _what_is_wrong(name: str) -> str:
     if foreign is not None:
         return f"holds {_shown(foreign[0])}; allowed are {_ALLOWED_IN_ANNOUNCED}"
     place = "begins" if name.startswith(".") else "ends" if name.endswith(".") else ""
-    told = f"{place} with '.'" if place else "holds '..'"
-    return f"{told}; allowed are {_ALLOWED_IN_ANNOUNCED}"
+    problem = f"{place} with '.'" if place else "holds '..'"
+    return f"{problem}; allowed are {_ALLOWED_IN_ANNOUNCED}"
 
 
 def _shown(character: str) -> str:
@@ -57,5 +57,5 @@ def _shown(character: str) -> str:
     if character.isascii() and character.isprintable():
         return f"{character!r}"
     name = unicodedata.name(character, "")
-    told = f"{character!r} " if character.isprintable() else ""
-    return f"{told}({point}{f' {name.lower()}' if name else ''})"
+    shown = f"{character!r} " if character.isprintable() else ""
+    return f"{shown}({point}{f' {name.lower()}' if name else ''})"

@@ -20,7 +20,7 @@ KEPT_LONGER_MAX: Final = 5.0
 class _Answer(Generic[AnswerT]):
     began_at: float
     kept_until: float
-    told: AnswerT
+    answer: AnswerT
 
 
 class RecentAnswers(Generic[AnswerT]):
@@ -57,14 +57,14 @@ class RecentAnswers(Generic[AnswerT]):
         now = asyncio.get_running_loop().time()
         kept = self._answers.get(key)
         if kept is not None and not is_fresh and now < kept.kept_until:
-            return kept.told
+            return kept.answer
         began_at, task = self._asked.get(key) or self._begin(key, now)
         is_patient |= is_fresh
         if kept is not None and not is_patient and now - kept.began_at < self._former_kept_for_s:
             # For all who come, from when it was asked: not everybody waits that long again.
             done, _ = await asyncio.wait({task}, timeout=began_at + self._patience_s - now)
             if not done:
-                return kept.told
+                return kept.answer
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
@@ -84,14 +84,14 @@ class RecentAnswers(Generic[AnswerT]):
 
     async def _ask_for(self, key: str, now: float) -> AnswerT:
         try:
-            told = await self._ask(key)
+            answer = await self._ask(key)
             took = asyncio.get_running_loop().time() - now
             longest_s = KEPT_LONGER_MAX * self._kept_for_s
             kept_for_s = min(max(self._kept_for_s, KEPT_BY_COST * took), longest_s)
-            self._answers[key] = _Answer(now, now + kept_for_s, told)
+            self._answers[key] = _Answer(now, now + kept_for_s, answer)
         except BaseException:
             self._answers.pop(key, None)
             raise
         finally:
             del self._asked[key]
-        return told
+        return answer

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from backend.supervisor import preflight, services, signs
+from backend.supervisor import preflight, services
+from backend.supervisor import process_checks as signs
 from backend.supervisor.databases import (
     EmbeddedPostgres,
     migrate,

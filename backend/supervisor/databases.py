@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from backend.supervisor import signs
+from backend.supervisor import process_checks as signs
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import ClusterLayout
 from backend.supervisor.process import ProcessSpec

@@ -10,7 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
-from backend.supervisor import founding, services, signs
+from backend.supervisor import founding, services
+from backend.supervisor import process_checks as signs
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import BrokerLayout, ClusterLayout, GroupLayout
 from backend.supervisor.process import ProcessSpec

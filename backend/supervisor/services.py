@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from backend.supervisor import signs
+from backend.supervisor import process_checks as signs
 from backend.supervisor.layout import (
     CLUSTER_NAME,
     LOOPBACK,

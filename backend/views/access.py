@@ -7,7 +7,7 @@ from uuid import UUID
 
 from backend.domain.access import Principal
 from backend.domain.api_token import ApiToken
-from backend.domain.session import Session
+from backend.domain.session import UserSession
 from backend.domain.user import Role, User
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Version
@@ -43,7 +43,7 @@ class OpenSessionOut:
     is_own: bool = False
 
     @classmethod
-    def of(cls, session: Session, principal: Principal) -> Self:
+    def of(cls, session: UserSession, principal: Principal) -> Self:
         """Show a session to who asks for it."""
         return copied(cls, session, is_own=session.id == principal.credential_id)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from backend.services.adoptions import StoredCandidate
+from backend.services.controller.adoptions import StoredCandidate
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64
 

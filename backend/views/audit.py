@@ -6,7 +6,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from backend.domain.audit import ChainedEntry
-from backend.services.audit import ChainVerification, read_details
+from backend.services.access.audit import ChainVerification, read_details
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64
 

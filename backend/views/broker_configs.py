@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
-from backend.services.broker_configs import BrokerConfig
+from backend.services.cluster.broker_configs import BrokerConfig
 from backend.views.copying import Copied
 from backend.views.graph_forms import Int64, Version, in_graph
 

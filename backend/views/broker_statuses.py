@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from backend.domain.queue_reading import QueueProgress
-from backend.services.broker_statuses import BrokerStatus, GroupStats
+from backend.services.cluster.broker_statuses import BrokerStatus, GroupStats
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64, Pairs
-from backend.views.instants import told_instant
+from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -47,7 +47,7 @@ class ConsumedQueueOut:
             queue,
             lag=None if stats.is_broadcasting else queue.lag,
             expired_count=0 if stats.is_broadcasting else queue.expired_count,
-            consumed_at=told_instant(queue.consumed_at_ms),
+            consumed_at=reported_instant(queue.consumed_at_ms),
         )
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from backend.services.capacity import CapacityReport, CapacityReportRow
+from backend.services.capacity_reports.capacity import CapacityReport, CapacityReportRow
 from backend.views.copying import copied
 from backend.views.graph_forms import GraphOnly, Int64, NamedInGraph, RestOnly, RestText
 

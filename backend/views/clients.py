@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from backend.domain.client import Client, ClientRole, Connection, version_name
+from backend.domain.client import BrokerConnection, Client, ClientRole, version_name
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64, in_graph
 from backend.views.observed_pages import ObservedPage
@@ -27,7 +27,7 @@ class ConnectionOut:
     consumer_groups: list[str]
 
     @classmethod
-    def of(cls, connection: Connection) -> Self:
+    def of(cls, connection: BrokerConnection) -> Self:
         """Show a connection."""
         return copied(cls, connection, version_name=version_name(connection.version))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.cluster import Census, Cluster
+from backend.domain.cluster import Cluster, ClusterCounts
 from backend.views.copying import Copied
 from backend.views.graph_forms import GraphId, Int64
 
@@ -19,7 +19,7 @@ class ClusterOut(Copied[Cluster]):
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewOut(Copied[Census]):
+class OverviewOut(Copied[ClusterCounts]):
     """How much all clusters within reach hold."""
 
     cluster_count: int

@@ -8,11 +8,11 @@ from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import GroupState, LagTotal, QueueKind, QueueLag
 from backend.domain.protection import Protection
-from backend.services.consumer_group_details import GroupDetail, SeenMember
-from backend.services.consumer_groups import ListedGroup, Observation
+from backend.services.consumer_group.consumer_group_details import GroupDetail, SeenMember
+from backend.services.consumer_group.consumer_groups import ListedGroup, Observation
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, NotShown, Version, in_graph
-from backend.views.instants import told_instant
+from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.protections import ProtectionOut
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -134,7 +134,7 @@ class QueueLagOut:
     @classmethod
     def of(cls, queue: QueueLag) -> Self:
         """Show a queue."""
-        return copied(cls, queue, consumed_at=told_instant(queue.consumed_at_ms))
+        return copied(cls, queue, consumed_at=reported_instant(queue.consumed_at_ms))
 
 
 @in_graph("ConsumerGroup")
@@ -177,7 +177,7 @@ class ListedGroupOut(NamedGroupOut):
             cls,
             group,
             state=observed.state,
-            broker_count_told=observed.coverage.told_count,
+            broker_count_told=observed.coverage.answered_count,
             broker_count_asked=observed.coverage.asked_count,
             member_count=len(observed.client_ids),
             lag=LagOut.of(observed.lag),
@@ -228,17 +228,17 @@ class ConsumerGroupOut:
     @classmethod
     def of(cls, found: GroupDetail, protection: Protection | None) -> Self:
         """Show a group."""
-        told = found.observation
+        observation = found.observation
         return copied(
             cls,
             found,
-            name=told.name,
-            is_system=told.is_system,
-            state=told.state,
-            broker_count_told=told.coverage.told_count,
-            broker_count_asked=told.coverage.asked_count,
-            lag=LagOut.of(told.lag),
-            retry_lag=LagOut.of(told.retry_lag),
+            name=observation.name,
+            is_system=observation.is_system,
+            state=observation.state,
+            broker_count_told=observation.coverage.answered_count,
+            broker_count_asked=observation.coverage.asked_count,
+            lag=LagOut.of(observation.lag),
+            retry_lag=LagOut.of(observation.retry_lag),
             settings=[GroupSettingsOut.of(*one) for one in sorted(found.settings.items())],
             members=[MemberOut.of(one) for one in found.members],
             subscriptions=[
@@ -247,6 +247,6 @@ class ConsumerGroupOut:
             ],
             queues=[QueueLagOut.of(one) for one in found.queues],
             unknown=[UnknownBrokerOut.of(one) for one in found.unknown],
-            observed_at=told.observed_at,
+            observed_at=observation.observed_at,
             protection=ProtectionOut.of(protection),
         )

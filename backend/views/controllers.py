@@ -7,7 +7,11 @@ from uuid import UUID
 
 from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
-from backend.services.controllers import ControllerPeer, ControllerSetting, ControllerView
+from backend.services.controller.controllers import (
+    ControllerPeer,
+    ControllerSetting,
+    ControllerView,
+)
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from backend.domain.event import Event
-from backend.services.events import EventPage
+from backend.services.upkeep.events import EventPage
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64
 

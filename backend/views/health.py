@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Self
 
 from backend.domain.health import GroupHealth, HealthVerdict, MissingBroker, WriterFault
-from backend.services.health import ObservedHealth
+from backend.services.cluster.health import ObservedHealth
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import GraphOnly, Int64, RestOnly
 

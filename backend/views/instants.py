@@ -13,7 +13,7 @@ def instant(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def told_instant(milliseconds: int | None) -> datetime | None:
+def reported_instant(milliseconds: int | None) -> datetime | None:
     """Return an instant; None is one that nobody told, or that lies outside all calendars."""
     if milliseconds is None or not 0 < milliseconds <= _LAST_MS:
         return None

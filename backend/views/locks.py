@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
-from backend.domain.queue_lock import Holder, Lease, QueueLock
+from backend.domain.queue_lock import Holder, MasterLease, QueueLock
 from backend.domain.queue_pause import Cause, Explanation
 from backend.domain.replica_group import LeasePolicy
-from backend.services.broker_questions import UnknownBroker
-from backend.services.operations.leases import OperationLease
-from backend.services.queue_pauses import Explanations
+from backend.operations.engine.leases import OperationLease
+from backend.services.cluster.broker_questions import UnknownBroker
+from backend.services.consumer_group.queue_pauses import Explanations
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, in_graph
 from backend.views.observed_pages import ObservedPage
@@ -76,7 +76,7 @@ class LocksOut(ObservedPage[QueueLockOut, UnknownLocksOut]):
 
 
 @dataclass(frozen=True, slots=True)
-class LeaseOut(Copied[Lease]):
+class LeaseOut(Copied[MasterLease]):
     """Who leads a group, and until when it may acknowledge alone; null is no lease that runs."""
 
     cluster_name: str

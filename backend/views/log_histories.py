@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from backend.services.log_histories import GroupHistories, ToldHistory
+from backend.services.controller.log_histories import GroupHistories, ReportedHistory
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64
 
@@ -28,7 +28,7 @@ class LogHistoryOut:
     error: str | None
 
     @classmethod
-    def of(cls, answer: ToldHistory) -> Self:
+    def of(cls, answer: ReportedHistory) -> Self:
         """Show the answer of a replica."""
         history = answer.history
         if history is None:

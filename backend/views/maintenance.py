@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from backend.domain.retention import Expiry, Subject
-from backend.services.maintenance import TaskStatus
+from backend.services.upkeep.maintenance import TaskStatus
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64, in_graph
 

@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar, Self
 
 from backend.domain.message import Delivery, DeliveryState, StoredMessage
 from backend.domain.message_body import BodyForm, ShownBody
-from backend.services.message_browsing import MessagePage
-from backend.services.message_deliveries import Deliveries
-from backend.services.messages import FoundMessages
-from backend.services.sent_messages import SendState, SentMessage
+from backend.services.message.message_browsing import MessagePage
+from backend.services.message.message_deliveries import Deliveries
+from backend.services.message.messages import FoundMessages
+from backend.services.message.sent_messages import SendState, SentMessage
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, NamedInGraph, Pairs, in_graph
-from backend.views.instants import told_instant
+from backend.views.instants import reported_instant
 from backend.views.observed_pages import EndlessPage, ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -45,8 +45,8 @@ class MessageOut:
         return copied(
             cls,
             message,
-            stored_at=told_instant(message.stored_at_ms),
-            born_at=told_instant(message.born_at_ms),
+            stored_at=reported_instant(message.stored_at_ms),
+            born_at=reported_instant(message.born_at_ms),
             body_bytes=len(message.body),
             properties=dict(sorted(message.properties.items())),
         )

@@ -18,7 +18,7 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
-from backend.services.operations.following import Following
+from backend.operations.engine.following import Following
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import in_graph
 

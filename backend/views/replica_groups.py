@@ -8,8 +8,8 @@ from backend.db.replica_groups import PastChange
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Candidate, Verdict
 from backend.domain.replica_group import ChangeKind, LeasePolicy
-from backend.services.group_changes import GroupView
-from backend.services.replica_views import ElectionView, ReplicaGroupView, ReplicaView
+from backend.services.controller.group_changes import GroupView
+from backend.services.controller.replica_views import ElectionView, ReplicaGroupView, ReplicaView
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Id, Int64, NotShown, Pairs, RestText, in_graph
 from backend.views.health import GroupHealthOut

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from backend.services.replica_lags import GroupLags, ToldLag
+from backend.services.controller.replica_lags import GroupLags, ReportedReplicaLag
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64
 
@@ -31,7 +31,7 @@ class ReplicaLagOut:
     error: str | None
 
     @classmethod
-    def of(cls, answer: ToldLag) -> Self:
+    def of(cls, answer: ReportedReplicaLag) -> Self:
         """Show the answer of a broker."""
         position = answer.position
         return copied(

@@ -8,11 +8,11 @@ from typing import Annotated, Self
 from backend.domain.queue_allocation import AllocatedQueue, AllocationRule
 from backend.domain.recorded_lag import RecordedLag
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
-from backend.services.topic_offsets import TopicOffsets
-from backend.services.topic_stats import TopicStats
+from backend.services.topic.topic_offsets import TopicOffsets
+from backend.services.topic.topic_stats import TopicStats
 from backend.views.copying import Copied, copied
 from backend.views.graph_forms import Int64, Pairs, in_graph
-from backend.views.instants import told_instant
+from backend.views.instants import reported_instant
 from backend.views.unknown_brokers import UnknownBrokerOut
 
 
@@ -45,7 +45,9 @@ class TopicOffsetsOut:
     def of(cls, found: TopicOffsets) -> Self:
         """Show the queues of a topic."""
         queues = [
-            QueueEndsOut(group_name, queue_id, one.low, one.high, told_instant(one.stored_at_ms))
+            QueueEndsOut(
+                group_name, queue_id, one.low, one.high, reported_instant(one.stored_at_ms)
+            )
             for (group_name, queue_id), one in found.queues.items()
         ]
         unknown = [UnknownBrokerOut.of(one) for one in found.unknown]

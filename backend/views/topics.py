@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from backend.domain.protection import Protection
 from backend.domain.route import RouteEntry, TopicRoute
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
-from backend.services.observations import QueueView
+from backend.services.consumer_group.observations import QueueView
 from backend.views.copying import copied
 from backend.views.graph_forms import GraphId, GraphOnly, Int64, Pairs, RestOnly, Version, in_graph
 from backend.views.instants import instant

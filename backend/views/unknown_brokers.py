@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from backend.services.broker_questions import UnknownBroker
+from backend.services.cluster.broker_questions import UnknownBroker
 from backend.views.copying import copied
 from backend.views.graph_forms import Int64
 

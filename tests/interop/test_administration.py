@@ -89,7 +89,7 @@ async def test_tools_show_our_controller_and_the_replication_of_our_agents(group
     output = await tool("#MasterAddr", "getSyncStateSet", "-a", controller, "-b", GROUP)
     master = await tool("#MasterAddr", "haStatus", "-n", controller, "-b", address(group, 1))
     replica = await tool("#MasterAddr", "haStatus", "-n", controller, "-b", address(group, 2))
-    epochs_told = epochs(await tool("#Epoch", "getBrokerEpoch", "-n", controller, "-b", GROUP))
+    epochs_reported = epochs(await tool("#Epoch", "getBrokerEpoch", "-n", controller, "-b", GROUP))
 
     assert (told["ControllerLeaderAddress"], told["ControllerGroup"]) == (controller, "regent")
     state = facts(output)
@@ -102,8 +102,8 @@ async def test_tools_show_our_controller_and_the_replication_of_our_agents(group
     seen = facts(replica)
     assert seen["MasterAddr"] == address(group, 1)
     assert int(seen["CommitLogMaxOffset"]) >= log_end
-    assert set(epochs_told) == {address(group, 1), address(group, 2)}
-    for entries in epochs_told.values():
+    assert set(epochs_reported) == {address(group, 1), address(group, 2)}
+    for entries in epochs_reported.values():
         [(epoch, start, end)] = entries
         assert (epoch, start) == (1, 0)
         assert end >= log_end

@@ -13,8 +13,8 @@ from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
 from tests.waiting import eventually
+from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
-from workers.broker.settings import load_settings
 
 MESSAGE_COUNT = 5
 

@@ -11,8 +11,8 @@ from backend.clients.clock import SystemClock
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import InvalidParameters
 from backend.nameserver.server import NameServer
+from backend.operations.engine.kind import OperationContext
 from backend.remoting.request_code import RequestCode
-from backend.services.operations.kind import OperationContext
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import Agents
 from tests.integration.operations.crashing import World
@@ -40,7 +40,7 @@ class StockAgents(Agents):
         self.remoting = RemotingClient()
         controller = server.controller
         replaced = type(controller)(
-            database, self.world.clock, controller.witness, brokers=Brokers(self.remoting)
+            database, self.world.clock, controller.heartbeat_source, brokers=Brokers(self.remoting)
         )
         self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
 

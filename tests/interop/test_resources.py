@@ -11,13 +11,13 @@ from backend.clients.clock import SystemClock
 from backend.domain.client import ClientFilter, version_name
 from backend.domain.message import DeliveryState
 from backend.nameserver.server import NameServer
-from backend.services.clients import list_clients
-from backend.services.cluster_census import Censuses
-from backend.services.consumer_group_details import describe_consumer_group
-from backend.services.consumer_groups import list_consumer_groups
-from backend.services.message_browsing import Browsing, browse_messages
-from backend.services.message_deliveries import describe_deliveries
-from backend.services.messages import KeySearch, find_messages, get_message
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
+from backend.services.consumer_group.clients import list_clients
+from backend.services.consumer_group.consumer_group_details import describe_consumer_group
+from backend.services.consumer_group.consumer_groups import list_consumer_groups
+from backend.services.message.message_browsing import Browsing, browse_messages
+from backend.services.message.message_deliveries import describe_deliveries
+from backend.services.message.messages import KeySearch, find_messages, get_message
 from tests.integration.broker.agent import Agent
 from tests.interop.client import StockClient
 from tests.interop.java import build
@@ -44,9 +44,11 @@ class Cluster:
         self.server, self.client = server, client
         self.stores = {"database": database, "brokers": brokers}
         self.asked = self.stores | {"clock": SystemClock()}
-        self.censuses = Censuses(database, brokers, SystemClock(), kept_for_s=0, patience_s=60)
-        self.by_census = {
-            "censuses": self.censuses,
+        self.client_snapshots = ClientSnapshots(
+            database, brokers, SystemClock(), kept_for_s=0, patience_s=60
+        )
+        self.by_snapshot = {
+            "client_snapshots": self.client_snapshots,
             "brokers": brokers,
             "clock": SystemClock(),
         }
@@ -84,7 +86,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
     stay = {"expect": f"orders=0:{COUNT}", "timeout_ms": 120_000, "quiet_ms": 3_600_000}
 
     async def describe():
-        return await describe_consumer_group("c", "billing", **cluster.by_census)
+        return await describe_consumer_group("c", "billing", **cluster.by_snapshot)
 
     async def has_read_all():
         try:
@@ -99,7 +101,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
     with cluster.client.start("consume", group="billing", **stay) as reading:
         online = await eventually(has_read_all, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
         clients = await list_clients(
-            "c", ClientFilter(group="billing"), size=10, after=None, **cluster.by_census
+            "c", ClientFilter(group="billing"), size=10, after=None, **cluster.by_snapshot
         )
         reading.tell("stop")
         await asyncio.to_thread(reading.result)
@@ -110,7 +112,9 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
     await eventually(has_left, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
     await cluster.run("send", mode="sync", topic="orders", first=COUNT, count=MORE)
     behind = await describe()
-    listed = await list_consumer_groups("c", size=10, after=None, censuses=cluster.censuses)
+    listed = await list_consumer_groups(
+        "c", size=10, after=None, client_snapshots=cluster.client_snapshots
+    )
 
     (member,) = online.members
     assert online.models == ("clustering",)

@@ -60,7 +60,7 @@ def outside_broker(root: Path, port: int, **properties: str) -> Iterator[str]:
         process.wait(PATIENCE_S)
 
 
-def told_settings(cluster: Cluster) -> dict[str, str]:
+def reported_settings(cluster: Cluster) -> dict[str, str]:
     """Read out of the summary what a broker.conf needs."""
     line = next(line for line in cluster.output.splitlines() if line.startswith("Brokers"))
     words = line.replace(",", " ").split()
@@ -75,7 +75,7 @@ def test_no_broker_is_started(alone: Cluster):
 def test_brokers_from_outside_form_a_group_with_what_the_terminal_says(
     alone: Cluster, tmp_path: Path
 ):
-    settings = told_settings(alone)
+    settings = reported_settings(alone)
     port = int(alone.name_server_address.rpartition(":")[2]) + 20
 
     with (

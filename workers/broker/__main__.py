@@ -17,13 +17,13 @@ import uvloop
 from regent_engine import StoreError
 
 from backend.open_files import allow_open_files
-from workers.broker.config_file import ConfigFile
-from workers.broker.heap import keep_heap
-from workers.broker.log import configure_log
+from workers.broker.commit_log.heap import keep_heap
+from workers.broker.commit_log.log import configure_log
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import InvalidSetting, load_settings, parse_settings
 from workers.broker.replication.identity import IdentityMismatch
 from workers.broker.server import BrokerServer, PortInUse
-from workers.broker.settings import InvalidSetting, load_settings, parse_settings
-from workers.broker.state_file import StateFileUnreadable
+from workers.broker.tables.state_file import StateFileUnreadable
 
 EXIT_FAILED: Final = 1
 EXIT_UNUSABLE: Final = 2

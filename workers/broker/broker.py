@@ -20,38 +20,38 @@ from backend.remoting.names import CLOSED_TOPICS, SCHEDULE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
-from workers.broker.alone import Alone
-from workers.broker.caller import Caller
-from workers.broker.clients import Consumers, Producers
-from workers.broker.config_file import ConfigFile
-from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
-from workers.broker.delayed_message import deliver_delayed, read_delayed
-from workers.broker.elapsed import elapsed_ms
+from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
+from workers.broker.commit_log.elapsed import elapsed_ms
+from workers.broker.commit_log.flusher import Flusher
+from workers.broker.commit_log.indexer import Indexer
+from workers.broker.commit_log.message import Message, turn_aside
+from workers.broker.commit_log.read_threads import ReadThreads
+from workers.broker.commit_log.retention import Cleaner
+from workers.broker.commit_log.write_block import REFUSAL_CODES, WriteBlock
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
-from workers.broker.flusher import Flusher
-from workers.broker.gate import Gate
-from workers.broker.held_pulls import Resumable
-from workers.broker.indexer import Indexer
-from workers.broker.long_polling import LongPolling
-from workers.broker.membership import Membership
-from workers.broker.message import Message, turn_aside
-from workers.broker.meters import Meters
-from workers.broker.name_servers import NameServers
-from workers.broker.offset_resets import OffsetResets
-from workers.broker.queue_locks import QueueLocks
-from workers.broker.queue_readers import QueueReaders
-from workers.broker.read_threads import ReadThreads
+from workers.broker.group.alone import Alone
+from workers.broker.group.membership import Membership
+from workers.broker.metrics.meters import Meters
+from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
-from workers.broker.resources import store_disks_of
-from workers.broker.retention import Cleaner
-from workers.broker.settings import BrokerSettings
-from workers.broker.state import BrokerState
-from workers.broker.topic_routes import TopicRoutes
-from workers.broker.topics import WRITABLE, check_visible, permitted
-from workers.broker.write_block import REFUSAL_CODES, WriteBlock
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.gate import WriteGate
+from workers.broker.requests.held_pulls import Resumable
+from workers.broker.requests.long_polling import LongPolling
+from workers.broker.routing.name_servers import NameServers
+from workers.broker.routing.topic_routes import TopicRoutes
+from workers.broker.tables.clients import Consumers, Producers
+from workers.broker.tables.offset_resets import OffsetResets
+from workers.broker.tables.queue_locks import QueueLocks
+from workers.broker.tables.queue_readers import QueueReaders
+from workers.broker.tables.state import BrokerState
+from workers.broker.tables.topics import WRITABLE, check_visible, permitted
 
 REFUSAL_REPORT_MS: Final = 10_000
 
@@ -107,7 +107,7 @@ class Broker:
         self.consumers = Consumers[Caller](self.hot.facts_changed)
         self.producers = Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
-        self.locks, self.gate = QueueLocks(), Gate()
+        self.locks, self.gate = QueueLocks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
         self.flusher = Flusher(
             store,

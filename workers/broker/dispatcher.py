@@ -17,11 +17,11 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import InvalidName
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal, Unconfirmed
-from workers.broker.fenced_changes import carry_out
 from workers.broker.processors import load
-from workers.broker.serving import Outcome, Served, find_served, refuse_unknown
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fenced_changes import carry_out
+from workers.broker.requests.serving import Outcome, Served, find_served, refuse_unknown
 
 log = structlog.get_logger()
 

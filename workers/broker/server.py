@@ -16,22 +16,22 @@ import structlog
 from regent_engine import Store, StoreError
 
 from workers.broker.broker import Broker
-from workers.broker.bulk_turns import BulkTurns
-from workers.broker.config_file import ConfigFile
+from workers.broker.commit_log.bulk_turns import BulkTurns
+from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.lone_state import LoneState
-from workers.broker.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
-from workers.broker.name_servers import NameServers
+from workers.broker.metrics.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
+from workers.broker.metrics.resources import memory_bytes
 from workers.broker.processors.traffic import take_counters
-from workers.broker.registration import Registrant
 from workers.broker.replication.controlled import Controlled
 from workers.broker.replication.identity import check_identity
 from workers.broker.replication.member import GroupMember
 from workers.broker.replication.verification import Verification, begin_verification
-from workers.broker.resources import memory_bytes
-from workers.broker.session import Session
-from workers.broker.settings import BrokerSettings
-from workers.broker.write_block import WriteBlock
+from workers.broker.routing.name_servers import NameServers
+from workers.broker.routing.registration import RegistrationSource
+from workers.broker.session import BrokerSession
+from workers.broker.tables.lone_state import LoneState
 
 BACKLOG: Final = 1024
 FAST_PORT_DISTANCE: Final = 2
@@ -112,7 +112,7 @@ class BrokerServer:
         except BaseException:
             self._close_sockets()
             raise
-        self._sessions: set[Session] = set()
+        self._sessions: set[BrokerSession] = set()
         self._bulk_turns = BulkTurns()
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -137,12 +137,12 @@ class BrokerServer:
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
-        registrant = Registrant(
+        registration_source = RegistrationSource(
             self.settings, broker.topics, port=self.port, left_out=broker.state.left_out
         )
-        broker.name_servers = NameServers(self.settings.name_servers, registrant)
+        broker.name_servers = NameServers(self.settings.name_servers, registration_source)
         if self._verification is not None:
-            await self._prepare_to_join(registrant, self._verification)
+            await self._prepare_to_join(registration_source, self._verification)
         else:
             self._lone = LoneState(broker)
             await self._lone.begin()
@@ -169,17 +169,23 @@ class BrokerServer:
             cluster_name=self.settings.cluster_name,
             broker_name=self.settings.broker_name,
             broker_id=self.settings.broker_id,
-            address=registrant.address,
+            address=registration_source.address,
             store=str(self.settings.root_dir),
         )
 
-    async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
+    async def _prepare_to_join(
+        self, registration_source: RegistrationSource, verification: Verification
+    ) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""
-        membership = Controlled(self.broker, registrant, verification, ha_socket=self._ha_socket)
+        membership = Controlled(
+            self.broker, registration_source, verification, ha_socket=self._ha_socket
+        )
         membership.fence()
         await membership.listen()
         self.broker.membership = membership
-        self._member = GroupMember(self.settings, membership, own_address=registrant.address)
+        self._member = GroupMember(
+            self.settings, membership, own_address=registration_source.address
+        )
 
     async def _take_part(self, member: GroupMember) -> None:
         """Be a member of the group, with a log that is whole."""
@@ -243,8 +249,8 @@ class BrokerServer:
     async def _listen(
         self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool
     ) -> asyncio.Server:
-        def build() -> Session:
-            return Session(
+        def build() -> BrokerSession:
+            return BrokerSession(
                 self.broker,
                 dispatcher,
                 sessions=self._sessions,

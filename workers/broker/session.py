@@ -19,11 +19,11 @@ from regent_engine import Command, Connection, ProtocolError, Received, StoreErr
 
 from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
-from workers.broker.bulk_turns import BulkTurn, BulkTurns
-from workers.broker.caller import OPEN_COUNT_MAX
+from workers.broker.commit_log.bulk_turns import BulkTurn, BulkTurns
+from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.late_answers import unconfirmed
 from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.requests.caller import OPEN_COUNT_MAX
 
 SLICE_BYTES: Final = 32 << 10
 """What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
@@ -40,7 +40,7 @@ WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 log = structlog.get_logger()
 
 
-class Session(asyncio.Protocol):
+class BrokerSession(asyncio.Protocol):
     """One connected client; processors know it as their caller."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Session(asyncio.Protocol):
         broker: Broker,
         dispatcher: Dispatcher,
         *,
-        sessions: "set[Session]",
+        sessions: "set[BrokerSession]",
         bulk_turns: BulkTurns,
         is_fast: bool,
     ) -> None:

@@ -9,7 +9,7 @@ import structlog
 from celery import shared_task
 
 from backend.domain.maintenance import PERIODIC_TASKS
-from backend.services.maintenance import describe_outcome, run_in_slot
+from backend.services.upkeep.maintenance import describe_outcome, run_in_slot
 from workers.runtime import Clients, runtime
 
 TIME_LIMIT_S: Final = 60

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from backend.domain.maintenance import REPORT_DEADLINE
-from backend.services.capacity import (
+from backend.services.capacity_reports.capacity import (
     RUN_TASK,
     CapacityReport,
     ReviveOutcome,

@@ -1,6 +1,6 @@
 """Let old events go on schedule."""
 
-from backend.services.events import ExpiryOutcome, expire_events
+from backend.services.upkeep.events import ExpiryOutcome, expire_events
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

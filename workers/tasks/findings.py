@@ -1,6 +1,6 @@
 """Look for broken invariants on schedule."""
 
-from backend.services.findings import ScanOutcome, scan_findings
+from backend.services.upkeep.findings import ScanOutcome, scan_findings
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

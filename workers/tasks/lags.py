@@ -1,7 +1,7 @@
 """Measure how far consumer groups are, on schedule."""
 
-from backend.services.contradictions import find_and_keep
-from backend.services.recorded_lags import MeasureOutcome, measure_lags
+from backend.services.consumer_group.contradictions import find_and_keep
+from backend.services.consumer_group.recorded_lags import MeasureOutcome, measure_lags
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

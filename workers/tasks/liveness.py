@@ -1,6 +1,6 @@
 """Run the liveness scan on schedule."""
 
-from backend.services.liveness import LivenessOutcome, scan_liveness
+from backend.services.controller.liveness import LivenessOutcome, scan_liveness
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from uuid import UUID
 
-from backend.services.operations.engine import RunOutcome, run_operation
-from backend.services.operations.expiry import lapse_expired
-from backend.services.operations.orders import DeliveryOutcome, deliver
+from backend.operations.engine.engine import RunOutcome, run_operation
+from backend.operations.engine.expiry import lapse_expired
+from backend.operations.engine.orders import DeliveryOutcome, deliver
 from workers.runtime import Clients
 from workers.tasks.base import run_at_once, task
 

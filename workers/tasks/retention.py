@@ -3,7 +3,7 @@
 from socket import gethostname
 
 from backend.domain.operation import Author
-from backend.services.retention import RetentionOutcome, apply_retention
+from backend.services.upkeep.retention import RetentionOutcome, apply_retention
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

@@ -18,7 +18,7 @@ from backend.domain.api_token import TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
 from backend.domain.operation import REASON_LENGTH_MAX
-from backend.services import api_tokens, sessions, users
+from backend.services.access import api_tokens, sessions, users
 from backend.views.access import UserOut
 
 Patterns = Annotated[
@@ -190,6 +190,6 @@ class AccessMutation:
 
 def _checked(reason: str | None) -> str | None:
     if reason is not None and len(reason) > REASON_LENGTH_MAX:
-        told = f"is longer than {REASON_LENGTH_MAX} characters"
-        raise InvalidName(kind="reason", name=reason, reason=told)
+        problem = f"is longer than {REASON_LENGTH_MAX} characters"
+        raise InvalidName(kind="reason", name=reason, reason=problem)
     return reason

@@ -7,8 +7,8 @@ import strawberry
 from backend.api.graphql.views import shown
 from backend.domain import user as user_domain
 from backend.domain.cluster_scope import ALL_CLUSTERS
-from backend.services.api_tokens import CreatedApiToken as CreatedToken
-from backend.services.users import InvitedUser as Invited
+from backend.services.access.api_tokens import CreatedApiToken as CreatedToken
+from backend.services.access.users import InvitedUser as Invited
 from backend.views.access import ApiTokenOut, UserOut
 
 

@@ -2,7 +2,7 @@
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation
-from backend.services.capacity_rows import find_soonest_full_disk
+from backend.services.capacity_reports.capacity_rows import find_soonest_full_disk
 from backend.views.capacity import CapacityReportOut, CapacityRowKind, CapacityRowOut
 from backend.views.clusters import OverviewOut
 

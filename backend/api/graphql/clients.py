@@ -5,7 +5,7 @@ import strawberry
 from backend.api.graphql.context import Info
 from backend.api.graphql.views import shown
 from backend.domain.message_errors import ClientNotFound
-from backend.services import clients as service
+from backend.services.consumer_group import clients as service
 from backend.views.clients import ClientOut
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -30,7 +30,7 @@ class ClientQuery:
             found, unknown = await service.describe_client(
                 cluster_name,
                 client_id,
-                censuses=api.censuses,
+                client_snapshots=api.client_snapshots,
                 brokers=api.brokers,
                 clock=api.clock,
             )

@@ -6,10 +6,10 @@ from backend.domain.errors import BrokerGroupNotControlled, BrokerGroupNotFound,
 from backend.domain.page import Page, check_page_size
 from backend.domain.topic import TopicKind
 from backend.questions.question import After, Limit
-from backend.services.broker_groups import describe_broker_group
-from backend.services.group_changes import GroupName
-from backend.services.replica_views import describe_replica_group
-from backend.services.topics import describe_topic
+from backend.services.cluster.broker_groups import describe_broker_group
+from backend.services.controller.group_changes import GroupName
+from backend.services.controller.replica_views import describe_replica_group
+from backend.services.topic.topics import describe_topic
 from backend.views.brokers import BrokerGroupOut
 from backend.views.clusters import ClusterOut
 from backend.views.replica_groups import ReplicaGroupOut

@@ -5,7 +5,7 @@ from backend.api.graphql.protections import load_protection
 from backend.api.graphql.questions import relation
 from backend.domain.consumer_group_lag import GroupState
 from backend.domain.protection import Resource, ResourceKind
-from backend.services.consumer_groups import Observation
+from backend.services.consumer_group.consumer_groups import Observation
 from backend.views.consumer_groups import LagOut, NamedGroupOut
 from backend.views.protections import ProtectionOut
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -20,7 +20,7 @@ async def state(group: NamedGroupOut, info: Info) -> GroupState:
 @relation(NamedGroupOut)
 async def broker_count_told(group: NamedGroupOut, info: Info) -> int:
     """Count the brokers that told all; `state` and the counts are what these know."""
-    return (await _observed(group, info)).coverage.told_count
+    return (await _observed(group, info)).coverage.answered_count
 
 
 @relation(NamedGroupOut)

@@ -23,17 +23,17 @@ from backend.domain.operation import Author
 from backend.domain.page import Page
 from backend.domain.protection import Protection, Resource
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
-from backend.services.broker_groups import list_broker_groups
-from backend.services.brokers import list_brokers_of_groups
-from backend.services.capacity import CapacityReportRow
-from backend.services.capacity_rows import list_report_rows
-from backend.services.consumer_groups import Observation, observe_consumer_groups
-from backend.services.health import describe_groups_health
-from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.capacity_reports.capacity import CapacityReportRow
+from backend.services.capacity_reports.capacity_rows import list_report_rows
+from backend.services.cluster.broker_groups import list_broker_groups
+from backend.services.cluster.brokers import list_brokers_of_groups
+from backend.services.cluster.health import describe_groups_health
+from backend.services.consumer_group.consumer_groups import Observation, observe_consumer_groups
+from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
+from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.protections import find_protections
-from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.samples import ObservedSample, latest_samples
-from backend.services.topics import TopicFilter, list_placements, list_topics
+from backend.services.topic.topics import TopicFilter, list_placements, list_topics
 
 TURN_COUNT: Final = 2
 """So many nodes of one answer are asked for something at once."""
@@ -100,7 +100,7 @@ class Loaders:
         self.report_rows: DataLoader[UUID, list[CapacityReportRow]] = _by_key(
             lambda ids: list_report_rows(ids, within=context.within, database=api.database)
         )
-        self.heartbeats: DataLoader[BrokerKey, int | None] = DataLoader(self._load_heartbeats)
+        self.heartbeats: DataLoader[BrokerIdentity, int | None] = DataLoader(self._load_heartbeats)
         self.observations: DataLoader[ObservationKey, Observation]
         self.observations = DataLoader(self._load_observations)
         self.samples: DataLoader[str, list[ObservedSample]] = DataLoader(self._load_samples)
@@ -150,17 +150,17 @@ class Loaders:
         found: dict[ObservationKey, Observation] = {}
         for cluster_name in {key.cluster_name for key in keys}:
             names = [key.name for key in keys if key.cluster_name == cluster_name]
-            told = await observe_consumer_groups(
+            observations = await observe_consumer_groups(
                 cluster_name,
                 names,
-                censuses=self._api.censuses,
+                client_snapshots=self._api.client_snapshots,
                 brokers=self._api.brokers,
                 clock=self._api.clock,
             )
-            found |= {ObservationKey(cluster_name, name): one for name, one in told.items()}
+            found |= {ObservationKey(cluster_name, name): one for name, one in observations.items()}
         return [found[key] for key in keys]
 
-    async def _load_heartbeats(self, keys: list[BrokerKey]) -> list[int | None]:
+    async def _load_heartbeats(self, keys: list[BrokerIdentity]) -> list[int | None]:
         found = await list_heartbeats(self._api.redis, keys)
         return [found.get(key) for key in keys]
 

@@ -8,7 +8,7 @@ from graphql import GraphQLError
 from strawberry.extensions import MaskErrors
 
 from backend.api.answers import UNAVAILABLE, error_facts
-from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
+from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TEXT
 from backend.domain.errors import DomainError, ErrorKind
 
 CODES: Final[Mapping[ErrorKind, str]] = {
@@ -57,14 +57,14 @@ def tell(error: GraphQLError) -> GraphQLError:
     if cause is None or isinstance(cause, GraphQLError):
         return _with(error, INVALID_INPUT, error.message)
     if isinstance(cause, DomainError):
-        told = error_facts(cause)
-        facts = {_FACT_NAMES.get(name, name): told[name] for name in told}
+        answer = error_facts(cause)
+        facts = {_FACT_NAMES.get(name, name): answer[name] for name in answer}
         return _with(error, CODES[cause.kind], str(cause), reason=cause.code, **facts)
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))
         return _with(error, UNAVAILABLE_CODE, "a store behind the control plane does not answer")
     if isinstance(cause, UNSTORABLE):
-        return _with(error, INVALID_INPUT, UNSTORABLE_TOLD)
+        return _with(error, INVALID_INPUT, UNSTORABLE_TEXT)
     log.error("resolver_failed", path=error.path, exc_info=cause)
     return _with(error, INTERNAL, "the control plane failed")
 

@@ -12,7 +12,7 @@ from backend.api.graphql.views import follows, shows
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.event import EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
-from backend.services.events import list_events
+from backend.services.upkeep.events import list_events
 from backend.views.events import EventOut, EventPageOut
 
 

@@ -21,7 +21,7 @@ from backend.api.permissions import reach_by
 from backend.domain.access import Permission, Principal, Reach, require, require_reach
 from backend.domain.errors import Forbidden, Unauthenticated
 from backend.questions import list_questions
-from backend.services.credentials import find_principal
+from backend.services.access.credentials import find_principal
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     **{one.root_field: one.permission for one in list_questions() if one.root_field},

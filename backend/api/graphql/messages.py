@@ -11,10 +11,10 @@ from backend.api.graphql.views import answers, shown, shows
 from backend.domain import message as domain
 from backend.domain.message_errors import MessageNotFound
 from backend.domain.orders.message import SendMessage
-from backend.services.message_deliveries import describe_deliveries
-from backend.services.messages import get_message
-from backend.services.operations.order_schema import read_order
-from backend.services.sent_messages import send_message
+from backend.operations.engine.order_schema import read_order
+from backend.services.message.message_deliveries import describe_deliveries
+from backend.services.message.messages import get_message
+from backend.services.message.sent_messages import send_message
 from backend.views.messages import DeliveriesOut, MessageOut, SentMessageOut
 
 SendMessageInput: Any = input_of(SendMessage)

@@ -14,10 +14,10 @@ from backend.api.graphql.views import answers
 from backend.api.operation_verbs import VERBS, Verb
 from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
+from backend.operations.engine import approvals, orders
+from backend.operations.engine.kind import OperationRequest
+from backend.operations.engine.leases import break_lease
 from backend.questions.operations import show
-from backend.services.operations import approvals, orders
-from backend.services.operations.kind import OperationRequest
-from backend.services.operations.leases import break_lease
 from backend.views.operations import OperationOut
 
 Key = Annotated[

@@ -2,7 +2,7 @@
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation
-from backend.services.operations.following import find_moved_fact
+from backend.operations.engine.following import find_moved_fact
 from backend.views.operations import MovedFactOut, OperationOut
 
 

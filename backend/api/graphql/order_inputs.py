@@ -16,7 +16,7 @@ from backend.domain.orders.parameter import Field, fields_of
 from backend.domain.orders.replica_group import Mode
 from backend.domain.protection import ResourceKind
 from backend.domain.topic_layout import MessageType
-from backend.services.operations.kinds import KINDS
+from backend.operations.engine.known_kinds import KINDS
 
 ENUM_NAMES: Final[dict[type[Enum], str]] = {
     BodyEncoding: "BodyEncoding",

@@ -4,11 +4,11 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation
 from backend.domain.page import Page
 from backend.questions.question import After, BrokerId, Limit
-from backend.services.group_changes import GroupName
-from backend.services.log_histories import compare_histories
-from backend.services.replica_groups import list_changes
-from backend.services.replica_lags import measure_group
-from backend.services.replica_views import explain_election
+from backend.services.controller.group_changes import GroupName
+from backend.services.controller.log_histories import compare_histories
+from backend.services.controller.replica_groups import list_changes
+from backend.services.controller.replica_lags import measure_group
+from backend.services.controller.replica_views import explain_election
 from backend.views.health import GroupHealthOut
 from backend.views.log_histories import GroupHistoriesOut
 from backend.views.replica_groups import ElectionOut, GroupChangeOut, ReplicaGroupOut

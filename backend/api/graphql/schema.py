@@ -11,6 +11,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from backend.api.context import require_change
+from backend.api.credential_watch import CredentialWatch
 from backend.api.feeds import Feed
 from backend.api.graphql import (  # noqa: F401 - they declare relations of views
     brokers,
@@ -33,11 +34,10 @@ from backend.api.graphql.operation_orders import OperationMutation, OperationVer
 from backend.api.graphql.questions import build_question_type
 from backend.api.graphql.scalars import INT64, Int64
 from backend.api.graphql.views import answers, follows
-from backend.api.standing import Standing
 from backend.domain.errors import (
     Unauthenticated,
 )
-from backend.services.capacity import request_report
+from backend.services.capacity_reports.capacity import request_report
 from backend.views.capacity import CapacityReportOut
 from backend.views.samples import SampleOut
 
@@ -116,7 +116,7 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
         PasswordChangeRequired: their password was reset.
     """
     context = info.context
-    standing = Standing(context.api, context.token)
+    standing = CredentialWatch(context.api, context.token)
     async with aclosing(feed.listen()) as items:
         async for item in items:
             try:

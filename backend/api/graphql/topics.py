@@ -4,8 +4,8 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.protections import load_protection
 from backend.api.graphql.questions import relation
 from backend.domain.protection import Resource, ResourceKind
-from backend.services.observations import TopicRates, view_queues, view_rates
-from backend.services.topics import topic_version
+from backend.services.consumer_group.observations import TopicRates, view_queues, view_rates
+from backend.services.topic.topics import topic_version
 from backend.views.protections import ProtectionOut
 from backend.views.topics import PlacementOut, QueueOut, RouteEntryOut, TopicOut, show_route
 

@@ -12,12 +12,12 @@ from backend.api.context import Context, SignedIn
 from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, refused_with
-from backend.api.rest.sessions import DeedAuthor
+from backend.api.rest.sessions import ActionAuthor
 from backend.domain.access import Permission
 from backend.domain.api_token import LIFETIME_DAYS_MAX, NAME_LENGTH_MAX, TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.user import Role
-from backend.services import api_tokens
+from backend.services.access import api_tokens
 from backend.views.access import ApiTokenOut
 from backend.views.copying import copied
 
@@ -46,7 +46,7 @@ class CreatedApiTokenOut(ApiTokenOut):
 @router.post("", status_code=HTTPStatus.CREATED, responses={**COMMON, **refused_with(409)})
 @needs(Permission.MANAGE_OWN)
 async def create_token(
-    wanted: ApiTokenIn, context: Context, principal: SignedIn, author: DeedAuthor
+    wanted: ApiTokenIn, context: Context, principal: SignedIn, author: ActionAuthor
 ) -> CreatedApiTokenOut:
     """Make a token of one's own, with a role of one's own at most."""
     scope = TokenScope(wanted.role, tuple(wanted.cluster_patterns), wanted.is_read_only)
@@ -63,7 +63,7 @@ async def create_token(
 @router.delete("/{token_id}", status_code=HTTPStatus.NO_CONTENT, responses=NOT_FOUND)
 @needs(Permission.MANAGE_OWN)
 async def revoke_token(
-    token_id: UUID, context: Context, principal: SignedIn, author: DeedAuthor
+    token_id: UUID, context: Context, principal: SignedIn, author: ActionAuthor
 ) -> None:
     """Revoke one of the caller's tokens or, as an administrator, any token."""
     await api_tokens.revoke_token(

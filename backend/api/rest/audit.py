@@ -13,7 +13,7 @@ from backend.api.rest.errors import COMMON
 from backend.api.rest.questions import read_choice
 from backend.domain.access import Reach
 from backend.questions.audit import AuditChoice
-from backend.services.audit import export_entries
+from backend.services.access.audit import export_entries
 from backend.views.audit import AuditEntryOut
 
 router = APIRouter(prefix="/audit", tags=["audit"])

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from backend.api.context import Context, SignedIn, require_change
 from backend.api.rest.errors import COMMON
-from backend.services.capacity import request_report
+from backend.services.capacity_reports.capacity import request_report
 
 router = APIRouter(tags=["capacity"])
 

@@ -14,7 +14,7 @@ from backend.api.rest.pages import Limit
 from backend.domain.access import Reach
 from backend.domain.event import Event, EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
-from backend.services.events import list_events
+from backend.services.upkeep.events import list_events
 from backend.views.events import EventOut, EventPageOut
 
 router = APIRouter(prefix="/events", tags=["events"])

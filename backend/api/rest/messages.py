@@ -12,8 +12,8 @@ from backend.api.rest.errors import SILENT, refused_with
 from backend.api.rest.operations import Asker, schema_of
 from backend.domain.access import Reach
 from backend.domain.orders.message import SendMessage
-from backend.services.operations.order_schema import read_order
-from backend.services.sent_messages import send_message
+from backend.operations.engine.order_schema import read_order
+from backend.services.message.sent_messages import send_message
 from backend.views.messages import SentMessageOut
 
 router = APIRouter(tags=["messages"])

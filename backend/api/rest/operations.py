@@ -17,12 +17,12 @@ from backend.domain.operation import (
     Confirmation,
 )
 from backend.domain.orders.message import SendMessage
+from backend.operations.engine import approvals, orders
+from backend.operations.engine.kind import OperationRequest
+from backend.operations.engine.known_kinds import KINDS
+from backend.operations.engine.leases import break_lease
+from backend.operations.engine.order_schema import describe_orders
 from backend.questions.operations import show
-from backend.services.operations import approvals, orders
-from backend.services.operations.kind import OperationRequest
-from backend.services.operations.kinds import KINDS
-from backend.services.operations.leases import break_lease
-from backend.services.operations.order_schema import describe_orders
 from backend.views.operations import OperationOut
 
 router = APIRouter(prefix="/operations", tags=["operations"])

@@ -18,18 +18,18 @@ from backend.domain.errors import Forbidden
 from backend.domain.operation import Author
 from backend.domain.plan import Risk
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
-from backend.services import sessions
+from backend.services.access import sessions
 
 open_router = APIRouter(tags=["session"])
 router = APIRouter(tags=["session"])
 
 
-async def get_deed_author(request: Request, principal: SignedIn) -> Author:
+async def get_action_author(request: Request, principal: SignedIn) -> Author:
     """Say who asks for what is not of a cluster."""
     return name_author(principal, request, "rest")
 
 
-DeedAuthor = Annotated[Author, Depends(get_deed_author)]
+ActionAuthor = Annotated[Author, Depends(get_action_author)]
 OfUser = Annotated[
     str | None, Query(max_length=USER_NAME_LENGTH_MAX, description="Only items of this user.")
 ]
@@ -175,7 +175,7 @@ async def delete_session(request: Request, response: Response, context: Context)
 @router.delete("/sessions/{session_id}", status_code=HTTPStatus.NO_CONTENT, responses=NOT_FOUND)
 @needs(Permission.MANAGE_OWN)
 async def end_session(
-    session_id: UUID, context: Context, principal: SignedIn, author: DeedAuthor
+    session_id: UUID, context: Context, principal: SignedIn, author: ActionAuthor
 ) -> None:
     """End one of the caller's sessions or, as an administrator, any session."""
     await sessions.end_session(
@@ -188,7 +188,7 @@ async def end_session(
 async def end_sessions(
     context: Context,
     principal: SignedIn,
-    author: DeedAuthor,
+    author: ActionAuthor,
     everywhere: Everywhere,  # noqa: ARG001 - its presence is what counts
     user_name: OfUser = None,
 ) -> EndedOut:

@@ -13,13 +13,13 @@ from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, Problem, Responses, refused_with
 from backend.api.rest.models import view_model
-from backend.api.rest.sessions import DeedAuthor, EndedOut
+from backend.api.rest.sessions import ActionAuthor, EndedOut
 from backend.api.rest.versions import TAGGED, IfMatch, expected_version, put_tag
 from backend.domain.access import Permission
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.operation import REASON_LENGTH_MAX
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
-from backend.services import users
+from backend.services.access import users
 from backend.views.access import UserOut
 from backend.views.copying import copied
 
@@ -99,7 +99,7 @@ async def change_password(
     response_model=view_model(InvitedUserOut),
 )
 @needs(Permission.MANAGE_ACCESS)
-async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> InvitedUserOut:
+async def add_user(wanted: UserIn, context: Context, author: ActionAuthor) -> InvitedUserOut:
     """Add a user with a one-time password."""
     invited = await users.add_user(
         wanted.name,
@@ -123,7 +123,7 @@ async def change_role(
     user_name: UserName,
     wanted: RoleIn,
     context: Context,
-    author: DeedAuthor,
+    author: ActionAuthor,
     response: Response,
     if_match: IfMatch = None,
 ) -> UserOut:
@@ -145,7 +145,7 @@ async def change_role(
 @router.post("/users/{user_name}/disable", responses=CHANGED, response_model=view_model(UserOut))
 @needs(Permission.MANAGE_ACCESS)
 async def disable_user(
-    user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
+    user_name: UserName, given: ReasonIn, context: Context, author: ActionAuthor
 ) -> UserOut:
     """Keep a user out, unless it is the last administrator."""
     user = await users.disable_user(
@@ -157,7 +157,7 @@ async def disable_user(
 @router.post("/users/{user_name}/enable", responses=CHANGED, response_model=view_model(UserOut))
 @needs(Permission.MANAGE_ACCESS)
 async def enable_user(
-    user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
+    user_name: UserName, given: ReasonIn, context: Context, author: ActionAuthor
 ) -> UserOut:
     """Let a user in again."""
     user = await users.enable_user(
@@ -173,7 +173,7 @@ async def enable_user(
 )
 @needs(Permission.MANAGE_ACCESS)
 async def reset_password(
-    user_name: UserName, context: Context, author: DeedAuthor
+    user_name: UserName, context: Context, author: ActionAuthor
 ) -> InvitedUserOut:
     """Give a user a one-time password in place of theirs."""
     invited = await users.reset_password(

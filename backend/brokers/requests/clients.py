@@ -12,7 +12,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
 
-class ToldClient(NamedTuple):
+class ReportedClient(NamedTuple):
     """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat.
 
     A tuple, which is made in a fifth of the time: a census makes one for each client of a cluster.
@@ -28,24 +28,24 @@ class ToldClient(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldClients:
+class ReportedClients:
     """Hold the clients that a broker listed, and how many it has."""
 
-    clients: tuple[ToldClient, ...]
+    clients: tuple[ReportedClient, ...]
     total_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class GetClients(Request[ToldClients | None]):
+class GetClients(Request[ReportedClients | None]):
     """Ask an agent for all clients; None is a broker that knows no such request."""
 
     code = RequestCode.GET_CLIENTS
     absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
-    def read(self, response: Command) -> ToldClients:
-        told = java_json.decode(response.body, bodies.ConnectedClients)
+    def read(self, response: Command) -> ReportedClients:
+        body = java_json.decode(response.body, bodies.ConnectedClients)
         clients = [
-            ToldClient(
+            ReportedClient(
                 one.client_id,
                 one.address,
                 one.language,
@@ -54,13 +54,13 @@ class GetClients(Request[ToldClients | None]):
                 tuple(one.producer_groups),
                 tuple(one.consumer_groups),
             )
-            for one in told.clients
+            for one in body.clients
         ]
-        return ToldClients(tuple(clients), told.total_count)
+        return ReportedClients(tuple(clients), body.total_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GetProducers(Request[Sequence[ToldClient]]):
+class GetProducers(Request[Sequence[ReportedClient]]):
     """Ask a broker for the clients of all producer groups.
 
     Stock brokers tell when they heard each by their own clock, which may differ from ours.
@@ -73,10 +73,10 @@ class GetProducers(Request[Sequence[ToldClient]]):
 
     now_ms: int
 
-    def read(self, response: Command) -> list[ToldClient]:
-        told = java_json.decode(response.body, bodies.ProducerTable)
+    def read(self, response: Command) -> list[ReportedClient]:
+        body = java_json.decode(response.body, bodies.ProducerTable)
         return [
-            ToldClient(
+            ReportedClient(
                 one.client_id,
                 one.remote_address.removeprefix("/"),
                 one.language,
@@ -84,22 +84,22 @@ class GetProducers(Request[Sequence[ToldClient]]):
                 max(0, self.now_ms - one.heard_at_ms) if one.heard_at_ms > 0 else None,
                 producer_groups=(name,),
             )
-            for name, clients in told.groups.items()
+            for name, clients in body.groups.items()
             for one in clients
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class GetConsumers(Inquiry[list[ToldClient]]):
+class GetConsumers(Inquiry[list[ReportedClient]]):
     """Ask a broker for the clients of consumer groups, group by group."""
 
     consumer_groups: Sequence[str]
 
-    async def put(self, brokers: Brokers, address: str) -> list[ToldClient]:
+    async def put(self, brokers: Brokers, address: str) -> list[ReportedClient]:
         asked = {name: GetOnlineGroup(name) for name in self.consumer_groups}
         found = await brokers.ask_each(address, asked)
         return [
-            ToldClient(
+            ReportedClient(
                 one.client_id,
                 one.address,
                 one.language,

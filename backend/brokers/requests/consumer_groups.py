@@ -116,19 +116,19 @@ class GetOnlineGroup(Request[OnlineGroup | None]):
     consumer_group: str
 
     def read(self, response: Command) -> OnlineGroup:
-        told = java_json.decode(response.body, bodies.ConsumerConnection)
+        body = java_json.decode(response.body, bodies.ConsumerConnection)
         members = {
             GroupMember(one.client_id, one.client_address, one.language, one.version)
-            for one in told.connections
+            for one in body.connections
         }
         return OnlineGroup(
             tuple(sorted(members, key=lambda one: (one.client_id, one.address))),
-            {topic: one.shown for topic, one in told.subscriptions.items()},
-            is_broadcasting=told.message_model == BROADCASTING,
-            consume_type=told.consume_type,
-            starts_from=told.consume_from_where,
+            {topic: one.shown for topic, one in body.subscriptions.items()},
+            is_broadcasting=body.message_model == BROADCASTING,
+            consume_type=body.consume_type,
+            starts_from=body.consume_from_where,
             expression_types={
-                topic: one.expression_type for topic, one in told.subscriptions.items()
+                topic: one.expression_type for topic, one in body.subscriptions.items()
             },
         )
 

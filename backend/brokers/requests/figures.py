@@ -44,9 +44,9 @@ class GetDelayedCount(Request[int]):
 
     def read(self, response: Command) -> int:
         table = java_json.decode(response.body, bodies.KeyValueTable).table
-        told = [value for key, value in table.items() if key.startswith(DELAY_PROGRESS)]
+        delays = [value for key, value in table.items() if key.startswith(DELAY_PROGRESS)]
         try:
-            pairs = [tuple(map(int, value.split(","))) for value in told]
+            pairs = [tuple(map(int, value.split(","))) for value in delays]
             return sum(max(0, end - delivered) for delivered, end in pairs)
         except ValueError as error:
             raise UnexpectedAnswer(f"its delay levels can't be read: {error}") from error

@@ -31,9 +31,9 @@ class GetQueueLocks(Request[HeldLocks]):
     consumer_group: str | None = None
 
     def read(self, response: Command) -> HeldLocks:
-        told = java_json.decode(response.body, QueueLocksBody)
-        locks = tuple(HeldLock(**msgspec.structs.asdict(one)) for one in told.locks)
-        return HeldLocks(locks, told.total_count)
+        body = java_json.decode(response.body, QueueLocksBody)
+        locks = tuple(HeldLock(**msgspec.structs.asdict(one)) for one in body.locks)
+        return HeldLocks(locks, body.total_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,12 @@ class GetQueueReaders(Request[QueueReaders]):
     topic: str
 
     def read(self, response: Command) -> QueueReaders:
-        told = java_json.decode(response.body, QueueReadersBody)
+        body = java_json.decode(response.body, QueueReadersBody)
         readers = {
             one.queue_id: QueueReader(one.pulled_ms, one.committed_ms, one.advanced_ms, one.address)
-            for one in told.queues
+            for one in body.queues
         }
-        return QueueReaders(told.is_gate_open, told.observed_for_ms, readers)
+        return QueueReaders(body.is_gate_open, body.observed_for_ms, readers)
 
 
 def _release(lock: HeldLock) -> ReleaseBody:

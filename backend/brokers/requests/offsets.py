@@ -59,12 +59,12 @@ class _GetConsumeStats(Request[list[QueueProgress]]):
             QueueProgress(
                 queue.topic,
                 queue.queue_id,
-                told.consumer_offset,
-                told.broker_offset,
-                told.last_timestamp_ms if told.last_timestamp_ms > 0 else None,
-                None if told.min_offset < 0 else told.min_offset,
+                progress.consumer_offset,
+                progress.broker_offset,
+                progress.last_timestamp_ms if progress.last_timestamp_ms > 0 else None,
+                None if progress.min_offset < 0 else progress.min_offset,
             )
-            for queue, told in decode_queue_table(response.body, bodies.QueueProgress)
+            for queue, progress in decode_queue_table(response.body, bodies.QueueProgress)
         ]
 
 
@@ -115,8 +115,8 @@ class GetWaitingTimes(Request[dict[int, int | None]]):
         return ConsumeTimeSpanHeader(topic=self.topic, group=self.consumer_group)
 
     def read(self, response: Command) -> dict[int, int | None]:
-        told = java_json.decode(response.body, bodies.QueueTimeSpans)
-        return {one.queue.queue_id: _waiting_ms(one, self.now_ms) for one in told.spans}
+        progress = java_json.decode(response.body, bodies.QueueTimeSpans)
+        return {one.queue.queue_id: _waiting_ms(one, self.now_ms) for one in progress.spans}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

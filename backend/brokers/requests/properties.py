@@ -39,8 +39,8 @@ class _GetAgentProperties(Request[list[BrokerProperty] | None]):
     absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
     def read(self, response: Command) -> list[BrokerProperty]:
-        told = java_json.decode(response.body, PropertiesBody)
-        return [_property(one) for one in told.properties]
+        body = java_json.decode(response.body, PropertiesBody)
+        return [_property(one) for one in body.properties]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class GetProperties(Inquiry[list[BrokerProperty]]):
     """Ask a broker for its properties, by name; a stock broker tells their values only."""
 
     async def put(self, brokers: Brokers, address: str) -> list[BrokerProperty]:
-        told = await brokers.ask(address, _GetAgentProperties())
-        return await brokers.ask(address, _GetStockProperties()) if told is None else told
+        answer = await brokers.ask(address, _GetAgentProperties())
+        return await brokers.ask(address, _GetStockProperties()) if answer is None else answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,17 @@ class UpdateBrokerConfig(Change):
         return "".join(lines).encode()
 
 
-def _property(told: PropertyBody) -> BrokerProperty:
+def _property(reported: PropertyBody) -> BrokerProperty:
     return BrokerProperty(
-        name=told.name,
-        type=PropertyType(told.type_name),
-        effect=PropertyEffect(told.effect),
-        value=told.value,
-        stored=told.stored,
-        default=told.default,
-        low=told.low,
-        high=told.high,
-        choices=tuple(told.choices),
+        name=reported.name,
+        type=PropertyType(reported.type_name),
+        effect=PropertyEffect(reported.effect),
+        value=reported.value,
+        stored=reported.stored,
+        default=reported.default,
+        low=reported.low,
+        high=reported.high,
+        choices=tuple(reported.choices),
     )
 
 

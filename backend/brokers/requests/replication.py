@@ -52,11 +52,11 @@ class GetLogPosition(Inquiry[LogPosition]):
     """
 
     async def put(self, brokers: Brokers, address: str) -> LogPosition:
-        teller = (await brokers.ask(address, GetLogHistory())).told_by
+        teller = (await brokers.ask(address, GetLogHistory())).reported_by
         body = await brokers.ask(address, _GetHaStatus())
         if body.is_master:
             return LogPosition(
-                body.max_position, is_following=False, bytes_per_second=0, told_by=teller
+                body.max_position, is_following=False, bytes_per_second=0, reported_by=teller
             )
         client = body.client
         # A replica that follows no master yet tells 0, whatever it holds.
@@ -66,7 +66,7 @@ class GetLogPosition(Inquiry[LogPosition]):
             is_following=client.is_connected,
             bytes_per_second=client.bytes_per_second,
             obstacle=client.obstacle or None,
-            told_by=teller,
+            reported_by=teller,
         )
 
 

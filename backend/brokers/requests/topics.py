@@ -166,7 +166,7 @@ def layout_of(config: TopicConfig) -> TopicLayout:
     )
 
 
-def told_layout(value: Any) -> TopicLayout | None:
+def reported_layout(value: Any) -> TopicLayout | None:
     """Turn the value of a topic that an agent told into a layout."""
     return None if value is None else layout_of(msgspec.convert(value, TopicConfig))
 

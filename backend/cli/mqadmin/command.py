@@ -234,6 +234,8 @@ def _list_commands(app: App) -> None:
     rows = []
     for name in stock_commands():
         counterpart = COUNTERPARTS[name]
-        told = counterpart.reason if isinstance(counterpart, Declined) else counterpart.regent
-        rows.append((name, stands(app, counterpart), told))
+        counterpart_text = (
+            counterpart.reason if isinstance(counterpart, Declined) else counterpart.regent
+        )
+        rows.append((name, stands(app, counterpart), counterpart_text))
     print_table(("MQADMIN", "STANDS", "REGENT"), rows)

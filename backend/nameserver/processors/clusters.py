@@ -18,7 +18,7 @@ from backend.remoting.bodies import BrokerMemberGroup, BrokerMembers, ClusterInf
 from backend.remoting.command import Command
 from backend.remoting.headers import BrokerMemberGroupHeader, decode_header
 from backend.remoting.response_code import ResponseCode
-from backend.services.sessions import NO_CLUSTER
+from backend.services.access.sessions import NO_CLUSTER
 
 log = structlog.get_logger(__name__)
 
@@ -49,8 +49,8 @@ def on_get_broker_member_group(command: Command, _session: object, directory: Di
 
 def on_get_namesrv_config(_command: Command, _session: object, directory: Directory) -> Answer:
     """Answer the settings that matter to tools, as Java properties; no path and no secret."""
-    told = describe(directory.settings) | {"listenPort": str(directory.port_of())}
-    lines = (f"{key}={value}\n" for key, value in sorted(told.items()))
+    properties = describe(directory.settings) | {"listenPort": str(directory.port_of())}
+    lines = (f"{key}={value}\n" for key, value in sorted(properties.items()))
     return Answer(body="".join(lines).encode())
 
 

@@ -10,6 +10,7 @@ from backend.nameserver.answer import Answer
 from backend.nameserver.direct_orders import enter_order
 from backend.nameserver.directory import Directory
 from backend.nameserver.processors.replica_groups import master_header
+from backend.operations.planning import groups
 from backend.remoting import java_json
 from backend.remoting.bodies import BrokerMembers, ElectedBody
 from backend.remoting.command import Command
@@ -21,10 +22,9 @@ from backend.remoting.headers import (
 )
 from backend.remoting.headers.controller import CALLER_IS_CONTROLLER
 from backend.remoting.response_code import ResponseCode
-from backend.services import elections
-from backend.services.elections import ElectMaster, Evidence
-from backend.services.group_changes import GroupName
-from backend.services.operations import groups
+from backend.services.controller import elections
+from backend.services.controller.elections import ElectionRequest, Evidence
+from backend.services.controller.group_changes import GroupName
 
 CONTROLLER_GROUP: Final = "regent"
 
@@ -42,11 +42,11 @@ async def on_elect_master(command: Command, session: object, directory: Director
         broker_id=None if is_for_nobody else header.broker_id,
         is_designated=header.designate_elect,
     )
-    wish = ElectMaster(
+    wish = ElectionRequest(
         GroupName(header.broker_name, cluster_name),
         ballot,
         cause=_cause(header, is_for_nobody),
-        evidence=Evidence(listened_ms=directory.sightings.listened_ms),
+        evidence=Evidence(listened_ms=directory.reports.listened_ms),
     )
     view = await elections.elect(wish, directory.controller)
     group = view.group

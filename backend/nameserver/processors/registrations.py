@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from backend.clients.clock import elapsed_ms
-from backend.db.replica_sightings import ReplicaKey
+from backend.db.replica_reports import ReplicaKey
 from backend.domain.broker import (
     HEARTBEAT_TIMEOUT_MAX_MS,
     LEFT_OUT_NAMED_MAX,
@@ -17,7 +17,7 @@ from backend.domain.broker import (
     LeftOutItems,
     clamp_heartbeat_timeout_ms,
 )
-from backend.domain.election import PRIORITY_LOWEST, Sighting
+from backend.domain.election import PRIORITY_LOWEST, ReplicaReport
 from backend.domain.names import (
     check_address,
     check_cluster_name,
@@ -57,7 +57,7 @@ CHECKSUM_MASK: Final = 0x7FFF_FFFF
 SHOWN_LENGTH_MAX: Final = 255
 LEASE_GIVEN_BACK: Final = Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
-AskLease = Callable[[ReplicaKey, Sighting], Awaitable[bool]]
+AskLease = Callable[[ReplicaKey, ReplicaReport], Awaitable[bool]]
 
 log = structlog.get_logger(__name__)
 
@@ -119,36 +119,38 @@ def on_broker_heartbeat(
     if header.broker_id is None or header.broker_id < FIRST_BROKER_ID:
         return Answer()
     key = (header.cluster_name, header.broker_name, header.broker_id)
-    told = _sighting(header)
-    if told.timeout_ms <= 0:
-        return _take_leave(key, told, directory)
+    last_report = _report(header)
+    if last_report.timeout_ms <= 0:
+        return _take_leave(key, last_report, directory)
     held = directory.heartbeats.find(key)
     if held is None:
         check_cluster_name(header.cluster_name)
         check_group_name(header.broker_name)
     # A broker of another epoch may have become master, and acknowledges nothing without a lease.
-    is_urgent = held is not None and held.told.epoch < told.epoch
+    is_urgent = held is not None and held.last_report.epoch < last_report.epoch
     # Who tells no epoch only registers routes: a lease would bind it to an office unknown to it.
     asks_lease = not command.is_oneway and header.epoch is not None
-    is_heard = directory.heartbeats.hear(key, told, connection=session, takes_notices=asks_lease)
+    is_heard = directory.heartbeats.hear(
+        key, last_report, connection=session, takes_notices=asks_lease
+    )
     if not is_heard:
         return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are registered already")
     if not asks_lease:
         return Answer(remark=HEARD_REMARK)
-    sightings = directory.sightings
-    ask = sightings.ask_lease_at_once if is_urgent else sightings.ask_lease
-    return _grant_lease(key, told, ask)
+    reports = directory.reports
+    ask = reports.ask_lease_at_once if is_urgent else reports.ask_lease
+    return _grant_lease(key, last_report, ask)
 
 
-async def _grant_lease(key: ReplicaKey, told: Sighting, ask: AskLease) -> Answer:
-    is_granted = await ask(key, told)
-    lease = LeaseAnswer(lease_ms=told.timeout_ms if is_granted else 0)
+async def _grant_lease(key: ReplicaKey, last_report: ReplicaReport, ask: AskLease) -> Answer:
+    is_granted = await ask(key, last_report)
+    lease = LeaseAnswer(lease_ms=last_report.timeout_ms if is_granted else 0)
     return Answer(ext=encode_header(lease), remark=HEARD_REMARK)
 
 
-async def _take_leave(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
+async def _take_leave(key: ReplicaKey, last_report: ReplicaReport, directory: Directory) -> Answer:
     """Have a broker replaced that asks not to be waited for: it gives its lease back."""
-    await directory.failover.take_leave(key, told)
+    await directory.failover.take_leave(key, last_report)
     return LEASE_GIVEN_BACK
 
 
@@ -164,11 +166,11 @@ def on_query_data_version(command: Command, _session: object, directory: Directo
     )
 
 
-def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
+def _report(header: BrokerHeartbeatHeader) -> ReplicaReport:
     timeout_ms = header.heartbeat_timeout_ms
     if timeout_ms is None:
         timeout_ms = CONTROLLER_TIMEOUT_DEFAULT_MS
-    return Sighting(
+    return ReplicaReport(
         age_ms=0,
         timeout_ms=min(max(timeout_ms, 0), HEARTBEAT_TIMEOUT_MAX_MS),
         epoch=_or(header.epoch, UNKNOWN_POSITION),
@@ -303,9 +305,11 @@ def _master_of(registered: Registered) -> dict[str, str]:
     )
 
 
-def _data_version(told: bodies.DataVersion) -> DataVersion:
+def _data_version(last_report: bodies.DataVersion) -> DataVersion:
     return DataVersion(
-        state_version=told.state_version, timestamp_ms=told.timestamp_ms, counter=told.counter
+        state_version=last_report.state_version,
+        timestamp_ms=last_report.timestamp_ms,
+        counter=last_report.counter,
     )
 
 

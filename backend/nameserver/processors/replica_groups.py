@@ -13,6 +13,7 @@ from backend.domain.replica_group import ReplicaGroup, SyncStateSetProposal
 from backend.nameserver.answer import Answer
 from backend.nameserver.direct_orders import enter_order
 from backend.nameserver.directory import Directory
+from backend.operations.planning import groups
 from backend.remoting import java_json
 from backend.remoting.bodies import ReplicaBody, ReplicasBody, SyncStateData, SyncStateSetBody
 from backend.remoting.command import Command
@@ -31,12 +32,11 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.response_code import ResponseCode
-from backend.services import replica_groups
-from backend.services.group_changes import GroupName, GroupView
-from backend.services.operations import groups
+from backend.services.controller import replica_groups
+from backend.services.controller.group_changes import GroupName, GroupView
 
 GROUPS_AT_ONCE_MAX: Final = 1_000
-REFUSED_TOLD_MAX: Final = 5
+REFUSED_SHOWN_MAX: Final = 5
 
 
 async def on_get_next_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
@@ -125,7 +125,7 @@ async def on_get_sync_state_data(command: Command, session: object, directory: D
             refused.append(error)
     if not names:
         raise refused[0]
-    remark = "; ".join(str(error) for error in refused[:REFUSED_TOLD_MAX]) or None
+    remark = "; ".join(str(error) for error in refused[:REFUSED_SHOWN_MAX]) or None
     views = await replica_groups.describe_groups(names, directory.controller)
     data = SyncStateData(groups={view.group.name: _replicas(view) for view in views})
     return Answer(body=java_json.encode(data), remark=remark)
@@ -209,7 +209,7 @@ def _next_id(cluster_name: str, group_name: str, broker_id: int | None) -> dict[
 def _replicas(view: GroupView) -> ReplicasBody:
     group, alive_ids = view.group, view.liveness.alive_ids
     members = group.sync_state_set.members
-    told = {
+    reports = {
         broker_id: ReplicaBody(
             is_alive=broker_id in alive_ids,
             address=replica.address,
@@ -219,9 +219,9 @@ def _replicas(view: GroupView) -> ReplicasBody:
         for broker_id, replica in sorted(group.replicas.items())
     }
     body = ReplicasBody(
-        in_sync=[replica for broker_id, replica in told.items() if broker_id in members],
+        in_sync=[replica for broker_id, replica in reports.items() if broker_id in members],
         master_epoch=group.master_epoch,
-        not_in_sync=[replica for broker_id, replica in told.items() if broker_id not in members],
+        not_in_sync=[replica for broker_id, replica in reports.items() if broker_id not in members],
         sync_state_set_epoch=group.sync_state_set.epoch,
     )
     if group.master is None:

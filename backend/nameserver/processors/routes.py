@@ -33,9 +33,9 @@ def on_get_route(command: Command, _session: object, directory: Directory) -> An
 def on_register_topic(command: Command, _session: object, directory: Directory) -> Answer:
     """Add a topic to groups that are known; with one that is not, nothing happens."""
     header = decode_header(TopicHeader, command.ext)
-    told = java_json.decode(command.body, TopicRouteData) if command.body else TopicRouteData()
+    route = java_json.decode(command.body, TopicRouteData) if command.body else TopicRouteData()
     settings = {
-        queue.broker_name: check_topic(header.topic, _settings(queue)) for queue in told.queues
+        queue.broker_name: check_topic(header.topic, _settings(queue)) for queue in route.queues
     }
     directory.table.add_topic(header.topic, settings)
     return Answer()

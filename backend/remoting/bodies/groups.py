@@ -71,14 +71,14 @@ def decode_heartbeat(data: bytes) -> tuple[HeartbeatData, list[LeftOut]]:
     Raises:
         InvalidJson: the document is malformed.
     """
-    told, left_out = decode_items(data, HeartbeatData, *HEARTBEAT_TABLES)
+    heartbeat, left_out = decode_items(data, HeartbeatData, *HEARTBEAT_TABLES)
     # Stock judges no name of a group that only produces.
     consumers = [
         msgspec.structs.replace(one, subscriptions=_sift_subscriptions(one, left_out))
-        for one in told.consumers
+        for one in heartbeat.consumers
         if _is_kept(group_name_fault(one.group_name), "consumerDataSet", one.group_name, left_out)
     ]
-    return msgspec.structs.replace(told, consumers=consumers), left_out
+    return msgspec.structs.replace(heartbeat, consumers=consumers), left_out
 
 
 def _sift_subscriptions(consumer: ConsumerData, left_out: list[LeftOut]) -> list[SubscriptionData]:
@@ -162,15 +162,15 @@ def sift_groups(
     """Part the groups of a table into those that can be served and those that are left out."""
     kept: dict[str, SubscriptionGroupConfig] = {}
     left_out: list[LeftOut] = []
-    for name, told in groups.items():
-        group = told if told.name else msgspec.structs.replace(told, name=name)
+    for name, answer in groups.items():
+        group = answer if answer.name else msgspec.structs.replace(answer, name=name)
         fault = group_fault(group.name, retry_queue_count=group.retry_queue_count)
         if group.name != name:
             fault = f"groupName is {group.name[:255]!r}"
         if fault is None:
             kept[name] = group
         else:
-            left_out.append(left_out_of((GROUP_TABLES[0], name), fault, told))
+            left_out.append(left_out_of((GROUP_TABLES[0], name), fault, answer))
     return kept, left_out
 
 
@@ -320,12 +320,12 @@ def encode_broker_consume_stats(
     address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int, in_flight: int
 ) -> bytes:
     """Write the answer of 317: of each group what 208 answers, one for each topic."""
-    told = b",".join(
+    answer = b",".join(
         b"{%s:[%s]}" % (java_json.encode(name), b",".join(stats)) for name, stats in groups
     )
     return b'{"brokerAddr":%s,"consumeStatsList":[%s],"totalDiff":%d,"totalInflightDiff":%d}' % (
         java_json.encode(address),
-        told,
+        answer,
         lag,
         in_flight,
     )

@@ -138,15 +138,15 @@ def sift_topics(
     """Part the topics of a table into those that can be served and those that are left out."""
     kept: dict[str, TopicConfig] = {}
     left_out: list[LeftOut] = []
-    for name, told in topics.items():
-        topic = told if told.name else msgspec.structs.replace(told, name=name)
+    for name, answer in topics.items():
+        topic = answer if answer.name else msgspec.structs.replace(answer, name=name)
         fault = fault_of(topic)
         if topic.name != name:
             fault = f"topicName is {topic.name[:255]!r}"
         if fault is None:
             kept[name] = topic
         else:
-            left_out.append(left_out_of((TOPIC_TABLES[0], name), fault, told))
+            left_out.append(left_out_of((TOPIC_TABLES[0], name), fault, answer))
     return kept, left_out
 
 
@@ -167,10 +167,10 @@ def encode_left_out(left_out: Sequence[LeftOut], *, count_max: int = LEFT_OUT_CO
 def decode_left_out(text: str | None) -> LeftOutTable:
     """Read what a broker left out; a text that can't be read says nothing."""
     try:
-        told = java_json.decode(text.encode(), LeftOutTable) if text else LeftOutTable()
+        table = java_json.decode(text.encode(), LeftOutTable) if text else LeftOutTable()
     except (InvalidJson, UnicodeError):
         return LeftOutTable()
-    return msgspec.structs.replace(told, items=told.items[:LEFT_OUT_COUNT_MAX])
+    return msgspec.structs.replace(table, items=table.items[:LEFT_OUT_COUNT_MAX])
 
 
 def decode_register_broker_body(
@@ -184,11 +184,13 @@ def decode_register_broker_body(
     if not body:
         return RegisterBrokerBody(), []
     if compressed:
-        told, left_out = _decode_compressed(body, version=version)
+        body_read, left_out = _decode_compressed(body, version=version)
     else:
-        told, left_out = decode_items(body, RegisterBrokerBody, "filterServerList", *TOPIC_TABLES)
-    table, left_out = _sifted(told.topic_table, left_out)
-    return msgspec.structs.replace(told, topic_table=table), left_out
+        body_read, left_out = decode_items(
+            body, RegisterBrokerBody, "filterServerList", *TOPIC_TABLES
+        )
+    table, left_out = _sifted(body_read.topic_table, left_out)
+    return msgspec.structs.replace(body_read, topic_table=table), left_out
 
 
 def _sifted(

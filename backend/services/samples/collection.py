@@ -57,12 +57,12 @@ async def collect_samples(
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
     previous = await read_latest(redis)
-    told = await brokers.ask_all(online, _Observe(clock))
-    for broker, error in told.silent.items():
+    answers = await brokers.ask_all(online, _Observe(clock))
+    for broker, error in answers.silent.items():
         log.info("broker_not_sampled", address=broker.address, reason=error.reason)
     found = [
         sample
-        for broker, (reported, at_ms) in told.answers.items()
+        for broker, (reported, at_ms) in answers.answers.items()
         if (sample := _checked(broker, reported, at_ms)) is not None
     ]
     samples = [with_rates(sample, previous.get(sample.field)) for sample in found]

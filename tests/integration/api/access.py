@@ -12,8 +12,8 @@ from backend.db.access_tables import users as user_table
 from backend.domain.access import Credential
 from backend.domain.api_token import ApiToken, TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
-from backend.services.credentials import hash_secret, make_secret
-from backend.services.sessions import Visit, open_session
+from backend.services.access.credentials import hash_secret, make_secret
+from backend.services.access.sessions import Visit, open_session
 
 VALUES = {
     "{cluster_name}": "main",

@@ -30,19 +30,20 @@ from backend.db.access_tables import users
 from backend.db.brokers import BrokerRegistration
 from backend.domain.broker import DataVersion
 from backend.domain.controller_figures import ControllerFigures, RequestTally
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
-from backend.services import passwords, topology
-from backend.services.cluster_census import Censuses
-from backend.services.event_feed import EventFeed
-from backend.services.operations.engine import run_operation
-from backend.services.passwords import PasswordVerifier
-from backend.services.registrations import RegisterBroker, register_broker
+from backend.operations.engine.engine import run_operation
+from backend.services.access import passwords
+from backend.services.access.passwords import PasswordVerifier
+from backend.services.access.sessions import Visit, sign_in
+from backend.services.access.users import ensure_bootstrap_user
+from backend.services.cluster import topology
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
+from backend.services.controller.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
-from backend.services.sessions import Visit, sign_in
-from backend.services.users import ensure_bootstrap_user
+from backend.services.upkeep.event_feed import EventFeed
 from backend.settings import ServerSettings
 from tests.integration.api.access import make_credentials
 from tests.integration.api.ordering import GROUP, OPS
@@ -99,12 +100,12 @@ class HandBrokers(Brokers):
     """Answers the epochs and positions that a test put into it, and reaches no other broker."""
 
     def __init__(self):
-        self.histories, self.positions, self.properties_told = {}, {}, {}
+        self.histories, self.positions, self.properties_reported = {}, {}, {}
 
     async def ask(self, address, inquiry):
         told = {
             GetLogHistory: self.histories,
-            GetProperties: self.properties_told,
+            GetProperties: self.properties_reported,
             GetLogPosition: self.positions,
         }.get(type(inquiry), {})
         if address not in told:
@@ -150,7 +151,9 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
         name_server=name_server,
         brokers=brokers,
         # What a test has just changed is to be seen at once.
-        censuses=Censuses(database, brokers, SystemClock(), kept_for_s=0, patience_s=60),
+        client_snapshots=ClientSnapshots(
+            database, brokers, SystemClock(), kept_for_s=0, patience_s=60
+        ),
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),
@@ -328,10 +331,10 @@ def sample(redis, context):
 async def f3(driver):
     """Three replicas of one epoch, 1 the master, all in sync; 3 has fallen silent."""
     await driver.make_f3()
-    driver.witness.heard = {
-        1: Sighting(0, 10_000, epoch=1, max_offset=900),
-        2: Sighting(0, 10_000, epoch=1, max_offset=880),
-        3: Sighting(20_000, 10_000),
+    driver.heartbeat_source.heard = {
+        1: ReplicaReport(0, 10_000, epoch=1, max_offset=900),
+        2: ReplicaReport(0, 10_000, epoch=1, max_offset=880),
+        3: ReplicaReport(20_000, 10_000),
     }
 
 
@@ -340,7 +343,9 @@ def follow(driver):
     """Have the replicas tell another epoch, as they do once they have followed."""
 
     def tell(epoch):
-        driver.witness.heard = {i: Sighting(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)}
+        driver.heartbeat_source.heard = {
+            i: ReplicaReport(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)
+        }
 
     return tell
 

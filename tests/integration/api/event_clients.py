@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from backend.db import events
 from backend.db.engine import open_database
-from backend.domain.event import Happening
+from backend.domain.event import NewEvent
 
 SUBSCRIPTION = (
     "subscription ($after: Int64, $cluster: String, $kinds: [String!]) {"
@@ -21,14 +21,14 @@ SUBSCRIPTION = (
 )
 
 
-def happening(subject="g", *, kind="group.master_elected", cluster="c", **details):
-    return Happening(kind, cluster, subject, datetime.now(UTC), details)
+def new_event(subject="g", *, kind="group.master_elected", cluster="c", **details):
+    return NewEvent(kind, cluster, subject, datetime.now(UTC), details)
 
 
-async def write(database, *happenings):
+async def write(database, *new_events):
     """Commit some events in one transaction."""
     async with database.begin() as connection:
-        await events.stage(connection, happenings or [happening()])
+        await events.stage(connection, new_events or [new_event()])
 
 
 async def write_at_random(database, *, count, per_second, writer_count=8):
@@ -48,7 +48,7 @@ async def write_at_random(database, *, count, per_second, writer_count=8):
             left -= size
             async with database.begin() as connection:
                 await events.stage(
-                    connection, [happening(f"{name}", turn=own + i) for i in range(size)]
+                    connection, [new_event(f"{name}", turn=own + i) for i in range(size)]
                 )
                 await asyncio.sleep(random.random() * 0.01)
             own += size

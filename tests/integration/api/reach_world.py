@@ -14,8 +14,8 @@ from backend.db import adoption_candidates, capacity_reports
 from backend.db.capacity_reports import CapacityReportRow
 from backend.db.maintenance_tables import findings
 from backend.domain.adoption import Candidate
-from backend.services.events import number_events
-from backend.services.group_changes import GroupName
+from backend.services.controller.group_changes import GroupName
+from backend.services.upkeep.events import number_events
 from tests.integration.api.ordering import OPS
 
 NEAR, FAR = "east-7", "hidden-9"

@@ -20,7 +20,7 @@ TOKEN = {"name": "ci", "role": "operator", "lifetime_days": 30}
 
 
 @pytest.fixture
-def deeds(database):
+def audited_actions(database):
     async def read():
         columns = audit_entries.c
         statement = select(columns.action, columns.subject, columns.actor, columns.details)
@@ -42,7 +42,7 @@ def sign_in(anybody):
 
 
 async def test_a_one_time_password_opens_nothing_but_its_replacement(
-    client, anybody, sign_in, deeds
+    client, anybody, sign_in, audited_actions
 ):
     invited = (await client.post(USERS, json={"name": "anna", "role": "operator"})).json()
     headers = await sign_in("anna", invited["password"])
@@ -62,7 +62,7 @@ async def test_a_one_time_password_opens_nothing_but_its_replacement(
     assert (await anybody.get("/api/v1/clusters", headers=headers)).status_code == 200
     await sign_in("anna", CHOSEN)
     await sign_in("anna", invited["password"], status=401)
-    found = await deeds()
+    found = await audited_actions()
     assert [(d.action, d.subject, d.actor) for d in found] == [
         ("user.add", "user anna", "admin"),
         ("user.change_password", "user anna", "anna"),
@@ -124,14 +124,14 @@ async def test_who_tries_many_names_is_slowed_down_by_address(stranger):
         ("reset-password", "POST", None),
     ],
 )
-async def test_the_last_administrator_stays(client, verb, method, body, deeds):
+async def test_the_last_administrator_stays(client, verb, method, body, audited_actions):
     # Anna is an administrator too, and can't sign in before she has replaced her password.
     await client.post(USERS, json={"name": "anna", "role": "admin"})
 
     answer = await client.request(method, f"{USERS}/admin/{verb}", json=body)
 
     assert (answer.status_code, answer.json()["code"]) == (409, "last_administrator")
-    assert [deed.action for deed in await deeds()] == ["user.add"]
+    assert [audited.action for audited in await audited_actions()] == ["user.add"]
     assert (await client.get("/api/v1/clusters")).status_code == 200
 
 
@@ -154,7 +154,7 @@ async def test_of_two_administrators_who_disable_each_other_one_stays(
 
 
 async def test_a_disabled_user_is_out_at_once_and_their_tokens_rest(
-    client, anybody, credentials, deeds
+    client, anybody, credentials, audited_actions
 ):
     headers = await credentials("token", Role.OPERATOR)
     name = (await anybody.get(SESSION, headers=headers)).json()["name"]
@@ -165,12 +165,12 @@ async def test_a_disabled_user_is_out_at_once_and_their_tokens_rest(
     afterwards = await anybody.get(SESSION, headers=headers)
 
     assert (while_out.status_code, afterwards.status_code) == (401, 200)
-    [disabled, enabled] = await deeds()
+    [disabled, enabled] = await audited_actions()
     assert json.loads(disabled.details)["reason"] == "left"
     assert enabled.action == "user.enable"
 
 
-async def test_a_token_is_shown_once_and_kept_as_a_hash(client, anybody, database, deeds):
+async def test_a_token_is_shown_once_and_kept_as_a_hash(client, anybody, database, audited_actions):
     created = (await client.post(TOKENS, json=TOKEN)).json()
     headers = {"Authorization": f"Bearer {created['secret']}"}
 
@@ -186,12 +186,12 @@ async def test_a_token_is_shown_once_and_kept_as_a_hash(client, anybody, databas
     async with database.connect() as connection:
         row = (await connection.execute(select(api_tokens))).one()
     assert created["secret"] not in str(tuple(row))
-    [deed] = await deeds()
-    assert (deed.action, deed.subject) == ("token.create", "token ci of admin")
-    assert created["secret"] not in deed.details
+    [audited] = await audited_actions()
+    assert (audited.action, audited.subject) == ("token.create", "token ci of admin")
+    assert created["secret"] not in audited.details
 
 
-async def test_a_revoked_token_opens_nothing(client, anybody, deeds):
+async def test_a_revoked_token_opens_nothing(client, anybody, audited_actions):
     created = (await client.post(TOKENS, json=TOKEN)).json()
     headers = {"Authorization": f"Bearer {created['secret']}"}
 
@@ -200,7 +200,10 @@ async def test_a_revoked_token_opens_nothing(client, anybody, deeds):
     assert revoked.status_code == 204
     assert (await anybody.get(SESSION, headers=headers)).status_code == 401
     assert (await client.delete(f"{TOKENS}/{created['id']}")).status_code == 404
-    assert [deed.action for deed in await deeds()] == ["token.create", "token.revoke"]
+    assert [audited.action for audited in await audited_actions()] == [
+        "token.create",
+        "token.revoke",
+    ]
 
 
 async def test_a_token_is_never_above_its_owner(client, anybody, credentials):
@@ -244,7 +247,7 @@ async def test_a_token_in_a_cookie_opens_nothing(client, anybody):
 
 
 async def test_sessions_say_where_they_come_from_and_end_one_by_one(
-    client, anybody, sign_in, deeds
+    client, anybody, sign_in, audited_actions
 ):
     other = await sign_in("admin", "correct horse")
     listed = (await client.get(SESSIONS)).json()["items"]
@@ -256,11 +259,13 @@ async def test_sessions_say_where_they_come_from_and_end_one_by_one(
     assert ended.status_code == 204
     assert (await anybody.get(SESSION, headers=other)).status_code == 401
     assert (await client.get(SESSION)).status_code == 200
-    assert [(d.action, d.subject) for d in await deeds()] == [("session.end", "user admin")]
+    assert [(d.action, d.subject) for d in await audited_actions()] == [
+        ("session.end", "user admin")
+    ]
 
 
 async def test_signing_out_everywhere_ends_all_sessions_of_a_user_alone(
-    client, anybody, credentials, sign_in, deeds
+    client, anybody, credentials, sign_in, audited_actions
 ):
     stranger = await credentials("session", Role.VIEWER)
     other = await sign_in("admin", "correct horse")
@@ -271,7 +276,7 @@ async def test_signing_out_everywhere_ends_all_sessions_of_a_user_alone(
     assert (await client.get(SESSION)).status_code == 401
     assert (await anybody.get(SESSION, headers=other)).status_code == 401
     assert (await anybody.get(SESSION, headers=stranger)).status_code == 200
-    assert [deed.action for deed in await deeds()] == ["session.end_all"]
+    assert [audited.action for audited in await audited_actions()] == ["session.end_all"]
 
 
 async def test_others_sessions_and_tokens_are_for_administrators(client, anybody, credentials):

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from backend.db.audit import Deed
+from backend.db.audit import AuditedAction
 from backend.domain.operation import Author
-from backend.services import audit
+from backend.services.access import audit
 from tests.integration.api.ordering import V1
 
 AUDIT = f"{V1}/audit"
@@ -39,8 +39,8 @@ async def times(context):
 
     found, clock = [], Minutes()
     for actor, action, subject in DEEDS:
-        deed = Deed(Author(actor, "test"), action, "c", subject, {})
-        await audit.enter(deed, database=context.database, clock=clock)
+        audited = AuditedAction(Author(actor, "test"), action, "c", subject, {})
+        await audit.enter(audited, database=context.database, clock=clock)
     return found
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
-from backend.brokers.requests.clients import GetClients, ToldClient, ToldClients
+from backend.brokers.requests.clients import GetClients, ReportedClient, ReportedClients
 from backend.brokers.requests.consumer_groups import GetGroupNames, GetOnlineGroup
 from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress, GetWaitingTimes
 from backend.clients.clock import SystemClock
 from backend.domain.queue_reading import QueueProgress
-from backend.services.cluster_census import Censuses
+from backend.services.consumer_group.client_snapshots import ClientSnapshots
 from tests.integration.api.ordering import V1
 
 CLUSTER = f"{V1}/clusters/c"
@@ -36,8 +36,10 @@ class CountingBrokers(Brokers):
             case GetGroupsWithOffsets():
                 return [f"of-{name}"]
             case GetClients():
-                member = ToldClient("one", "10.0.0.7:1", "JAVA", 513, 5, (), ("of-broker-1",))
-                return ToldClients((member,), 1) if name == "broker-0" else ToldClients((), 0)
+                member = ReportedClient("one", "10.0.0.7:1", "JAVA", 513, 5, (), ("of-broker-1",))
+                return (
+                    ReportedClients((member,), 1) if name == "broker-0" else ReportedClients((), 0)
+                )
             case GetProgress(group, topic):
                 is_own = group == f"of-{name}" and topic is None
                 return [QueueProgress("orders", 0, 90, 100, 5)] if is_own else []
@@ -76,11 +78,11 @@ async def test_a_page_asks_each_master_once_and_then_only_those_that_know_its_gr
 
 @pytest.mark.usefixtures("groups")
 async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(database, brokers):
-    censuses = Censuses(database, brokers, SystemClock(), kept_for_s=3_600)
+    client_snapshots = ClientSnapshots(database, brokers, SystemClock(), kept_for_s=3_600)
 
-    seen = await asyncio.gather(*(censuses.groups("c") for _ in range(20)))
-    later = await censuses.groups("c")
-    fresh = await censuses.groups("c", is_fresh=True)
+    seen = await asyncio.gather(*(client_snapshots.groups("c") for _ in range(20)))
+    later = await client_snapshots.groups("c")
+    fresh = await client_snapshots.groups("c", is_fresh=True)
 
     assert {id(one) for one in (*seen, later)} == {id(later)}
     assert later.observed_at < fresh.observed_at
@@ -91,12 +93,12 @@ async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(dat
 @pytest.mark.usefixtures("groups")
 async def test_a_master_that_does_not_tell_may_know_of_any_group(database, brokers):
     brokers.silent.add("broker-5:10911")
-    census = await Censuses(database, brokers, SystemClock()).groups("c")
+    snapshot = await ClientSnapshots(database, brokers, SystemClock()).groups("c")
 
-    asked = [one.group_name for one in census.masters_of("of-broker-2", also=["broker-7"])]
+    asked = [one.group_name for one in snapshot.masters_of("of-broker-2", also=["broker-7"])]
 
     assert asked == ["broker-2", "broker-5", "broker-7"]
-    assert [one.broker.group_name for one in census.questions.unknown] == ["broker-5"]
+    assert [one.broker.group_name for one in snapshot.questions.unknown] == ["broker-5"]
 
 
 @pytest.mark.usefixtures("groups")

@@ -81,13 +81,13 @@ async def test_another_broker_at_the_address_of_a_dead_one_never_tells_in_its_pl
     await driver.make_f3()
     brokers.positions = {
         "10.0.0.1:10911": LogPosition(
-            900, is_following=False, bytes_per_second=0, told_by=Teller("c", "g", 0)
+            900, is_following=False, bytes_per_second=0, reported_by=Teller("c", "g", 0)
         ),
         "10.0.0.2:10911": LogPosition(
-            900, is_following=True, bytes_per_second=250, told_by=Teller("c", "g", 3)
+            900, is_following=True, bytes_per_second=250, reported_by=Teller("c", "g", 3)
         ),
         "10.0.0.3:10911": LogPosition(
-            1400, is_following=True, bytes_per_second=250, told_by=Teller("c", "g", 3)
+            1400, is_following=True, bytes_per_second=250, reported_by=Teller("c", "g", 3)
         ),
     }
     brokers.histories = {

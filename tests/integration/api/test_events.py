@@ -9,17 +9,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.api import standing
+from backend.api import credential_watch as standing
 from backend.clients.clock import SystemClock
-from backend.services import event_feed
-from backend.services.event_feed import EventFeed
-from backend.services.events import expire_events
-from backend.services.sessions import sign_out
+from backend.services.access.sessions import sign_out
+from backend.services.upkeep import event_feed
+from backend.services.upkeep.event_feed import EventFeed
+from backend.services.upkeep.events import expire_events
 from tests.integration.api import event_clients
 from tests.integration.api.event_clients import (
     SocketClient,
     SseClient,
-    happening,
+    new_event,
     write,
 )
 from tests.integration.api.ordering import REASON
@@ -61,7 +61,7 @@ async def numbered(client, count):
 
 
 async def test_a_page_tells_where_to_go_on_past_what_a_filter_left_out(client, database):
-    await write(database, happening("a"), happening("b", cluster="d"), happening("c"))
+    await write(database, new_event("a"), new_event("b", cluster="d"), new_event("c"))
     await numbered(client, 3)
 
     newest = (await client.get(EVENTS, params={"limit": 2})).json()
@@ -75,7 +75,7 @@ async def test_a_page_tells_where_to_go_on_past_what_a_filter_left_out(client, d
 
 
 async def test_the_graph_tells_the_same_as_rest(client, ask, database):
-    await write(database, happening("a", master_epoch=2**40))
+    await write(database, new_event("a", master_epoch=2**40))
     await numbered(client, 1)
 
     data = await ask(
@@ -128,10 +128,10 @@ async def test_an_operation_is_told_from_its_plan_to_its_end_with_what_it_change
         return (await client.get(EVENTS, params=parameters)).json()["items"]
 
     # It was the last to happen.
-    async def is_told():
+    async def is_reported():
         return taken_back["id"] in [event["operation_id"] for event in await told()]
 
-    await eventually(is_told)
+    await eventually(is_reported)
     mine = [event for event in await told() if event["operation_id"] == planned["id"]]
     kinds = [event["kind"] for event in await told()]
     assert [event["kind"] for event in mine][:3] == [
@@ -154,7 +154,7 @@ async def test_nobody_follows_without_a_session(served):
 
 @pytest.mark.parametrize("kind", [SseClient, SocketClient])
 async def test_a_subscriber_is_told_each_event_once_in_order(followed, client, database, kind):
-    await write(database, happening("before"))
+    await write(database, new_event("before"))
     await numbered(client, 1)
     whole, fresh = followed(kind, after=0), followed(kind)
     await eventually(lambda: whole.events)
@@ -162,12 +162,12 @@ async def test_a_subscriber_is_told_each_event_once_in_order(followed, client, d
     # Where one begins who names no event shows only in what it is told.
     async def has_begun():
         if not fresh.events:
-            await write(database, happening("meanwhile"))
+            await write(database, new_event("meanwhile"))
         return fresh.events
 
     await eventually(has_begun, interval_s=0.05)
-    await write(database, happening("a"), happening("b"))
-    await write(database, happening("c"))
+    await write(database, new_event("a"), new_event("b"))
+    await write(database, new_event("c"))
     await eventually(lambda: all(e.events[-1]["subject"] == "c" for e in (whole, fresh)))
 
     last = whole.events[-1]["number"]
@@ -179,7 +179,7 @@ async def test_a_subscriber_is_told_each_event_once_in_order(followed, client, d
 
 @pytest.mark.parametrize("kind", [SseClient, SocketClient])
 async def test_a_filter_holds_for_what_was_and_what_comes(followed, database, kind):
-    both = [happening("x", cluster="d"), happening("y", kind="step.done"), happening("z")]
+    both = [new_event("x", cluster="d"), new_event("y", kind="step.done"), new_event("z")]
     chosen = {"query": "?cluster=c&kinds=group"} if kind is SseClient else {}
     if kind is SocketClient:
         chosen = {"cluster": "c", "kinds": ["group"]}
@@ -195,7 +195,7 @@ async def test_a_filter_holds_for_what_was_and_what_comes(followed, database, ki
 
 async def test_a_heartbeat_moves_the_cursor_past_what_is_filtered_out(followed, client, database):
     subscriber = followed(SseClient, after=0, query="?cluster=quiet")
-    await write(database, happening(), happening())
+    await write(database, new_event(), new_event())
     await numbered(client, 2)
 
     await eventually(lambda: subscriber.position == 2)
@@ -206,7 +206,7 @@ async def test_a_heartbeat_moves_the_cursor_past_what_is_filtered_out(followed, 
 async def test_a_cursor_older_than_what_is_kept_is_refused_with_the_way_on(
     client, served, token, database
 ):
-    await write(database, *[happening(str(i)) for i in range(10)])
+    await write(database, *[new_event(str(i)) for i in range(10)])
     await numbered(client, 10)
     await expire_events(
         kept_max=4, kept_for=timedelta(days=1), database=database, clock=SystemClock()
@@ -233,7 +233,7 @@ async def test_a_cursor_older_than_what_is_kept_is_refused_with_the_way_on(
 
 async def test_what_is_too_old_goes_and_numbers_go_on(client, database):
     old = datetime.now(UTC) - timedelta(days=2)
-    await write(database, *[happening(str(i)) for i in range(3)])
+    await write(database, *[new_event(str(i)) for i in range(3)])
     await numbered(client, 3)
     clock = type("Later", (SystemClock,), {"now": lambda _: old + timedelta(days=4)})()
 
@@ -330,7 +330,7 @@ async def test_a_change_is_seen_within_a_second_at_p95(followed, database):
         seen.clear()
         committed = {}
         for i in range(40):
-            await write(database, happening(str(i)))
+            await write(database, new_event(str(i)))
             committed[str(i)] = time.monotonic()
             await asyncio.sleep(0.02)
         await eventually(lambda: len(seen) == 40)

@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from backend.api import followed_events, standing
+from backend.api import credential_watch as standing
+from backend.api import followed_events
 from backend.db.access_tables import users
 from backend.domain.errors import Unauthenticated
 from backend.domain.event import EventFilter
-from backend.services import event_feed
-from backend.services.sessions import sign_out
+from backend.services.access.sessions import sign_out
+from backend.services.upkeep import event_feed
 from tests.integration.api.event_clients import SocketClient, SseClient, write
 from tests.integration.tasks.conftest import SetClock
 from tests.waiting import PATIENCE_S, eventually

@@ -8,7 +8,7 @@ from backend.db import capacity_reports
 from backend.db.capacity_reports import CapacityReportRow
 from backend.domain.route import GroupMembers, RouteEntry, TopicRoute
 from backend.domain.topic import QueueSettings
-from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.controller.heartbeats import BrokerIdentity, record_heartbeats
 from tests.integration.api.statements import own_statements
 
 TOPOLOGY = """
@@ -61,7 +61,7 @@ async def test_the_name_server_of_the_process_is_shown(ask):
 async def test_a_topology_shows_groups_masters_heartbeats_and_rates(ask, register, redis, sample):
     address = await register(topics=["orders"])
     await register(broker_id=1)
-    await record_heartbeats(redis, {BrokerKey("main", "broker-a", 0): 1_700_000_000_000})
+    await record_heartbeats(redis, {BrokerIdentity("main", "broker-a", 0): 1_700_000_000_000})
     await sample(topic="orders", max_offset=9, rate=12.5)
 
     cluster = (await ask(TOPOLOGY))["clusters"]["nodes"][0]

@@ -4,9 +4,12 @@ from datetime import datetime
 
 import pytest
 
-from backend.domain.election import Sighting
-from backend.services.events import number_events
-from backend.services.replica_sightings import forget_sightings, record_sightings
+from backend.domain.election import ReplicaReport
+from backend.services.controller.replica_reports import (
+    forget_replica_reports,
+    record_replica_reports,
+)
+from backend.services.upkeep.events import number_events
 from tests.integration.api.spelling import as_rest
 
 V1 = "/api/v1"
@@ -33,11 +36,13 @@ async def pair(driver, register):
 async def kill_master(driver, database, register):
     """Lose replica 1, elect replica 2, and have it register as the master."""
     key = ("c", "g", 1)
-    told = {key: Sighting(20, 10_000, epoch=1, max_offset=9)}
-    await record_sightings(told, lease_asked={}, heard_by=driver.witness.id, database=database)
-    driver.witness.heard.pop(1)
+    told = {key: ReplicaReport(20, 10_000, epoch=1, max_offset=9)}
+    await record_replica_reports(
+        told, lease_asked={}, heard_by=driver.heartbeat_source.id, database=database
+    )
+    driver.heartbeat_source.heard.pop(1)
     await driver.replace_lost()
-    await forget_sightings([key], heard_by=driver.witness.id, database=database)
+    await forget_replica_reports([key], heard_by=driver.heartbeat_source.id, database=database)
     await register(cluster="c", group="g", broker_id=0, address="10.0.0.2:10911", topics=["t"])
 
 
@@ -127,7 +132,9 @@ async def test_a_cordoned_winner_is_told_by_the_election_its_event_and_its_histo
     pair, client, ask, register, database
 ):
     # Case A16.
-    pair.witness.heard[2] = Sighting(0, 10_000, epoch=1, max_offset=9, is_cordoned=True)
+    pair.heartbeat_source.heard[2] = ReplicaReport(
+        0, 10_000, epoch=1, max_offset=9, is_cordoned=True
+    )
     await kill_master(pair, database, register)
     path = f"{V1}/clusters/c/replica-groups/g"
 
@@ -166,7 +173,7 @@ async def test_a_broker_without_a_controller_is_judged_by_its_registration(clien
 async def test_a_control_plane_that_has_just_begun_to_listen_calls_no_broker_dead(
     client, driver, name_server
 ):
-    driver.witness.heard.clear()
+    driver.heartbeat_source.heard.clear()
     name_server.listened_ms = 2_000
 
     told = (await client.get(f"{V1}/health")).json()

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from backend.db.access_tables import api_tokens, sessions
-from backend.services.credentials import find_principal
+from backend.services.access.credentials import find_principal
 from tests.integration.api.access import TOKENS
 from tests.waiting import PATIENCE_S
 

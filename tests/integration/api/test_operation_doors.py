@@ -206,7 +206,7 @@ async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, broker
     told = BrokerProperty(
         "fileReservedTime", PropertyType.INTEGER, PropertyEffect.LIVE, "72", low=0, high=9
     )
-    brokers.properties_told = {"broker-a-0.main:10911": [told]}
+    brokers.properties_reported = {"broker-a-0.main:10911": [told]}
     path = V1 + "/clusters/main/broker-groups/broker-a/brokers"
 
     in_rest = await client.get(f"{path}/0/config")
@@ -214,7 +214,7 @@ async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, broker
     graph = 'query ($id: Int64!) { brokerConfig(clusterName: "main", groupName: "broker-a",'
     graph += " brokerId: $id) { address properties { name type effect value stored low high } } }"
     in_graph = (await ask(graph, id="0"))["brokerConfig"]
-    brokers.properties_told = {}
+    brokers.properties_reported = {}
     silent = await client.get(f"{path}/0/config")
 
     [one] = in_rest.json()["properties"]

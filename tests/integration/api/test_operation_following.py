@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from backend.services.operations.kinds import KINDS
+from backend.operations.engine.known_kinds import KINDS
 from tests.integration.api.ordering import OPS, REASON, V1
 
 FOLLOWING = """
@@ -145,7 +145,7 @@ async def test_operations_are_found_by_kind_and_by_a_part_of_their_target(client
 async def test_the_audit_is_exported_in_its_order_and_as_it_is_listed(
     client, stranger, plan, act, monkeypatch
 ):
-    monkeypatch.setattr("backend.services.audit.BATCH_SIZE", 2)
+    monkeypatch.setattr("backend.services.access.audit.BATCH_SIZE", 2)
     first = await plan("elect_master", broker_id=2)
     await act(first, "cancel")
     await plan("elect_master", broker_id=2)

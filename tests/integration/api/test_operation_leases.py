@@ -8,8 +8,8 @@ from backend.domain import operation_run
 from backend.domain.operation import Author
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.user import Role
-from backend.services.operations import journal
-from backend.services.operations.engine import LEASE
+from backend.operations.engine import journal
+from backend.operations.engine.engine import LEASE
 from tests.integration.api.ordering import OPS, REASON, V1
 
 LEASES = f"{V1}/clusters/c/operation-leases"

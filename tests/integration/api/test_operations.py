@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import update
 
 from backend.db.operation_tables import operations
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.errors import AdoptionAwaited
 from backend.domain.user import Role
-from backend.services.replica_groups import RegisterReplica, register
+from backend.services.controller.replica_groups import RegisterReplica, register
 from tests.integration.api.access import make_credentials
 from tests.integration.api.ordering import LOSS, OPS, REASON, V1, G
 
@@ -72,7 +72,9 @@ async def test_a_preference_is_carried_out_judged_by_and_undone(
     planned = await plan("prefer_master", broker_id=3)
     await act(planned, "confirm", {})
     await carry_out()
-    driver.witness.heard = {i: Sighting(0, 10_000, epoch=1, max_offset=9) for i in (2, 3)}
+    driver.heartbeat_source.heard = {
+        i: ReplicaReport(0, 10_000, epoch=1, max_offset=9) for i in (2, 3)
+    }
 
     preview = planned["plan"]
     assert (preview["risk"], preview["summary"]) == (
@@ -266,7 +268,7 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
 async def test_steps_of_an_election_that_nobody_would_win_say_what_was_asked_for(
     plan, driver, parameters, title
 ):
-    driver.witness.heard = {i: Sighting(20_000, 10_000) for i in (1, 2, 3)}
+    driver.heartbeat_source.heard = {i: ReplicaReport(20_000, 10_000) for i in (1, 2, 3)}
 
     planned = await plan("elect_master", **parameters)
 
@@ -338,7 +340,7 @@ async def lost(driver):
 
 @pytest.mark.usefixtures("lost")
 async def test_a_lost_group_is_adopted(client, plan, act, carry_out, monkeypatch):
-    monkeypatch.setattr("backend.services.operations.actions.replica_groups.MASTER_PATIENCE_S", 0)
+    monkeypatch.setattr("backend.operations.actions.replica_groups.MASTER_PATIENCE_S", 0)
     doubtful = await plan("adopt_replicas", broker_ids=[2])
     planned = await plan("adopt_replicas", broker_ids=[1, 2])
     await act(planned, "confirm", REASON)

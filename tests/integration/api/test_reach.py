@@ -13,7 +13,7 @@ from backend.domain.event import EventFilter
 from backend.domain.user import Role
 from tests.access_table import graph_doors, rest_doors
 from tests.integration.api.access import TOKENS, USERS, fill
-from tests.integration.api.event_clients import happening, write
+from tests.integration.api.event_clients import new_event, write
 from tests.integration.api.ordering import OPS
 from tests.integration.api.reach_world import (
     FAR,
@@ -294,7 +294,7 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
         for name, query in subscriptions.items():
             body = {"id": name, "type": "subscribe", "payload": {"query": query}}
             await socket.send(json.dumps(body))
-        await write(database, *(happening(cluster=cluster) for cluster in (FAR, NEAR, FAR, NEAR)))
+        await write(database, *(new_event(cluster=cluster) for cluster in (FAR, NEAR, FAR, NEAR)))
         async with asyncio.timeout(PATIENCE_S):
             while len(heard["events"]) < 2 or not heard["samples"] or not heard["refused"]:
                 # What nobody listens to yet is lost, so samples are told until one is heard.
@@ -310,7 +310,7 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
 async def test_who_reaches_less_meanwhile_is_told_of_no_more(
     client, anybody, credentials, context, database, monkeypatch
 ):
-    monkeypatch.setattr("backend.api.standing.CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr("backend.api.credential_watch.CHECK_INTERVAL_MS", 0)
     headers = await credentials("session", Role.VIEWER)
     name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
     token, told = headers["Cookie"].partition("=")[2], []
@@ -322,7 +322,7 @@ async def test_who_reaches_less_meanwhile_is_told_of_no_more(
         await anext(batches)
         limited = {"role": "viewer", "cluster_patterns": list(PATTERNS)}
         answer = await client.put(f"{USERS}/{name}/role", json=limited)
-        await write(database, *(happening(cluster=cluster) for cluster in (FAR, NEAR)))
+        await write(database, *(new_event(cluster=cluster) for cluster in (FAR, NEAR)))
         while NEAR not in told:
             told += [event.cluster_name for event in (await anext(batches)).events]
 

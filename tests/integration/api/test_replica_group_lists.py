@@ -1,7 +1,7 @@
 """Lists of groups under a controller over REST and in the graph: pages, and a part of the name."""
 
 from backend.api.graphql.context import TURN_COUNT
-from backend.services.replica_groups import list_changes
+from backend.services.controller.replica_groups import list_changes
 
 V1 = "/api/v1"
 

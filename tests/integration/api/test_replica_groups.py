@@ -4,11 +4,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.errors import AdoptionAwaited
-from backend.services.replica_groups import RegisterReplica, register
-from backend.services.replica_sightings import forget_sightings, record_sightings
+from backend.services.controller.replica_groups import RegisterReplica, register
+from backend.services.controller.replica_reports import (
+    forget_replica_reports,
+    record_replica_reports,
+)
 from tests.integration.api.spelling import as_rest
 
 V1 = "/api/v1"
@@ -35,10 +38,10 @@ def without_instants(group):
 async def f3(driver):
     """Three replicas, 1 the master, all in sync; 3 fell silent, 2 told where it is."""
     await driver.make_f3()
-    driver.witness.heard = {
-        1: Sighting(5, 10_000, epoch=1, max_offset=2**60, confirm_offset=7),
-        2: Sighting(5, 10_000),
-        3: Sighting(20_000, 10_000, epoch=1, max_offset=0, confirm_offset=0),
+    driver.heartbeat_source.heard = {
+        1: ReplicaReport(5, 10_000, epoch=1, max_offset=2**60, confirm_offset=7),
+        2: ReplicaReport(5, 10_000),
+        3: ReplicaReport(20_000, 10_000, epoch=1, max_offset=0, confirm_offset=0),
     }
 
 
@@ -54,7 +57,7 @@ async def test_a_group_is_shown_alike_by_both_doors(client, ask):
 
 @pytest.mark.usefixtures("f3")
 async def test_what_nobody_told_is_not_shown_as_a_number(client, driver):
-    driver.witness.heard.pop(3)
+    driver.heartbeat_source.heard.pop(3)
 
     one, two, three = (await client.get(G)).json()["replicas"]
 
@@ -71,11 +74,13 @@ async def test_what_nobody_told_is_not_shown_as_a_number(client, driver):
 @pytest.mark.usefixtures("f3")
 async def test_a_replica_that_died_shows_when_it_was_last_heard(client, driver, database):
     key = ("c", "g", 3)
-    gone = {key: Sighting(20_000, 10_000, epoch=1, max_offset=9)}
-    await record_sightings(gone, lease_asked={}, heard_by=driver.witness.id, database=database)
-    driver.witness.heard.pop(3)
+    gone = {key: ReplicaReport(20_000, 10_000, epoch=1, max_offset=9)}
+    await record_replica_reports(
+        gone, lease_asked={}, heard_by=driver.heartbeat_source.id, database=database
+    )
+    driver.heartbeat_source.heard.pop(3)
 
-    await forget_sightings([key], heard_by=driver.witness.id, database=database)
+    await forget_replica_reports([key], heard_by=driver.heartbeat_source.id, database=database)
 
     three = (await client.get(G)).json()["replicas"][2]
     age = driver.controller.clock.now() - datetime.fromisoformat(three["last_heartbeat_at"])

@@ -8,7 +8,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from backend.domain.route import GroupMembers, RouteEntry, TopicRoute
 from backend.domain.topic import QueueSettings
-from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.controller.heartbeats import BrokerIdentity, record_heartbeats
 
 V1 = "/api/v1"
 
@@ -75,7 +75,7 @@ async def test_a_group_is_shown_by_its_name_and_missed_by_another(client, regist
 async def test_brokers_are_listed_with_their_last_heartbeat(client, register, redis):
     await register()
     await register(broker_id=1)
-    await record_heartbeats(redis, {BrokerKey("main", "broker-a", 0): 1_700_000_000_000})
+    await record_heartbeats(redis, {BrokerIdentity("main", "broker-a", 0): 1_700_000_000_000})
 
     brokers, _ = await walk(client, "/clusters/main/brokers", limit=1)
 
@@ -88,7 +88,7 @@ async def test_brokers_are_listed_with_their_last_heartbeat(client, register, re
 async def test_what_only_redis_knows_is_null_while_redis_is_away(client, register, redis, sample):
     await register(topics=["orders"])
     await sample(topic="orders", max_offset=9, rate=12.5)
-    await record_heartbeats(redis, {BrokerKey("main", "broker-a", 0): 1_700_000_000_000})
+    await record_heartbeats(redis, {BrokerIdentity("main", "broker-a", 0): 1_700_000_000_000})
 
     with mock.patch.object(Redis, "execute_command", side_effect=RedisConnectionError("away")):
         [broker] = (await get(client, "/clusters/main/brokers"))["items"]

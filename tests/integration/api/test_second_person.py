@@ -11,7 +11,7 @@ from backend.db.operation_tables import operations
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.plan import Risk
 from backend.domain.user import Role
-from backend.services.operations.expiry import lapse_expired
+from backend.operations.engine.expiry import lapse_expired
 from tests.access_table import CALLERS
 from tests.integration.api.access import make_token_of
 from tests.integration.api.ordering import LOSS, OPS, V1
@@ -185,11 +185,11 @@ async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
     assert actors["operation.awaiting_approval"] == "admin"
     assert actors["operation.queued"] == done["reviewed_by"]
 
-    async def is_told():
+    async def is_reported():
         page = (await client.get(f"{V1}/events", params={"after": 0})).json()
         return "operation.awaiting_approval" in {one["kind"] for one in page["items"]}
 
-    await eventually(is_told)
+    await eventually(is_reported)
 
 
 @pytest.mark.usefixtures("f3")

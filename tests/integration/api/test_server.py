@@ -15,7 +15,7 @@ import pytest
 
 from backend import server
 from backend.settings import ServerSettings
-from tests.integration.api.event_clients import SocketClient, SseClient, happening, write
+from tests.integration.api.event_clients import SocketClient, SseClient, new_event, write
 from tests.open_files import FEW, few_open_files, open_file_limits
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
@@ -177,11 +177,11 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
         subscribers = [SseClient(port, token, after=0), SocketClient(port, token, after=0)]
         following = [asyncio.create_task(keep_following(one)) for one in subscribers]
         for count, number in ((10, signal.SIGTERM), (20, signal.SIGKILL)):
-            await write(database, *[happening() for _ in range(5)])
+            await write(database, *[new_event() for _ in range(5)])
             await eventually(lambda n=count - 5: all(len(s.events) == n for s in subscribers))
             await stop(process, number)
             process.stderr.close()
-            await write(database, *[happening() for _ in range(5)])
+            await write(database, *[new_event() for _ in range(5)])
             process = start(environment)
             await ready(process)
             await eventually(lambda n=count: all(len(s.events) >= n for s in subscribers))

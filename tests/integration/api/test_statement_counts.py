@@ -1,6 +1,6 @@
 """G10: a page asks Postgres as often for a long list as for a short one."""
 
-from backend.services.group_changes import GroupName
+from backend.services.controller.group_changes import GroupName
 from tests.integration.api.statements import own_statements
 from tests.pages import console_queries, rest_pages
 

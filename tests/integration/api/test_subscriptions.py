@@ -11,8 +11,8 @@ from websockets.exceptions import InvalidStatus
 
 from backend.db.access_tables import users
 from backend.domain.route import TopologyChange
-from backend.services.sessions import sign_out
-from backend.services.topology import announce
+from backend.services.access.sessions import sign_out
+from backend.services.cluster.topology import announce
 from tests.waiting import PATIENCE_S
 
 PROTOCOL = "graphql-transport-ws"
@@ -107,7 +107,7 @@ async def test_a_page_of_another_origin_opens_no_socket(served, token, origin):
 
 
 async def test_signing_out_ends_what_is_followed(served, token, database, sample, monkeypatch):
-    monkeypatch.setattr("backend.api.standing.CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr("backend.api.credential_watch.CHECK_INTERVAL_MS", 0)
     async with opened(served, token=token) as socket:
         await start(socket, SAMPLES)
         await follow(socket, sample)
@@ -127,7 +127,7 @@ async def test_signing_out_ends_what_is_followed(served, token, database, sample
 async def test_a_reset_password_ends_what_its_user_follows(
     served, token, database, sample, monkeypatch
 ):
-    monkeypatch.setattr("backend.api.standing.CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr("backend.api.credential_watch.CHECK_INTERVAL_MS", 0)
     async with opened(served, token=token) as socket:
         await start(socket, SAMPLES)
         await follow(socket, sample)

@@ -10,9 +10,9 @@ import uvloop
 
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client
-from workers.broker.config_file import ConfigFile
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
-from workers.broker.settings import load_settings
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLoop]]:

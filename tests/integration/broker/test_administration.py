@@ -9,9 +9,9 @@ from backend.remoting.names import STATE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.sample import BrokerSample
 from tests.integration.broker.test_bad_input import create_fields
+from workers.broker.metrics.resources import Disk, StoreDisks, store_disks_of
 from workers.broker.processors import inspection
 from workers.broker.replication.state_record import decode_state
-from workers.broker.resources import Disk, StoreDisks, store_disks_of
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
 

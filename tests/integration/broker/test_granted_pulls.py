@@ -8,8 +8,8 @@ import pytest
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
-from workers.broker.serving import REQUESTS
-from workers.broker.session import Session
+from workers.broker.requests.serving import REQUESTS
+from workers.broker.session import BrokerSession
 
 COMMIT, SUSPEND, SUBSCRIPTION = 1, 2, 4
 UNREADABLE = 2
@@ -239,13 +239,13 @@ async def test_a_client_that_asks_for_much_at_once_is_answered_part_by_part(
     client, checked, monkeypatch
 ):
     answered = []
-    note = Session._note_pulled
+    note = BrokerSession._note_pulled
 
     def listen(session, pulled, commits):
         answered.append(sum(pulls for *_, pulls, _, _, _ in pulled))
         note(session, pulled, commits)
 
-    monkeypatch.setattr(Session, "_note_pulled", listen)
+    monkeypatch.setattr(BrokerSession, "_note_pulled", listen)
     for _ in range(32):
         await client.send("T", bytes(1 << 10))
     await client.pull("T")

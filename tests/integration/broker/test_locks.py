@@ -86,10 +86,10 @@ async def test_a_lock_of_a_gone_client_is_released_and_the_next_one_locks_at_onc
     began = time.monotonic()
     await brokers.ask(address(broker), ReleaseQueueLocks(locks=held.locks, fence=FENCE))
 
-    async def is_told():
+    async def is_reported():
         return len(waiting.notices) > noticed
 
-    await eventually(is_told)
+    await eventually(is_reported)
     assert await lock(waiting, "c2", 0) == [0]
     assert time.monotonic() - began < RENEWED_S_MAX
     # The same release again, as after an answer that was lost, takes nothing from the next holder.

@@ -8,9 +8,9 @@ from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.brokers.requests.clients import GetClients
 from backend.brokers.requests.locks import GetQueueLocks
+from backend.operations.planning.master_clients import GetMasterClients, ask_clients
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
-from backend.services.operations.master_clients import GetMasterClients, ask_clients
 from tests.waiting import PATIENCE_S
 
 

@@ -48,8 +48,8 @@ async def test_a_waiting_consumer_is_told_and_goes_on_from_there(consumed, broke
     offset = await committed(consumed)
     after = await consumed.pull("T", queueOffset=3, sysFlag=COMMITTING, commitOffset=3)
 
-    [(_, told_offset)] = java_json.loads(done.body)["offsetTable"].items()
-    assert (done.code, told_offset, late.code) == (0, 3, 0)
+    [(_, reported_offset)] = java_json.loads(done.body)["offsetTable"].items()
+    assert (done.code, reported_offset, late.code) == (0, 3, 0)
     assert (offset, bodies(after)) == (3, [b"%d" % n for n in range(3, 10)])
     await consumed.call(RequestCode.UPDATE_CONSUMER_OFFSET, QUEUE | {"commitOffset": 5})
     assert await committed(consumed) == 5

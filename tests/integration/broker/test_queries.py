@@ -11,9 +11,9 @@ from regent_engine import parse_offset_message_id
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, bodies, messages
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker.indexer import Indexer
+from workers.broker.commit_log.indexer import Indexer
+from workers.broker.commit_log.read_threads import SEARCH_COUNT
 from workers.broker.processors import inspection
-from workers.broker.read_threads import SEARCH_COUNT
 from workers.broker.server import BrokerServer
 
 EVER = {"beginTimestamp": 0, "endTimestamp": 2**63 - 1}

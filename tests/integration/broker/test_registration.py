@@ -127,7 +127,7 @@ async def test_a_clean_stop_unregisters(name_servers, start_broker):
 
 
 async def test_a_broker_serves_while_its_name_server_is_away(start_broker, connect, monkeypatch):
-    monkeypatch.setattr("workers.broker.name_servers.PUBLISH_TIMEOUT_S", 10 * PATIENCE_S)
+    monkeypatch.setattr("workers.broker.routing.name_servers.PUBLISH_TIMEOUT_S", 10 * PATIENCE_S)
     broker = await start_broker(namesrvAddr="127.0.0.1:1")
     client = await connect(broker)
 

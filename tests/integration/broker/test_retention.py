@@ -5,7 +5,7 @@ from structlog.testing import capture_logs
 
 from backend.remoting.request_code import RequestCode
 from tests.waiting import eventually
-from workers.broker.write_block import WriteBlock
+from workers.broker.commit_log.write_block import WriteBlock
 
 SEGMENT = {"mappedFileSizeCommitLog": "65536", "cleanResourceInterval": "3600000"}
 

@@ -11,7 +11,7 @@ from regent_engine import StoreError, encode_command
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker.session import Session
+from workers.broker.session import BrokerSession
 
 MEGABYTE = 1 << 20
 
@@ -74,13 +74,13 @@ async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect
         assert len((await puller.pull("T")).body) > 240_000
     ours = sender.writer.get_extra_info("sockname")
     served = []
-    receive = Session._receive
+    receive = BrokerSession._receive
 
     def note(session, size, **how):
         served.append("send" if session.peer == ours else "pull")
         receive(session, size, **how)
 
-    monkeypatch.setattr(Session, "_receive", note)
+    monkeypatch.setattr(BrokerSession, "_receive", note)
 
     # All of them reach the broker before it looks.
     pulls = [puller.start_pull("T") for puller in pullers]

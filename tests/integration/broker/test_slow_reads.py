@@ -12,9 +12,9 @@ from tests.integration.broker.slow_disk import SlowDisk
 from tests.integration.broker.test_fenced_changes import step
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
-from workers.broker.delayed_message import read_delayed
-from workers.broker.read_threads import COLD_COUNT
-from workers.broker.write_block import WriteBlock
+from workers.broker.commit_log.delayed_message import read_delayed
+from workers.broker.commit_log.read_threads import COLD_COUNT
+from workers.broker.commit_log.write_block import WriteBlock
 
 QUEUE = {"topic": "T", "queueId": 0}
 SEARCH = QUEUE | {"timestamp": 0}

@@ -221,7 +221,7 @@ async def test_a_step_that_cleans_tells_which_queues_there_were_and_is_not_done_
     assert stale.code == 7001
 
 
-async def make_leftovers(client):
+async def make_unread_messages(client):
     """A group with a retry, a dead letter and a committed offset."""
     await client.send("T", b"x")
     await client.heartbeat("g", "T")
@@ -239,7 +239,7 @@ async def make_leftovers(client):
 async def test_a_group_that_is_deleted_with_its_offsets_leaves_no_retries(
     client, broker, fields, left
 ):
-    await make_leftovers(client)
+    await make_unread_messages(client)
 
     deleted = await client.call(DELETE_GROUP, {"groupName": "g"} | fields)
     again = await client.call(DELETE_GROUP, {"groupName": "g"} | fields)

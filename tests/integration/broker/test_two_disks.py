@@ -7,8 +7,8 @@ import pytest
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from backend.remoting.sample import BrokerSample
-from workers.broker import resources
-from workers.broker.resources import Disk
+from workers.broker.metrics import resources
+from workers.broker.metrics.resources import Disk
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import write_config
 from tests.waiting import eventually
-from workers.broker.config_file import ConfigFile
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
-from workers.broker.settings import load_settings
 
 STEP_MS = 600_000
 

@@ -11,8 +11,8 @@ from backend.clients.clock import SystemClock
 from backend.db import events
 from backend.domain.event import EventFilter
 from backend.domain.event_errors import EventsExpired
-from backend.services.events import expire_events, list_events, number_events
-from tests.integration.api.event_clients import happening, write, write_at_random
+from backend.services.upkeep.events import expire_events, list_events, number_events
+from tests.integration.api.event_clients import new_event, write, write_at_random
 
 ALL = EventFilter()
 
@@ -32,8 +32,8 @@ def subjects(database):
 
 async def test_a_transaction_that_commits_late_is_behind_what_was_read_before(database, subjects):
     async with database.begin() as slow:
-        await events.stage(slow, [happening("began first")])
-        await write(database, happening("ended first"))
+        await events.stage(slow, [new_event("began first")])
+        await write(database, new_event("ended first"))
         await number_events(database=database)
         read_meanwhile = await subjects()
         await slow.commit()
@@ -45,9 +45,9 @@ async def test_a_transaction_that_commits_late_is_behind_what_was_read_before(da
 
 async def test_what_was_rolled_back_is_never_told(database, subjects):
     async with database.begin() as connection:
-        await events.stage(connection, [happening("never")])
+        await events.stage(connection, [new_event("never")])
         await connection.rollback()
-    await write(database, happening("a"), happening("b"))
+    await write(database, new_event("a"), new_event("b"))
     await number_events(database=database)
 
     assert await subjects() == ["a", "b"]
@@ -64,7 +64,7 @@ async def test_many_who_give_numbers_at_once_give_each_event_one(database, subje
 
 
 async def test_who_dies_while_giving_numbers_leaves_all_for_the_next(database, subjects):
-    await write(database, happening("a"), happening("b"))
+    await write(database, new_event("a"), new_event("b"))
 
     async def number_and_die():
         async with database.begin() as connection:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from backend.domain.cluster_scope import EVERYWHERE
-from backend.services.adoptions import list_candidates
+from backend.services.controller.adoptions import list_candidates
 from tests.integration.nameserver.broker_peer import PATIENT_MS, BrokerPeer, make_f3, state
 
 ALL = {1, 2, 3}

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from backend.api.metrics import Metrics
 from backend.nameserver import dispatcher
-from backend.services import replica_groups
+from backend.services.controller import replica_groups
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.services.audit import AuditFilter, list_entries
+from backend.services.access.audit import AuditFilter, list_entries
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3
 
 

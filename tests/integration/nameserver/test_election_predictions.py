@@ -3,8 +3,8 @@
 from collections import Counter
 
 from backend.nameserver import failover
-from backend.nameserver.sighting_writer import SightingWriter
-from backend.services.group_changes import GroupName, find_group
+from backend.nameserver.replica_report_writer import ReplicaReportWriter
+from backend.services.controller.group_changes import GroupName, find_group
 from tests.integration.nameserver.broker_peer import BrokerPeer
 from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
@@ -25,7 +25,7 @@ NOBODYS_ID = -1
 
 async def show_life(client, case):
     """Have the replicas heard that are alive; each is answered once Postgres has it."""
-    for broker_id, told in case.liveness.sightings.items():
+    for broker_id, told in case.liveness.reports.items():
         answer = await BrokerPeer(client, broker_id, group=case.group.name).lease(
             epoch=str(told.epoch),
             maxOffset=str(told.max_offset),
@@ -57,7 +57,7 @@ async def test_a_request_is_answered_as_another_process_foretold(
     # Some groups are without a master: nobody may elect one before it is asked for.
     monkeypatch.setattr(failover, "MASTERLESS_SCAN_INTERVAL_S", 3_600.0)
     # Within its first lease a process would not yet believe that who is silent is gone.
-    monkeypatch.setattr(SightingWriter, "listened_ms", 3_600_000)
+    monkeypatch.setattr(ReplicaReportWriter, "listened_ms", 3_600_000)
     clients = {
         allows: await connect(await start_server(unclean_election_allowed=allows))
         for allows in (False, True)

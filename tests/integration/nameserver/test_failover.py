@@ -258,8 +258,8 @@ async def test_a_process_that_died_with_its_master_is_made_good_by_another(
 
     assert (await state(brokers[1]))[:2] == (1, 1)
     # It waits for a master for as long as the others ask to be waited for: that is over now.
-    await eventually(lambda: server._sightings.listened_ms)
-    server._sightings._listening_since_ms -= PATIENT_MS
+    await eventually(lambda: server._report_writer.listened_ms)
+    server._report_writer._listening_since_ms -= PATIENT_MS
 
     await eventually(has_master(brokers[1], 2, 2))
 

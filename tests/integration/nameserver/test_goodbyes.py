@@ -50,13 +50,13 @@ async def test_masters_that_said_goodbye_are_forgotten_together_but_those_who_ca
 ):  # R11: each removal would be a commit of its own beside the elections
     groups = {name: await join(name_server, connect, group=name) for name in ("g", "h", "i")}
     removed = []
-    forget = name_server._sightings.forget
+    forget = name_server._report_writer.forget
 
     async def note(keys):
         removed.append(list(keys))
         await forget(keys)
 
-    monkeypatch.setattr(name_server._sightings, "forget", note)
+    monkeypatch.setattr(name_server._report_writer, "forget", note)
     # Longer than the good-byes of all take on a busy machine.
     monkeypatch.setattr(failover, "FORGET_DELAY_S", 5.0)
 

@@ -22,8 +22,8 @@ from tests.waiting import PATIENCE_S, eventually
 from workers.broker.replication.controller_client import (
     ControllerClient,
     ControllerRefused,
-    Sign,
-    Standing,
+    HeartbeatFacts,
+    RegistrationFacts,
 )
 from workers.broker.replication.identity import Identity
 
@@ -62,7 +62,7 @@ class Agent:
 
     async def join(self):
         await self.client.apply_broker_id(self.identity, self.identity.register_code)
-        await self.client.register(self.identity, Standing(0, 10, 0, is_verified=True))
+        await self.client.register(self.identity, RegistrationFacts(0, 10, 0, is_verified=True))
         await self.client.heartbeat(self.identity, self._sign())
 
     def start(self):
@@ -85,7 +85,7 @@ class Agent:
             await asyncio.sleep(BEAT_S)
 
     def _sign(self):
-        return Sign(
+        return HeartbeatFacts(
             self.epoch,
             10,
             10,

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from backend.services.audit import AuditFilter, list_entries
+from backend.services.access.audit import AuditFilter, list_entries
 
 
 async def test_a_route_shows_what_a_broker_registered(client):
@@ -321,7 +321,7 @@ async def test_the_configuration_is_told_as_properties_without_paths(client, nam
     assert not [value for value in lines.values() if "/" in value]
 
 
-async def told_settings(client):
+async def reported_settings(client):
     text = (await client.ask(319)).body.decode()
     return dict(line.split("=", 1) for line in text.splitlines())
 
@@ -342,7 +342,7 @@ async def test_settings_that_may_change_do(client, database):
     answer = await client.ask(318, body=body)
 
     assert (before.code, answer.code) == (0, 0)
-    assert wished.items() <= (await told_settings(client)).items()
+    assert wished.items() <= (await reported_settings(client)).items()
     lists = [await client.ask(206), await client.ask(224, {"cluster": "main"})]
     assert {one.code for one in lists} == {1}
     assert "enableAllTopicList is false" in lists[0].remark
@@ -371,12 +371,12 @@ async def test_settings_that_may_change_do(client, database):
     ],
 )
 async def test_other_settings_are_refused_by_name(client, body, code, told):
-    before = await told_settings(client)
+    before = await reported_settings(client)
 
     answer = await client.ask(318, body=body)
 
     assert (answer.code, told in answer.remark) == (code, True), answer.remark
-    assert await told_settings(client) == before
+    assert await reported_settings(client) == before
 
 
 async def test_a_one_way_request_is_carried_out_and_not_answered(client):

@@ -10,9 +10,9 @@ from backend.clients.clock import SystemClock
 from backend.db import findings
 from backend.db.tables import brokers, clusters, topic_placements, topics
 from backend.nameserver.server import NameServer
-from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
 
-KEY = BrokerKey("main", "broker-a", 0)
+KEY = BrokerIdentity("main", "broker-a", 0)
 
 
 async def scalar(database, statement):

@@ -8,17 +8,17 @@ from backend.brokers.client import RemotingClient
 from backend.db import brokers as broker_rows
 from backend.domain.operation import Author, Confirmation
 from backend.nameserver.server import NameServer
+from backend.operations.engine import following, orders
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.kind import OperationContext, OperationRequest
 from backend.remoting.request_code import RequestCode
-from backend.services.operations import following, orders
-from backend.services.operations.engine import run_operation
-from backend.services.operations.kind import OperationContext, OperationRequest
 from tests.integration.broker.agent import write_config
 from tests.integration.broker.client import Client
 from tests.integration.operations.crashing import Crash, World
 from tests.waiting import eventually
-from workers.broker.config_file import ConfigFile
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
-from workers.broker.settings import load_settings
 
 ANNA = Author("anna", "test")
 CLUSTER = "c"
@@ -66,7 +66,7 @@ class Agents:
         self.client = Wire(self.world.wire)
         controller = server.controller
         replaced = type(controller)(
-            database, self.world.clock, controller.witness, brokers=Brokers(self.client)
+            database, self.world.clock, controller.heartbeat_source, brokers=Brokers(self.client)
         )
         self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
 

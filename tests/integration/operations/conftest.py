@@ -5,8 +5,8 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.db.engine import open_database
 from backend.domain.operation import Confirmation
-from backend.services.operations import orders
-from backend.services.operations.kind import OperationRequest
+from backend.operations.engine import orders
+from backend.operations.engine.kind import OperationRequest
 from tests.integration.operations.agents import running_agents
 from tests.integration.operations.crashing import ANNA, World
 

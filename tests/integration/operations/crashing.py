@@ -22,10 +22,10 @@ from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.orders.parameter import ClusterName, Parameter
 from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
-from backend.services.operations import engine, orders
-from backend.services.operations.groups import compare
-from backend.services.operations.kind import Facts, Kind, OperationContext, OperationRequest
-from backend.services.operations.steps import planned_steps
+from backend.operations.engine import engine, orders
+from backend.operations.engine.kind import Facts, Kind, OperationContext, OperationRequest
+from backend.operations.engine.steps import planned_steps
+from backend.operations.planning.groups import compare
 
 ANNA = Author("anna", "test")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -13,11 +13,11 @@ from backend.db.tables import brokers as broker_rows
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_actions import Action
 from backend.domain.operation_errors import NotUndoable, PreconditionMoved
+from backend.operations.engine import following
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.following import find_following
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
-from backend.services import topics
-from backend.services.operations import following
-from backend.services.operations.engine import run_operation
-from backend.services.operations.following import find_following
+from backend.services.topic import topics
 from tests.integration.operations.agents import ANNA, CLUSTER, Agents
 from tests.waiting import PATIENCE_S, eventually
 

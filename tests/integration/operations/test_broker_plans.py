@@ -21,7 +21,7 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     PlanBlocked,
 )
-from backend.services.operations import delete_topic
+from backend.operations.kinds import delete_topic
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic

@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.domain.election import Sighting
-from backend.services.operations.actions.brokers import AwaitRoutes
-from backend.services.operations.kind import OperationContext, Waiting
+from backend.domain.election import ReplicaReport
+from backend.operations.actions.brokers import AwaitRoutes
+from backend.operations.engine.kind import OperationContext, Waiting
 from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -26,7 +26,7 @@ async def wait_for(driver, heartbeat):
     context = OperationContext(
         driver.controller.database, world.clock, world.queue, driver.controller
     )
-    driver.witness.heard = {2: heartbeat}
+    driver.heartbeat_source.heard = {2: heartbeat}
     address = (await driver.group()).replicas[2].address
     return await AwaitRoutes("c", "g", 2, address).do(None, context)
 
@@ -34,13 +34,15 @@ async def wait_for(driver, heartbeat):
 async def test_a_cordon_waits_until_the_controller_has_heard_of_it(driver):
     # Case A16: a master that died right after a drain left the group to the drained replica.
     with pytest.raises(Waiting, match="the controller has not heard yet"):
-        await wait_for(driver, Sighting(**ALIVE, life=PROCESS))
+        await wait_for(driver, ReplicaReport(**ALIVE, life=PROCESS))
 
-    done = await wait_for(driver, Sighting(**ALIVE, life=PROCESS, is_cordoned=True))
+    done = await wait_for(driver, ReplicaReport(**ALIVE, life=PROCESS, is_cordoned=True))
 
     assert done == {"writable_topics": 0}
 
 
-@pytest.mark.parametrize("heartbeat", [Sighting(**ALIVE), Sighting(**SILENT, life=PROCESS)])
+@pytest.mark.parametrize(
+    "heartbeat", [ReplicaReport(**ALIVE), ReplicaReport(**SILENT, life=PROCESS)]
+)
 async def test_a_cordon_waits_for_no_report_of_a_stock_broker_or_a_silent_broker(driver, heartbeat):
     assert await wait_for(driver, heartbeat) == {"writable_topics": 0}

@@ -8,8 +8,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from backend.db import operations
 from backend.domain import operation_run
-from backend.services.operations import journal, request_keys
-from backend.services.operations.kind import StepRun
+from backend.operations.engine import journal, request_keys
+from backend.operations.engine.kind import StepRun
 from tests.integration.operations.crashing import Agent
 from tests.integration.operations.test_crashes import Machine, open_stories
 

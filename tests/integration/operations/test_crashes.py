@@ -27,9 +27,9 @@ from backend.db.engine import open_database
 from backend.domain.errors import DomainError
 from backend.domain.operation import Author, Confirmation, OperationState, StepState
 from backend.domain.operation_approval import SecondPerson
-from backend.services import audit
-from backend.services.operations import approvals, leases, orders
-from backend.services.operations.kind import OperationRequest
+from backend.operations.engine import approvals, leases, orders
+from backend.operations.engine.kind import OperationRequest
+from backend.services.access import audit
 from tests.integration.operations.crashing import Crash, World
 from tests.waiting import PATIENCE_S
 

@@ -15,9 +15,9 @@ from backend.domain.operation_errors import (
     PlanBlocked,
     PreconditionMoved,
 )
+from backend.operations.engine import orders
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
-from backend.services.operations import orders
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import ANNA
 from tests.integration.operations.test_broker_kinds import put_group, put_topic

@@ -17,12 +17,12 @@ from backend.domain.operation import Confirmation, StepState, new_operation
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import Plan
+from backend.operations.engine import following, journal, orders
+from backend.operations.engine.earlier_plans import facts_of
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.known_kinds import KINDS
+from backend.operations.engine.steps import read_actions
 from backend.remoting.bodies import TopicConfig
-from backend.services.operations import following, journal, orders
-from backend.services.operations.earlier_plans import facts_of
-from backend.services.operations.engine import run_operation
-from backend.services.operations.kinds import KINDS
-from backend.services.operations.steps import read_actions
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.crashing import NOON
 from tests.integration.operations.test_broker_kinds import consumed, every_kind
@@ -125,7 +125,7 @@ async def test_a_group_goes_with_what_is_kept_for_it(agents):
 
 
 async def test_an_election_is_held_and_taken_back(agents, monkeypatch):
-    monkeypatch.setattr("backend.services.operations.actions.replica_groups.FOLLOW_PATIENCE_S", 0)
+    monkeypatch.setattr("backend.operations.actions.replica_groups.FOLLOW_PATIENCE_S", 0)
     driver = ControllerDriver(agents.database)
     for broker_id in (1, 2, 3):
         await driver.apply(broker_id)

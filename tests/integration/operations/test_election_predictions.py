@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from backend.domain.errors import BrokerNotRegistered, DomainError
 from backend.domain.plan import CheckVerdict
-from backend.services import elections
-from backend.services.group_changes import GroupName, find_group
-from backend.services.operations import elect_master
-from backend.services.operations.kind import OperationContext
-from backend.services.replica_views import explain_election
+from backend.operations.engine.kind import OperationContext
+from backend.operations.kinds import elect_master
+from backend.services.controller import elections
+from backend.services.controller.group_changes import GroupName, find_group
+from backend.services.controller.replica_views import explain_election
 from backend.services.stock_codes import stock_code_of
 from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import ControllerDriver
@@ -70,7 +70,7 @@ async def ask(case, context):
     code = DONE
     try:
         view = await elections.elect(
-            elections.ElectMaster(name, case.ballot, "test"), context.controller
+            elections.ElectionRequest(name, case.ballot, "test"), context.controller
         )
     except DomainError as error:
         code = int(stock_code_of(error))
@@ -90,7 +90,7 @@ async def test_plan_and_explanation_foretell_what_the_request_does(database):
     for case in generate_cases(SEED, CASE_COUNT):
         if not case.is_an_operators:
             continue
-        driver.witness.heard = case.liveness.sightings
+        driver.heartbeat_source.heard = case.liveness.reports
         controller = replace(driver.controller, allows_unclean=case.ballot.allows_unclean)
         context = OperationContext(database, world.clock, world.queue, controller)
         await write_group(database, case.group, lease_left_ms=case.liveness.lease_left_ms)

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.operation import Author, Confirmation, OperationState
-from backend.services.operations import orders
-from backend.services.operations.engine import run_operation
-from backend.services.operations.kind import OperationContext, OperationRequest
+from backend.operations.engine import orders
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.kind import OperationContext, OperationRequest
 from tests.integration.operations.crashing import Crash, World
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -33,7 +33,9 @@ class Elections:
     async def follow(self):
         group = await self.driver.group()
         told = {"epoch": group.master_epoch, "max_offset": 900}
-        self.driver.witness.heard = {i: Sighting(0, 10_000, **told) for i in (1, 2, 3)}
+        self.driver.heartbeat_source.heard = {
+            i: ReplicaReport(0, 10_000, **told) for i in (1, 2, 3)
+        }
         if len(group.sync_state_set.members) < 3:
             await self.driver.alter(
                 {1, 2, 3},
@@ -67,7 +69,7 @@ class Elections:
 @pytest.fixture
 async def group(database, monkeypatch):
     # Who looks once need not wait for what this test does afterwards.
-    monkeypatch.setattr("backend.services.operations.actions.replica_groups.FOLLOW_PATIENCE_S", 0)
+    monkeypatch.setattr("backend.operations.actions.replica_groups.FOLLOW_PATIENCE_S", 0)
     made = Elections(database)
     await made.begin()
     return made

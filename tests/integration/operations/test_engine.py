@@ -23,10 +23,10 @@ from backend.domain.operation_errors import (
     IdempotencyKeyReused,
     PlanExpired,
 )
-from backend.services import audit
-from backend.services.audit import AuditFilter
-from backend.services.operations import engine, expiry, orders
-from backend.services.operations.kind import OperationRequest
+from backend.operations.engine import engine, expiry, orders
+from backend.operations.engine.kind import OperationRequest
+from backend.services.access import audit
+from backend.services.access.audit import AuditFilter
 from tests.integration.operations.crashing import ANNA, Crash
 from tests.waiting import PATIENCE_S
 

@@ -6,8 +6,8 @@ import pytest
 
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import NotUndoable
+from backend.operations.engine.following import find_following
 from backend.remoting.bodies import MessageQueue
-from backend.services.operations.following import find_following
 from tests.waiting import eventually
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")

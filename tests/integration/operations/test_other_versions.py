@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from backend.domain.operation import OperationState, StepState
-from backend.services.operations import engine, orders
+from backend.operations.engine import engine, orders
 from tests.integration.operations.crashing import ANNA, AddOne, Crash
 
 S = OperationState

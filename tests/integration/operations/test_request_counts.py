@@ -11,9 +11,9 @@ import pytest
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.operation import Confirmation
 from backend.domain.operation import OperationState as S
-from backend.services.operations import orders
-from backend.services.operations.following import find_moved_fact
-from backend.services.operations.kind import OperationRequest
+from backend.operations.engine import orders
+from backend.operations.engine.following import find_moved_fact
+from backend.operations.engine.kind import OperationRequest
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed
 from tests.integration.services.controller_driver import ControllerDriver

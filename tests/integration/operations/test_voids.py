@@ -7,7 +7,7 @@ import pytest
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import PlanBlocked, PreconditionMoved
-from backend.services.operations.following import find_moved_fact
+from backend.operations.engine.following import find_moved_fact
 from tests.integration.broker.client import Client
 from tests.integration.operations.test_broker_kinds import consumed, offsets_of, put_topic
 

@@ -8,9 +8,9 @@ from sqlalchemy import text
 from backend.domain.adoption import EPOCHS_SKIPPED, AdoptionOrder
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import AdoptionRefused
-from backend.services import adoptions
-from backend.services.adoptions import AdoptReplicas
-from backend.services.group_changes import GroupName
+from backend.services.controller import adoptions
+from backend.services.controller.adoptions import AdoptionRequest
+from backend.services.controller.group_changes import GroupName
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.waiting import PATIENCE_S
 
@@ -43,7 +43,7 @@ async def await_candidates(group, *broker_ids):
 
 
 async def adopt(group, *broker_ids, **order):
-    command = AdoptReplicas(NAME, AdoptionOrder(frozenset(broker_ids), **order), "operator test")
+    command = AdoptionRequest(NAME, AdoptionOrder(frozenset(broker_ids), **order), "operator test")
     return await adoptions.adopt(command, group.name_server.controller)
 
 

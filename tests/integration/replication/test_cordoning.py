@@ -22,9 +22,9 @@ def permit(group, database, eventually):
         body = b"brokerPermission=%d\n" % (4 if is_cordoned else 6)
         answer = await group.client(number).call(RequestCode.UPDATE_BROKER_CONFIG, body=body)
         assert answer.code == 0, answer.remark
-        await eventually(lambda: is_told(number, is_cordoned))
+        await eventually(lambda: is_reported(number, is_cordoned))
 
-    async def is_told(number, is_cordoned):
+    async def is_reported(number, is_cordoned):
         async with database.begin() as connection:
             told = await connection.scalar(TOLD, {"broker_id": number})
         return told is is_cordoned

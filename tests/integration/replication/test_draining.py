@@ -10,10 +10,10 @@ from backend.brokers.requests.properties import GetPermission
 from backend.clients.clock import SystemClock
 from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.plan import CheckVerdict
-from backend.services.group_changes import GroupName, find_group
-from backend.services.operations import orders
-from backend.services.operations.engine import run_operation
-from backend.services.operations.kind import OperationContext, OperationRequest
+from backend.operations.engine import orders
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.services.controller.group_changes import GroupName, find_group
 from tests.integration.operations.crashing import Queue, Tripwire
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.waiting import PATIENCE_S, eventually

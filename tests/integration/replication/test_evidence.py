@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from backend.domain.election import Ballot
-from backend.services import elections
-from backend.services.group_changes import GroupName
+from backend.services.controller import elections
+from backend.services.controller.group_changes import GroupName
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -193,7 +193,7 @@ async def test_a_replica_keeps_confirmed_messages_that_its_master_lacks(
         return (await refused_cut() or 0) > 0
 
     await eventually(is_reported)
-    order = elections.ElectMaster(
+    order = elections.ElectionRequest(
         GroupName(GROUP, "TestCluster"),
         Ballot(2, is_designated=True, accepts_loss=True),
         cause="test",

@@ -291,10 +291,10 @@ async def test_topics_groups_and_offsets_survive_a_failover(group, eventually): 
     assert (await group.send(1, b"m", topic="wide", queue_id=3)).code == 0
     assert (await group.client(1).call(15, offset)).code == 0
 
-    async def is_told():
+    async def is_reported():
         return b'"wide@g":{"3":1}' in (await group.client(2).call(43)).body
 
-    await eventually(is_told)
+    await eventually(is_reported)
     refusal = await group.client(2).call(17, layout | {"perm": 4})
 
     group.kill(1)

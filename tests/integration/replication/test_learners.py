@@ -12,7 +12,7 @@ async def test_a_learner_holds_the_log_and_is_missed_in_no_set(group, database, 
     async def is_known():
         async with database.connect() as connection:
             (observed,) = await findings.list_observed(connection)
-        return {i for i, sighting in observed.sightings.items() if sighting.is_learner} == {3}
+        return {i for i, report in observed.reports.items() if report.is_learner} == {3}
 
     await eventually(is_known)
     assert await group.state() == (1, 1, {1, 2})

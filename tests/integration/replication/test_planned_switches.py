@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.failover import Failover
-from backend.nameserver.sighting_writer import SightingWriter
+from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.integration.replication.conftest import GROUP, read_all
@@ -188,10 +188,10 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
 ):  # D9
     await group.add_many(3, haHousekeepingInterval="60000")
     assert (await group.send(1, b"before")).code == 0
-    take_leave, is_told, may_be_answered = Failover.take_leave, asyncio.Event(), asyncio.Event()
+    take_leave, is_reported, may_be_answered = Failover.take_leave, asyncio.Event(), asyncio.Event()
 
     async def take_leave_late(*arguments):
-        is_told.set()
+        is_reported.set()
         await may_be_answered.wait()
         await take_leave(*arguments)
 
@@ -201,7 +201,7 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
     await asyncio.sleep(0)
     stopping = asyncio.create_task(asyncio.to_thread(group.agents[0].stop))
     async with asyncio.timeout(PATIENCE_S):
-        await is_told.wait()
+        await is_reported.wait()
 
     # Now every member of the set could hold it, but another may be master already.
     group.resume(3)
@@ -217,7 +217,7 @@ async def test_a_new_master_serves_under_the_lease_of_its_election(group, monkey
     assert (await group.send(1, b"before")).code == 0
     # From now on nobody gets the lease that it asks for.
     for name in ("ask_lease", "ask_lease_at_once"):
-        monkeypatch.setattr(SightingWriter, name, never)
+        monkeypatch.setattr(ReplicaReportWriter, name, never)
 
     group.kill(1)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from backend.nameserver import role_notices
-from backend.nameserver.sighting_writer import SightingWriter
+from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from tests.integration.replication.conftest import read_all
 
 MAX_OFFSET = 30
@@ -51,7 +51,7 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
     spell = role_notices._spell
     monkeypatch.setattr(role_notices, "_spell", spell_without_lease)
     for name in ("ask_lease", "ask_lease_at_once"):
-        monkeypatch.setattr(SightingWriter, name, later(may_be_granted, name))
+        monkeypatch.setattr(ReplicaReportWriter, name, later(may_be_granted, name))
 
     group.kill(1)
 
@@ -75,7 +75,7 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
 
 
 def later(event, name):
-    ask = getattr(SightingWriter, name)
+    ask = getattr(ReplicaReportWriter, name)
 
     async def ask_later(*arguments):
         await event.wait()

@@ -4,23 +4,23 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 from backend.clients.clock import SystemClock
-from backend.domain.election import Ballot, Sighting
+from backend.domain.election import Ballot, ReplicaReport
 from backend.domain.replica_group import SyncStateSetProposal
-from backend.services import elections, replica_groups
-from backend.services.elections import ElectMaster
-from backend.services.group_changes import Controller, GroupName
-from backend.services.replica_sightings import record_sightings
+from backend.services.controller import elections, replica_groups
+from backend.services.controller.elections import ElectionRequest
+from backend.services.controller.group_changes import Controller, GroupName
+from backend.services.controller.replica_reports import record_replica_reports
 
 NAME = GroupName("g", "c")
 
 
 @dataclass
-class FakeWitness:
-    heard: dict[int, Sighting] = field(default_factory=dict)
+class FakeHeartbeatSource:
+    heard: dict[int, ReplicaReport] = field(default_factory=dict)
     id: UUID = field(default_factory=uuid4)
     promised_ms: int = 0
 
-    def sightings_of(self, _cluster_name, _group_name):
+    def reports_of(self, _cluster_name, _group_name):
         return self.heard
 
     def promise_lease(self, _key):
@@ -31,21 +31,25 @@ class ControllerDriver:
     """Speaks of the group g of the cluster c in few words."""
 
     def __init__(self, database, **changes):
-        self.witness = FakeWitness()
-        values = {"database": database, "clock": SystemClock(), "witness": self.witness}
+        self.heartbeat_source = FakeHeartbeatSource()
+        values = {
+            "database": database,
+            "clock": SystemClock(),
+            "heartbeat_source": self.heartbeat_source,
+        }
         self.controller = Controller(**(values | changes))
 
     def hear(self, *ids, **told):
-        self.witness.heard = {i: Sighting(0, 10_000, **told) for i in ids}
+        self.heartbeat_source.heard = {i: ReplicaReport(0, 10_000, **told) for i in ids}
 
     async def record(self, database, *keys, lease=(), **told):
         """Have this process hear some replicas and write that down; give whose leases it got."""
         self.hear(*(key[2] for key in keys), **told)
-        heard = {key: self.witness.heard[key[2]] for key in keys}
-        return await record_sightings(
+        heard = {key: self.heartbeat_source.heard[key[2]] for key in keys}
+        return await record_replica_reports(
             heard,
             lease_asked={key: heard[key] for key in lease},
-            heard_by=self.witness.id,
+            heard_by=self.heartbeat_source.id,
             database=database,
         )
 
@@ -65,7 +69,7 @@ class ControllerDriver:
 
     async def elect(self, broker_id=None, *, designated=False, name=NAME):
         ballot = Ballot(broker_id, is_designated=designated)
-        return await elections.elect(ElectMaster(name, ballot, "test"), self.controller)
+        return await elections.elect(ElectionRequest(name, ballot, "test"), self.controller)
 
     async def replace_lost(self):
         return await elections.replace_lost_master(NAME, self.controller, cause="test")

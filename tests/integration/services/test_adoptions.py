@@ -6,7 +6,7 @@ from sqlalchemy import text, update
 from backend.db.tables import adoption_candidates
 from backend.domain.adoption import EPOCHS_SKIPPED, AdoptionOrder
 from backend.domain.cluster_scope import EVERYWHERE
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.errors import (
     AdoptionAwaited,
     AdoptionRefused,
@@ -16,8 +16,8 @@ from backend.domain.errors import (
     InvalidName,
     MasterEpochMoved,
 )
-from backend.services import adoptions, replica_groups
-from backend.services.adoptions import AdoptReplicas
+from backend.services.controller import adoptions, replica_groups
+from backend.services.controller.adoptions import AdoptionRequest
 from tests.integration.services.controller_driver import NAME
 
 FACTS = {"epoch": 5, "max_offset": 900, "master_id": 0, "is_verified": True}
@@ -37,7 +37,7 @@ async def claim(driver, *broker_ids, **facts):
 
 
 async def adopt(driver, *broker_ids, expected_epoch=0, **order):
-    command = AdoptReplicas(
+    command = AdoptionRequest(
         NAME, AdoptionOrder(frozenset(broker_ids), **order), "operator test", expected_epoch
     )
     return await adoptions.adopt(command, driver.controller)
@@ -74,7 +74,7 @@ async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
 async def test_what_a_broker_does_not_tell_is_unknown_unless_its_heartbeats_say_it(controller):
     nothing = dict.fromkeys(FACTS)
     await claim(controller, 1, **nothing)
-    controller.witness.heard = {2: Sighting(0, 10_000, epoch=7, max_offset=70)}
+    controller.heartbeat_source.heard = {2: ReplicaReport(0, 10_000, epoch=7, max_offset=70)}
     await claim(controller, 2, **nothing)
 
     one, two = [stored.candidate for stored in (await waiting(controller)).items]

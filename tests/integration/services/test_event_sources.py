@@ -8,14 +8,14 @@ from backend.domain.broker import DataVersion
 from backend.domain.errors import DomainError
 from backend.domain.event import EventFilter
 from backend.domain.topic import QueueSettings
-from backend.services.events import list_events, number_events
-from backend.services.registrations import (
+from backend.services.controller.registrations import (
     MarkBrokerOffline,
     RegisterBroker,
     mark_broker_offline,
     register_broker,
 )
-from backend.services.topics import forget_placements, remove_topic
+from backend.services.topic.topics import forget_placements, remove_topic
+from backend.services.upkeep.events import list_events, number_events
 
 
 @pytest.fixture

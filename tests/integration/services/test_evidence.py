@@ -7,19 +7,19 @@ from sqlalchemy import text
 
 from backend.db import findings
 from backend.domain.adoption import EPOCHS_SKIPPED
-from backend.domain.election import Ballot, Sighting
+from backend.domain.election import Ballot, ReplicaReport
 from backend.domain.errors import AdoptionRefused, ElectionFailed
 from backend.domain.finding import FindingCode, observe
 from backend.domain.health import RETURNS_WITHIN
 from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.plan import CheckVerdict, Risk
 from backend.domain.replica_group import UNKNOWN_POSITION, ChangeKind, ConfirmedEnd
-from backend.services import elections
-from backend.services.operations import orders
-from backend.services.operations.actions import replica_groups as actions
-from backend.services.operations.engine import run_operation
-from backend.services.operations.kind import OperationContext, OperationRequest
-from backend.services.replica_sightings import forget_sightings
+from backend.operations.actions import replica_groups as actions
+from backend.operations.engine import orders
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.services.controller import elections
+from backend.services.controller.replica_reports import forget_replica_reports
 from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import NAME
 from tests.integration.services.test_adoptions import adopt, claim
@@ -32,20 +32,20 @@ END = {"epoch": 1, "max_offset": 100, "confirm_offset": 100, "confirm_epoch": 1}
 async def report(driver, database, **told):
     """Have the master's heartbeat written, with the lease that it asks for, before it dies."""
     granted = await driver.record(database, KEYS[1], lease=[KEYS[1]], **(END | told))
-    await forget_sightings([KEYS[1]], heard_by=driver.witness.id, database=database)
+    await forget_replica_reports([KEYS[1]], heard_by=driver.heartbeat_source.id, database=database)
     return granted
 
 
 def hear(driver, **logs):
-    driver.witness.heard = {
-        int(key[1:]): Sighting(0, 10_000, epoch=epoch, max_offset=end)
+    driver.heartbeat_source.heard = {
+        int(key[1:]): ReplicaReport(0, 10_000, epoch=epoch, max_offset=end)
         for key, (epoch, end) in logs.items()
     }
 
 
 async def elect(driver, broker_id=None, *, accepts_loss=False):
     ballot = Ballot(broker_id, is_designated=broker_id is not None, accepts_loss=accepts_loss)
-    return await elections.elect(elections.ElectMaster(NAME, ballot, "test"), driver.controller)
+    return await elections.elect(elections.ElectionRequest(NAME, ballot, "test"), driver.controller)
 
 
 async def test_a_master_that_asks_for_its_lease_reports_what_is_confirmed(drive, database):
@@ -115,20 +115,20 @@ async def test_learners_are_read_as_such(drive, database):
 
     await other.record(database, KEYS[3], is_learner=True, life=2**62, refused_cut=7)
 
-    read = (await drive().view()).liveness.sightings[3]
+    read = (await drive().view()).liveness.reports[3]
     assert (read.is_learner, read.life, read.refused_cut) == (True, 2**62, 7)
 
 
 async def test_a_member_that_just_joined_is_elected_before_it_speaks_again(drive, database):
     one = drive()
     await one.make_f3()
-    one.witness.heard = {
-        i: Sighting(0, 10_000, epoch=1, max_offset=10, life=100 + i) for i in (1, 2, 3)
+    one.heartbeat_source.heard = {
+        i: ReplicaReport(0, 10_000, epoch=1, max_offset=10, life=100 + i) for i in (1, 2, 3)
     }
     await one.alter({1}, epoch=2)
     await one.alter({1, 2}, epoch=3)
     await report(drive(), database)
-    del one.witness.heard[1]
+    del one.heartbeat_source.heard[1]
 
     view = await one.replace_lost()
 

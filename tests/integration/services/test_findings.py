@@ -15,9 +15,9 @@ from backend.domain.event import EventFilter
 from backend.domain.finding import OUTSIDE_FOR, RUNBOOKS, FindingCode, Severity
 from backend.domain.health import RETURNS_WITHIN
 from backend.domain.topic import QueueSettings
-from backend.services.events import number_events
-from backend.services.findings import FindingFilter, list_findings, scan_findings
-from backend.services.registrations import RegisterBroker, register_broker
+from backend.services.controller.registrations import RegisterBroker, register_broker
+from backend.services.upkeep.events import number_events
+from backend.services.upkeep.findings import FindingFilter, list_findings, scan_findings
 from tests.integration.tasks.conftest import SetClock
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -383,7 +383,7 @@ async def test_replicas_that_have_not_come_to_a_new_process_yet_are_not_taken_fo
     # A process was replaced by another, which hears the master already and the others not yet.
     silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'")
     await execute(database, silent)
-    sound.witness.id = uuid4()
+    sound.heartbeat_source.id = uuid4()
     await sound.record(database, KEYS[0], epoch=1, max_offset=900)
 
     found = await look()

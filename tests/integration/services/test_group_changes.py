@@ -9,12 +9,12 @@ import pytest
 from backend.db import replica_groups as table
 from backend.db.engine import open_database
 from backend.db.pipeline import Pipeline
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.errors import MasterLeaseLive
 from backend.domain.replica_group import ChangeKind, LeasePolicy
-from backend.services import replica_groups as service
-from backend.services.group_changes import GroupName
-from backend.services.replica_sightings import record_sightings
+from backend.services.controller import replica_groups as service
+from backend.services.controller.group_changes import GroupName
+from backend.services.controller.replica_reports import record_replica_reports
 
 KEY_1 = ("c", "g", 1)
 HERE = 10_000
@@ -35,9 +35,9 @@ def statements(monkeypatch):
     return sent
 
 
-async def hear_elsewhere(database, **sightings):
-    heard = {("c", "g", int(name[1:])): told for name, told in sightings.items()}
-    await record_sightings(heard, lease_asked={}, heard_by=uuid4(), database=database)
+async def hear_elsewhere(database, **reports):
+    heard = {("c", "g", int(name[1:])): told for name, told in reports.items()}
+    await record_replica_reports(heard, lease_asked={}, heard_by=uuid4(), database=database)
 
 
 async def test_an_election_in_a_known_group_is_one_statement(controller, statements):
@@ -60,7 +60,7 @@ async def test_a_stale_memory_costs_a_statement_and_no_truth(drive, statements):
     statements.clear()
 
     # By what it knows, 3 could win as well; 3 has left the set meanwhile.
-    one.witness.heard[3] = replace(one.witness.heard[3], max_offset=99)
+    one.heartbeat_source.heard[3] = replace(one.heartbeat_source.heard[3], max_offset=99)
     view = await one.replace_lost()
 
     assert (view.group.master_id, view.group.master_epoch) == (2, 2)
@@ -82,7 +82,7 @@ async def test_a_refusal_is_decided_from_what_was_just_read(drive):
 async def test_a_master_that_only_another_process_hears_keeps_its_place(drive, database):
     one = drive()
     await one.make_f3()
-    await hear_elsewhere(database, b1=Sighting(0, HERE))
+    await hear_elsewhere(database, b1=ReplicaReport(0, HERE))
     one.hear(2, 3)
 
     assert (await one.replace_lost()).change is None
@@ -92,7 +92,7 @@ async def test_a_master_that_nobody_hears_any_longer_is_replaced(drive, database
     one = drive()
     await one.make_f3()
     # The other process may stand still itself, so its master has another lease (D28).
-    await hear_elsewhere(database, b1=Sighting(2 * HERE + 1, HERE))
+    await hear_elsewhere(database, b1=ReplicaReport(2 * HERE + 1, HERE))
     one.hear(2, 3)
     statements.clear()
 
@@ -103,8 +103,11 @@ async def test_a_master_that_nobody_hears_any_longer_is_replaced(drive, database
 async def test_what_another_process_heard_later_decides(drive, database):  # D11
     one = drive()
     await one.make_f3()
-    one.witness.heard = {2: Sighting(500, HERE, max_offset=9), 3: Sighting(0, HERE)}
-    await hear_elsewhere(database, b2=Sighting(0, HERE, max_offset=9, is_verified=False))
+    one.heartbeat_source.heard = {
+        2: ReplicaReport(500, HERE, max_offset=9),
+        3: ReplicaReport(0, HERE),
+    }
+    await hear_elsewhere(database, b2=ReplicaReport(0, HERE, max_offset=9, is_verified=False))
 
     assert (await one.replace_lost()).group.master_id == 3
 
@@ -112,9 +115,9 @@ async def test_what_another_process_heard_later_decides(drive, database):  # D11
 async def test_a_lease_stands_against_a_known_group_too(drive, database, statements):  # D9
     one = drive(lease_policy=LeasePolicy.STRICT)
     await one.make_f3()
-    told = Sighting(0, HERE, epoch=1)
-    granted = await record_sightings(
-        {}, lease_asked={KEY_1: told}, heard_by=one.witness.id, database=database
+    told = ReplicaReport(0, HERE, epoch=1)
+    granted = await record_replica_reports(
+        {}, lease_asked={KEY_1: told}, heard_by=one.heartbeat_source.id, database=database
     )
     assert granted == {KEY_1}
     one.hear(2, 3)

@@ -10,8 +10,8 @@ from backend.brokers.requests.replication import HandOver
 from backend.domain.election import Ballot
 from backend.domain.errors import ElectionFailed, MasterEpochMoved, MasterLeaseLive
 from backend.domain.replica_group import LeasePolicy
-from backend.services import elections
-from backend.services.elections import ElectMaster
+from backend.services.controller import elections
+from backend.services.controller.elections import ElectionRequest
 from tests.integration.services.controller_driver import NAME, ControllerDriver
 
 GONE = BrokerUnreachable("10.0.0.1:10911", "nobody listens")
@@ -83,7 +83,7 @@ async def test_nobody_is_asked_for_an_election_that_would_be_refused(database):
 
     with pytest.raises(MasterLeaseLive):
         await driver.elect(2, designated=True)
-    command = ElectMaster(NAME, Ballot(2, is_designated=True), "test", expected_epoch=7)
+    command = ElectionRequest(NAME, Ballot(2, is_designated=True), "test", expected_epoch=7)
     with pytest.raises(MasterEpochMoved):
         await elections.elect(command, driver.controller)
 
@@ -104,7 +104,7 @@ async def test_two_operators_at_once_elect_once_each_or_find_the_other_ones_mast
 
 async def test_a_new_master_has_the_lease_that_its_election_promised(database):  # D9
     driver, _ = await group_of(database, FakeBrokers(), lease_policy=LeasePolicy.STRICT)
-    driver.witness.promised_ms = 5_000
+    driver.heartbeat_source.promised_ms = 5_000
 
     await driver.elect(2, designated=True)
 

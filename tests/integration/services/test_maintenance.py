@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from backend.clients.clock import SystemClock
 from backend.domain.maintenance import PERIODIC_TASKS, PeriodicTask
-from backend.services.heartbeats import BrokerKey
-from backend.services.liveness import LivenessOutcome
-from backend.services.maintenance import list_tasks, run_in_slot
+from backend.services.controller.heartbeats import BrokerIdentity
+from backend.services.controller.liveness import LivenessOutcome
+from backend.services.upkeep.maintenance import list_tasks, run_in_slot
 from tests.waiting import PATIENCE_S
 from workers.tasks.base import TIME_LIMIT_S
 
@@ -176,7 +176,7 @@ async def test_a_task_whose_runs_all_fail_or_die_is_overdue(run, shift, database
 
 async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
     async def give_up():
-        return LivenessOutcome((BrokerKey("hidden-9", "broker-a", 0),), unjudged_count=4)
+        return LivenessOutcome((BrokerIdentity("hidden-9", "broker-a", 0),), unjudged_count=4)
 
     await run(give_up)
     listed = await list_tasks(database=database, clock=SystemClock())

@@ -11,7 +11,7 @@ from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress
 from backend.domain.errors import ClusterNotFound
 from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.domain.topic import READ_WRITE, QueueSettings
-from backend.services.recorded_lags import list_lags, measure_lags
+from backend.services.consumer_group.recorded_lags import list_lags, measure_lags
 from tests.integration.tasks.conftest import NOON, SetClock, register
 
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"

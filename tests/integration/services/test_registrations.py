@@ -13,15 +13,15 @@ from backend.domain.broker import DataVersion
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import ClusterNotFound, InvalidName, TopicNotFound
 from backend.domain.topic import QueueSettings, TopicKind, topic_kind
-from backend.services.brokers import list_brokers
-from backend.services.clusters import describe_cluster, take_census
-from backend.services.registrations import (
+from backend.services.cluster.brokers import list_brokers
+from backend.services.cluster.clusters import count_clusters, describe_cluster
+from backend.services.controller.registrations import (
     MarkBrokerOffline,
     RegisterBroker,
     mark_broker_offline,
     register_broker,
 )
-from backend.services.topics import describe_topic, remove_topic
+from backend.services.topic.topics import describe_topic, remove_topic
 
 CLOCK = SystemClock()
 SETTINGS = QueueSettings(4, 4, 6)
@@ -78,7 +78,7 @@ async def test_two_clusters_may_use_one_group_name(database):
     await save(database, cluster="one")
     await save(database, cluster="two")
 
-    census = await take_census(within=EVERYWHERE, database=database)
+    census = await count_clusters(within=EVERYWHERE, database=database)
     assert (census.cluster_count, census.broker_group_count, census.broker_count) == (2, 2, 2)
 
 

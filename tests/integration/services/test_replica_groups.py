@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.db.tables import broker_groups, replica_groups
-from backend.domain.election import Ballot, Sighting
+from backend.domain.election import Ballot, ReplicaReport
 from backend.domain.errors import (
     BrokerGroupAmbiguous,
     BrokerGroupNotControlled,
@@ -20,10 +20,13 @@ from backend.domain.errors import (
     SyncStateSetEpochFenced,
 )
 from backend.domain.replica_group import ChangeKind, LeasePolicy, SyncStateSet
-from backend.services import elections
-from backend.services import replica_groups as service
-from backend.services.group_changes import GroupName
-from backend.services.replica_sightings import forget_sightings, record_sightings
+from backend.services.controller import elections
+from backend.services.controller import replica_groups as service
+from backend.services.controller.group_changes import GroupName
+from backend.services.controller.replica_reports import (
+    forget_replica_reports,
+    record_replica_reports,
+)
 
 ALL = frozenset({1, 2, 3})
 NAME = GroupName("g", "c")
@@ -297,11 +300,13 @@ async def test_a_lost_master_that_is_back_does_not_keep_its_successor_off(drive,
 
     # It starts anew and speaks of the epoch of its log; broker 2 has more of it.
     assert await one.record(database, KEY_1, lease=[KEY_1], epoch=1) == set()
-    one.witness.heard |= {2: Sighting(0, 10_000, epoch=1, max_offset=9)}
+    one.heartbeat_source.heard |= {2: ReplicaReport(0, 10_000, epoch=1, max_offset=9)}
     with pytest.raises(MasterLeaseLive):
         await one.elect(1)
-    given_back = {KEY_1: _released(one.witness.heard[1])}
-    await record_sightings({}, lease_asked=given_back, heard_by=one.witness.id, database=database)
+    given_back = {KEY_1: _released(one.heartbeat_source.heard[1])}
+    await record_replica_reports(
+        {}, lease_asked=given_back, heard_by=one.heartbeat_source.id, database=database
+    )
     assert (await one.elect(1)).group.master_id == 2
 
 
@@ -311,17 +316,17 @@ async def test_a_strict_lease_stands_against_an_election_by_any_process(drive, d
     await one.record(database, KEY_1, lease=[KEY_1], epoch=1)
     other.hear(2, 3)
 
-    await forget_sightings([KEY_1], heard_by=one.witness.id, database=database)
+    await forget_replica_reports([KEY_1], heard_by=one.heartbeat_source.id, database=database)
     with pytest.raises(MasterLeaseLive):
         await other.replace_lost()
     with pytest.raises(MasterLeaseLive):
         await other.elect(2, designated=True)
 
-    one.witness.heard = {1: _released(one.witness.heard[1])}
-    await record_sightings(
+    one.heartbeat_source.heard = {1: _released(one.heartbeat_source.heard[1])}
+    await record_replica_reports(
         {},
-        lease_asked={KEY_1: one.witness.heard[1]},
-        heard_by=one.witness.id,
+        lease_asked={KEY_1: one.heartbeat_source.heard[1]},
+        heard_by=one.heartbeat_source.id,
         database=database,
     )
     assert (await other.replace_lost()).group.master_id == 2
@@ -351,8 +356,8 @@ async def test_a_lease_renewed_while_an_election_was_deciding_stops_it(drive, da
             await election
 
 
-def _released(sighting):
-    return type(sighting)(0, 0, epoch=sighting.epoch)
+def _released(report):
+    return type(report)(0, 0, epoch=report.epoch)
 
 
 async def test_groups_whose_master_nobody_hears_are_found(drive, database):  # S63
@@ -409,7 +414,7 @@ async def test_a_broker_that_asks_does_not_replace_a_master_that_was_not_heard_y
 
     async def ask(listened_ms, broker_id=2):
         evidence = elections.Evidence(listened_ms=listened_ms)
-        order = elections.ElectMaster(NAME, Ballot(broker_id), "test", evidence=evidence)
+        order = elections.ElectionRequest(NAME, Ballot(broker_id), "test", evidence=evidence)
         return await elections.elect(order, one.controller)
 
     with pytest.raises(MasterLeaseLive) as refused:

@@ -4,7 +4,10 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from backend.services.replica_sightings import forget_old_sightings, forget_sightings
+from backend.services.controller.replica_reports import (
+    forget_old_replica_reports,
+    forget_replica_reports,
+)
 
 ALL = frozenset({1, 2, 3})
 KEY_1, KEY_2 = ("c", "g", 1), ("c", "g", 2)
@@ -17,7 +20,7 @@ async def test_a_replica_that_another_process_hears_is_alive(drive, database):
     one.hear(3)
 
     assert (await one.view()).liveness.alive_ids == ALL
-    await forget_sightings([KEY_1], heard_by=other.witness.id, database=database)
+    await forget_replica_reports([KEY_1], heard_by=other.heartbeat_source.id, database=database)
     assert (await one.view()).liveness.alive_ids == {2, 3}
     assert (await one.replace_lost()).group.master_id in {2, 3}
 
@@ -26,13 +29,13 @@ async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, dat
     one, other = drive(), drive()
     await one.make_f3()
     await other.record(database, KEY_1, KEY_2)
-    await forget_sightings([KEY_1], heard_by=other.witness.id, database=database)
+    await forget_replica_reports([KEY_1], heard_by=other.heartbeat_source.id, database=database)
 
     # Of a process that heard neither, as after a restart of the one that did.
     liveness = (await drive().view()).liveness
 
     assert set(liveness.silences_ms) == {1}
-    assert 1 not in liveness.sightings
+    assert 1 not in liveness.reports
     await other.record(database, KEY_1)
     assert 1 in (await drive().view()).liveness.alive_ids
 
@@ -45,10 +48,10 @@ async def test_what_a_dead_process_noted_leaves_when_it_last_heard_whom(drive, d
         aged = "UPDATE replica_sightings SET heard_at = heard_at - interval '2 days'"
         await connection.execute(text(aged))
 
-    await forget_old_sightings(database=database)
+    await forget_old_replica_reports(database=database)
 
     liveness = (await drive().view()).liveness
-    assert liveness.sightings == {}
+    assert liveness.reports == {}
     assert liveness.silences_ms[1] >= timedelta(days=2) / timedelta(milliseconds=1)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select, text
 
 from backend.clients.sample_history import SampleHistory
 from backend.db import audit, retention, sample_files
-from backend.db.audit import Deed
+from backend.db.audit import AuditedAction
 from backend.db.maintenance_tables import findings
 from backend.db.operation_tables import (
     audit_entries,
@@ -23,9 +23,9 @@ from backend.db.tables import replica_group_changes
 from backend.domain.audit import ChainEnd
 from backend.domain.operation import Author
 from backend.domain.retention import CHANGES_KEPT_MIN, RetentionPolicy, Subject
-from backend.services import retention as use_case
-from backend.services.audit import verify_chain
-from backend.services.retention import apply_retention, preview_retention
+from backend.services.access.audit import verify_chain
+from backend.services.upkeep import retention as use_case
+from backend.services.upkeep.retention import apply_retention, preview_retention
 from tests.integration.tasks.conftest import NOON, SetClock
 
 DAY = timedelta(days=1)
@@ -66,7 +66,9 @@ def count(database):
 async def add_entries(database, *instants):
     for at in instants:
         async with database.begin() as connection:
-            await audit.append(connection, Deed(WORKER, "test", "c", "s", {"at": str(at)}), at=at)
+            await audit.append(
+                connection, AuditedAction(WORKER, "test", "c", "s", {"at": str(at)}), at=at
+            )
 
 
 async def add_operation(database, *, ended_at, undoes=None):

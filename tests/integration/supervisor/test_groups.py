@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from backend.supervisor import groups, signs
+from backend.supervisor import groups
+from backend.supervisor import process_checks as signs
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.groups import BrokerGroups
 from backend.supervisor.process import ChildProcess, ProcessSpec

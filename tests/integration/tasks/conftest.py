@@ -14,7 +14,7 @@ from backend.remoting.connection import PeerConnection
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
-from backend.services.registrations import RegisterBroker, register_broker
+from backend.services.controller.registrations import RegisterBroker, register_broker
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

@@ -7,14 +7,14 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from backend.db import brokers
-from backend.services.heartbeats import BrokerKey, Observer, record_heartbeats
-from backend.services.liveness import scan_liveness
-from backend.services.topology import watch
+from backend.services.cluster.topology import watch
+from backend.services.controller.heartbeats import BrokerIdentity, Observer, record_heartbeats
+from backend.services.controller.liveness import scan_liveness
 from tests.integration.tasks.conftest import is_watched, register
 from tests.waiting import PATIENCE_S, eventually
 
-BROKER_A = BrokerKey("east", "broker-a", 0)
-BROKER_B = BrokerKey("east", "broker-b", 0)
+BROKER_A = BrokerIdentity("east", "broker-a", 0)
+BROKER_B = BrokerIdentity("east", "broker-b", 0)
 
 
 @pytest.fixture

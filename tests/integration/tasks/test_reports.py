@@ -12,7 +12,7 @@ from backend.clients.task_queue import TaskQueueUnavailable
 from backend.db import sample_files
 from backend.db.sample_files import SampleFile
 from backend.domain.errors import CapacityReportNotFound, InvalidPageSize
-from backend.services.capacity import (
+from backend.services.capacity_reports.capacity import (
     ROW_COUNT_MAX,
     describe_report,
     list_reports,

@@ -10,7 +10,7 @@ from backend.api.graphql.router import build_router as build_graph_router
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
 from backend.domain.access import Permission
-from backend.services.operations.kinds import KINDS
+from backend.operations.engine.known_kinds import KINDS
 from tests.cli_help import commands, find_command
 
 READING = {

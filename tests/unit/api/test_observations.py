@@ -1,5 +1,5 @@
 from backend.domain.topic import QueueSettings, TopicPlacement
-from backend.services.observations import view_queues, view_rates
+from backend.services.consumer_group.observations import view_queues, view_rates
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic
 
 PLACEMENT = TopicPlacement(1, "broker-a", QueueSettings(2, 3, 6))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from workers.broker.bulk_turns import BulkTurns
+from workers.broker.commit_log.bulk_turns import BulkTurns
 
 TURN_COUNT = 8
 

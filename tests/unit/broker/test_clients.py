@@ -1,5 +1,5 @@
 from backend.remoting.bodies import ConsumerData, SubscriptionData
-from workers.broker.clients import CHANNEL_LIFE_MS, Client, Consumers, Producers
+from workers.broker.tables.clients import CHANNEL_LIFE_MS, Client, Consumers, Producers
 
 
 def ignore():

@@ -9,7 +9,7 @@ from backend.java_properties import (
     format_properties_text,
     parse_properties_text,
 )
-from workers.broker.config_file import ConfigFile
+from workers.broker.configuration.config_file import ConfigFile
 
 NAMES = st.from_regex(r"[A-Za-z0-9.]{1,8}", fullmatch=True)
 VALUES = st.from_regex(r"[ -~]{0,20}", fullmatch=True).map(str.strip)

@@ -5,7 +5,7 @@ import pytest
 from regent_engine import StoreError
 
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker.delay_delivery import (
+from workers.broker.commit_log.delay_delivery import (
     BATCH_BYTES_MAX,
     BATCH_COUNT,
     DelayDelivery,

@@ -3,8 +3,8 @@ from regent_engine import decode_records
 from structlog.testing import capture_logs
 
 from tests.unit.engine.builders import open_store
-from workers.broker.delay_delivery import NotYet
-from workers.broker.delayed_message import deliver_delayed, read_delayed
+from workers.broker.commit_log.delay_delivery import NotYet
+from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
 
 # Without the checksum, which no copy takes over, they begin with NUL: as stock stores them.
 NEVER_STORED = b"__CRC32#\x01x\x02\0a\x01b\x02REAL_TOPIC\x01T\x02REAL_QID\x011\x02"

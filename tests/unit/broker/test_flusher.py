@@ -7,7 +7,7 @@ from regent_engine import StoreError
 from structlog.testing import capture_logs
 
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker.flusher import Flusher
+from workers.broker.commit_log.flusher import Flusher
 
 
 class StoreDouble:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.broker import gate as gates
-from workers.broker.gate import Gate
+from workers.broker.requests import gate as gates
+from workers.broker.requests.gate import WriteGate
 
 
 class Request:
@@ -17,7 +17,7 @@ class Request:
 @pytest.fixture
 def gate(monkeypatch):
     monkeypatch.setattr(gates, "WAIT_S_MAX", 0.05)
-    return Gate()
+    return WriteGate()
 
 
 async def test_who_waits_is_served_once_when_the_gate_is_opened(gate):

@@ -5,7 +5,7 @@ import sys
 
 _PROGRAM = """
 import resource, sys
-from workers.broker.heap import keep_heap
+from workers.broker.commit_log.heap import keep_heap
 
 if sys.argv[1] == "kept":
     keep_heap()

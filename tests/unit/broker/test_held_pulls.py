@@ -2,7 +2,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from workers.broker.held_pulls import SLOT_MS, HeldPull, HeldPulls
+from workers.broker.requests.held_pulls import SLOT_MS, HeldPull, HeldPulls
 
 
 def pull(*, group="g", topic="T", queue_id=0, offset=5, deadline_ms=1000, owner="c"):

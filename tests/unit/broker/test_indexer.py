@@ -4,7 +4,7 @@ import time
 from regent_engine import StoreError
 from structlog.testing import capture_logs
 
-from workers.broker.indexer import Indexer
+from workers.broker.commit_log.indexer import Indexer
 
 
 class StoreDouble:

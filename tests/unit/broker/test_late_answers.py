@@ -4,7 +4,7 @@ import pytest
 from regent_engine import Decoder, encode_command
 
 from backend.remoting.response_code import ResponseCode
-from workers.broker.late_answers import unconfirmed
+from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.replication.acknowledgement import Outcome
 
 

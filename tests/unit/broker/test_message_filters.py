@@ -2,9 +2,9 @@ import pytest
 from regent_engine import PropertyFilter, encode_properties, tag_hash
 
 from backend.remoting.bodies import SubscriptionData
+from workers.broker.commit_log.message_filters import check_subscription, filter_of_subscription
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
-from workers.broker.message_filters import check_subscription, filter_of_subscription
-from workers.broker.settings import BrokerSettings
 
 SETTINGS = BrokerSettings()
 

@@ -2,8 +2,14 @@ import random
 
 import pytest
 
+from workers.broker.commit_log.message import (
+    Message,
+    delay_level_of,
+    is_batch,
+    turn_aside,
+    unique_key,
+)
 from workers.broker.errors import Refusal
-from workers.broker.message import Message, delay_level_of, is_batch, turn_aside, unique_key
 
 
 def message(**properties):

@@ -2,7 +2,7 @@ from datetime import datetime
 
 import pytest
 
-from workers.broker.meters import Meters, TurnTimes, ms_to_midnight
+from workers.broker.metrics.meters import Meters, TurnTimes, ms_to_midnight
 
 
 def at(*moment):

@@ -1,5 +1,5 @@
 from backend.remoting.bodies import MessageQueue
-from workers.broker.queue_locks import LOCK_LIFE_MS, QueueLocks
+from workers.broker.tables.queue_locks import LOCK_LIFE_MS, QueueLocks
 
 QUEUES = [MessageQueue(broker_name="b", queue_id=number, topic="T") for number in range(3)]
 

@@ -1,4 +1,4 @@
-from workers.broker.queue_readers import QueueReaders
+from workers.broker.tables.queue_readers import QueueReaders
 
 QUEUE = ("g", "T", 0)
 FROM = "10.0.0.1:5"
@@ -36,7 +36,7 @@ def test_a_deleted_topic_is_forgotten():
 
 
 def test_bad_names_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("workers.broker.queue_readers.READER_COUNT_MAX", 2)
+    monkeypatch.setattr("workers.broker.tables.queue_readers.READER_COUNT_MAX", 2)
     readers = QueueReaders(0)
 
     for number in range(3):

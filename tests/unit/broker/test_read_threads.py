@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from tests.waiting import PATIENCE_S
+from workers.broker.commit_log.read_threads import COLD_COUNT, PIECE_COUNT, ReadThreads
 from workers.broker.errors import Refusal
-from workers.broker.read_threads import COLD_COUNT, PIECE_COUNT, ReadThreads
 
 
 async def test_a_stop_waits_for_reads_that_are_going_on_and_not_for_those_that_wait():

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workers.broker import resources
-from workers.broker.resources import Disk, store_disks_of
-from workers.broker.settings import parse_settings
+from workers.broker.configuration.settings import parse_settings
+from workers.broker.metrics import resources
+from workers.broker.metrics.resources import Disk, store_disks_of
 
 ROOT, LOG = Path("/store"), Path("/log")
 

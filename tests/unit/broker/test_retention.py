@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import eventually
-from workers.broker.resources import Disk
-from workers.broker.retention import Cleaner, plan_round
-from workers.broker.settings import InvalidSetting, parse_settings
+from workers.broker.commit_log.retention import Cleaner, plan_round
+from workers.broker.configuration.settings import InvalidSetting, parse_settings
+from workers.broker.metrics.resources import Disk
 
 HOUR_MS = 3_600_000
 NOON_MS = int(datetime(2026, 11, 21, 12, 30).timestamp() * 1000)  # noqa: DTZ001 - local, as deleteWhen

@@ -5,8 +5,8 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from workers.broker.dispatcher import Dispatcher  # noqa: F401 - declares every request
 from workers.broker.errors import Refusal
-from workers.broker.required_role import RequiredRole, check_role
-from workers.broker.serving import REQUESTS, find_served, serves
+from workers.broker.group.required_role import RequiredRole, check_role
+from workers.broker.requests.serving import REQUESTS, find_served, serves
 
 READABLE = {
     RequestCode.PULL_MESSAGE,

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.broker.settings import (
+from workers.broker.configuration.settings import (
     InvalidSetting,
     describe_settings,
     load_settings,

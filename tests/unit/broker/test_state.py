@@ -7,10 +7,10 @@ from regent_engine import StoreError
 from structlog.testing import capture_logs
 
 from tests.unit.engine.builders import open_store
-from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
-from workers.broker.settings import parse_settings
-from workers.broker.state import BrokerState
-from workers.broker.state_file import StateFile
+from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.configuration.settings import parse_settings
+from workers.broker.tables.state import BrokerState
+from workers.broker.tables.state_file import StateFile
 
 
 def state_of(path, store, flush_log):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
-from workers.broker.delay_delivery import DelayOffsetFile
-from workers.broker.state_file import StateFile, StateFileUnreadable, StateSaver
+from workers.broker.commit_log.delay_delivery import DelayOffsetFile
+from workers.broker.tables.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
+from workers.broker.tables.state_file import StateFile, StateFileUnreadable, StateSaver
 
 
 def test_nothing_is_there_before_the_first_save(tmp_path):

@@ -1,4 +1,4 @@
-from workers.broker.tally import DAY, HOUR, MINUTE, Growth, Tally
+from workers.broker.metrics.tally import DAY, HOUR, MINUTE, Growth, Tally
 
 TICK_MS = MINUTE.interval_ms
 

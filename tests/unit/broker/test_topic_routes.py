@@ -4,7 +4,7 @@ import pytest
 
 from backend.remoting import java_json
 from backend.remoting.bodies import QueueData, TopicRouteData
-from workers.broker.topic_routes import FRESH_MS, RouteUnknown, TopicRoutes
+from workers.broker.routing.topic_routes import FRESH_MS, RouteUnknown, TopicRoutes
 
 TOPIC_NOT_EXIST = 17
 

@@ -5,9 +5,9 @@ import pytest
 
 from backend.remoting.java_json import decode
 from backend.remoting.sifting import left_out_of
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.errors import Refusal
-from workers.broker.settings import parse_settings
-from workers.broker.topics import (
+from workers.broker.tables.topics import (
     TopicFile,
     TopicTable,
     decode_topic_file,

@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from workers.broker.tally import MINUTE
-from workers.broker.traffic import Figures, Traffic
+from workers.broker.metrics.tally import MINUTE
+from workers.broker.metrics.traffic import Figures, Traffic
 
 COUNTERS = SimpleNamespace(topics={"T": (10, 2_000), "Gone": (5, 500)})
 

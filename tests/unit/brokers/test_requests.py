@@ -10,7 +10,7 @@ import pytest
 
 from backend.brokers import requests
 from backend.brokers.asking import Brokers, Request, Round
-from backend.brokers.change import Change, Told
+from backend.brokers.change import Change, ChangedValues
 from backend.brokers.errors import BrokerRefused, BrokerUnreachable
 from backend.brokers.requests.consumer_groups import GetGroupSettings
 from backend.brokers.requests.offsets import GetCommittedOffsets, GetMaxOffset
@@ -74,7 +74,7 @@ async def test_a_change_carries_its_fence_and_tells_the_values_around_it():
     told = await Brokers(wire).ask(A.address, change)
 
     [(_, code, ext, _)] = wire.sent
-    assert told == Told({"a": 1}, None)
+    assert told == ChangedValues({"a": 1}, None)
     assert (code, ext["topic"]) == (215, "T")
     assert ext.items() >= FENCE.items()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from backend.domain.election import Ballot, Liveness, Sighting, judge, must_await_lease
+from backend.domain.election import Ballot, Liveness, ReplicaReport, judge, must_await_lease
 from backend.domain.replica_group import LeasePolicy, Replica, ReplicaGroup, SyncStateSet
 
 LEASE_MS = 600_000
@@ -55,7 +55,7 @@ def foretell(case: Case) -> tuple[int, int | None]:
 def _case(random: Random, name: str) -> Case:
     ids = range(1, random.choice([1, 2, 3, 3, 3]) + 1)
     group = _group(random, name, list(ids))
-    heard = {i: _sighting(random, group.master_epoch) for i in ids if random.random() < 0.7}
+    heard = {i: _report(random, group.master_epoch) for i in ids if random.random() < 0.7}
     has_lease = group.master_epoch > 0 and random.random() < 0.4
     liveness = Liveness(heard, LEASE_MS if has_lease else 0)
     asked_id = random.choice([*ids, *ids, *ids, STRANGER])
@@ -92,8 +92,8 @@ def _group(random: Random, name: str, ids: list[int]) -> ReplicaGroup:
     )
 
 
-def _sighting(random: Random, epoch: int) -> Sighting:
-    return Sighting(
+def _report(random: Random, epoch: int) -> ReplicaReport:
+    return ReplicaReport(
         age_ms=0,
         timeout_ms=TIMEOUT_MS,
         epoch=max(0, epoch - random.choice([0, 0, 1])),

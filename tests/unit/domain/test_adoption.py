@@ -12,7 +12,7 @@ from backend.domain.adoption import (
     Candidate,
     adopt_replicas,
 )
-from backend.domain.election import Ballot, Liveness, Sighting, elect_master
+from backend.domain.election import Ballot, Liveness, ReplicaReport, elect_master
 from backend.domain.errors import AdoptionRefused, ElectionFailed
 from backend.domain.replica_group import ChangeKind, Replica, ReplicaGroup, SyncStateSet
 
@@ -96,13 +96,13 @@ def test_a_master_of_an_older_epoch_is_none():
 
 def test_only_the_chosen_one_wins_the_election_that_follows():
     group = adopt(candidate(1, max_offset=1), candidate(2)).after
-    alive = Liveness({i: Sighting(0, 1_000, epoch=5, max_offset=9_000 // i) for i in (1, 2)})
+    alive = Liveness({i: ReplicaReport(0, 1_000, epoch=5, max_offset=9_000 // i) for i in (1, 2)})
 
     elected = elect_master(group, alive, Ballot(broker_id=1)).after
 
     assert (elected.master_id, elected.master_epoch) == (2, group.master_epoch + 1)
     with pytest.raises(ElectionFailed):
-        elect_master(group, Liveness({1: alive.sightings[1]}), Ballot(broker_id=1))
+        elect_master(group, Liveness({1: alive.reports[1]}), Ballot(broker_id=1))
 
 
 @pytest.mark.parametrize(

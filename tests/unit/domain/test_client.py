@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.domain.client import Client, ClientFilter, ClientRole, Connection, version_name
+from backend.domain.client import BrokerConnection, Client, ClientFilter, ClientRole, version_name
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_version_is_named_when_it_is_known(number, name):
 
 
 def connection(*, producers=(), consumers=(), heard_ms=None):
-    return Connection(
+    return BrokerConnection(
         group_name="broker-a",
         broker_id=0,
         broker_address="10.0.0.1:10911",

@@ -7,8 +7,8 @@ import pytest
 from backend.domain.election import (
     Ballot,
     Liveness,
+    ReplicaReport,
     Resignation,
-    Sighting,
     Verdict,
     elect_master,
     judge,
@@ -50,9 +50,9 @@ def designate(broker_id, *, unclean=False):
 
 
 def alive(*ids, lease_left_ms=0, **told):
-    sightings = {i: Sighting(0, 10_000, epoch=1, max_offset=10) for i in ids}
-    sightings |= {int(key[1:]): replace(sightings[int(key[1:])], **v) for key, v in told.items()}
-    return Liveness(sightings, lease_left_ms)
+    reports = {i: ReplicaReport(0, 10_000, epoch=1, max_offset=10) for i in ids}
+    reports |= {int(key[1:]): replace(reports[int(key[1:])], **v) for key, v in told.items()}
+    return Liveness(reports, lease_left_ms)
 
 
 def elect(group, liveness, ballot=CONTROLLER):

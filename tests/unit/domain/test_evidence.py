@@ -8,7 +8,7 @@ import pytest
 from backend.domain.election import (
     Ballot,
     Liveness,
-    Sighting,
+    ReplicaReport,
     Verdict,
     elect_master,
     judge,
@@ -46,7 +46,7 @@ def group(*, members=ALL, lives=None, **changes):
 
 
 def told(end, *, epoch=1, **more):
-    return Sighting(0, 10_000, epoch=epoch, max_offset=end, **more)
+    return ReplicaReport(0, 10_000, epoch=epoch, max_offset=end, **more)
 
 
 def alive(**logs):
@@ -227,7 +227,7 @@ def test_the_setting_for_unclean_elections_accepts_losses_and_prefers_whole_logs
     assert (whole.master_id, whole.confirmed, whole.loss_epoch) == (3, END, 0)
 
 
-def observed(sightings, **changes):
+def observed(reports, **changes):
     values = {
         "cluster_name": "c",
         "group_name": "g",
@@ -239,7 +239,7 @@ def observed(sightings, **changes):
         "epoch_past": 1,
         "served_master": None,
         "replica_ids": frozenset(ALL),
-        "sightings": sightings,
+        "reports": reports,
         "confirmed": END,
     }
     return ObservedGroup(**(values | changes))

@@ -1,8 +1,8 @@
-from backend.domain.leftovers import Leftovers
+from backend.domain.unread_messages import UnreadMessages
 
 
 def test_groups_that_are_behind_are_named_the_furthest_first():
-    left = Leftovers({"a": 1, "b": 0, "c": 9, "d": 3, "e": 2}, frozenset(), delayed_count=4)
+    left = UnreadMessages({"a": 1, "b": 0, "c": 9, "d": 3, "e": 2}, frozenset(), delayed_count=4)
 
     assert left.count == 19
     assert left.sentence == (
@@ -13,13 +13,13 @@ def test_groups_that_are_behind_are_named_the_furthest_first():
 
 
 def test_a_group_that_is_waived_is_not_counted():
-    left = Leftovers({"a": 1, "b": 2}, frozenset(), delayed_count=0).without(["b"])
+    left = UnreadMessages({"a": 1, "b": 2}, frozenset(), delayed_count=0).without(["b"])
 
     assert (left.count, left.without(["a"]).sentence) == (1, "nothing is left")
 
 
 def test_of_many_groups_the_journal_keeps_the_furthest_behind():
-    left = Leftovers({f"g{i}": i for i in range(200)}, frozenset(), delayed_count=0)
+    left = UnreadMessages({f"g{i}": i for i in range(200)}, frozenset(), delayed_count=0)
 
     value = left.as_value()
 

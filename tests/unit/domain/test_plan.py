@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from backend.domain.plan import Plan, Risk, no_way_back
-from backend.services.operations.kinds import KINDS
+from backend.operations.engine.known_kinds import KINDS
 
 
 def plan_of(risk, way_back):

@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from backend.domain.election import Ballot, Liveness, Sighting, elect_master
+from backend.domain.election import Ballot, Liveness, ReplicaReport, elect_master
 from backend.domain.errors import BrokerIdRefused, DomainError
 from backend.domain.replica_group import (
     ChangeKind,
@@ -110,12 +110,13 @@ class GroupLife(RuleBasedStateMachine):
     def elect(self, broker_id, designated, unclean, unverified, offsets):
         if self.group is None:
             return
-        sightings = {
-            i: Sighting(0, 1, 1, offsets[i], is_verified=i not in unverified) for i in self.alive
+        reports = {
+            i: ReplicaReport(0, 1, 1, offsets[i], is_verified=i not in unverified)
+            for i in self.alive
         }
         ballot = Ballot(broker_id, is_designated=designated, allows_unclean=unclean)
         before = self.group
-        self.attempt(lambda: elect_master(self.group, Liveness(sightings), ballot))
+        self.attempt(lambda: elect_master(self.group, Liveness(reports), ballot))
         if self.group is before or before.master_epoch == 0:
             return
         winner, members = self.group.master_id, before.sync_state_set.members

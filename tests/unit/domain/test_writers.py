@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.plan import CheckVerdict
-from backend.services.operations.writers import judge_cordon
+from backend.operations.planning.writers import judge_cordon
 from tests.unit.domain.test_health import broker, down, group, static, unheard
 
 ADDRESS = "10.0.0.{}:10911"

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.nameserver import heartbeats
 from backend.nameserver.heartbeats import HeartbeatTable
 
@@ -28,20 +28,20 @@ def table(clock):
     return HeartbeatTable(uuid4(), clock)
 
 
-def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **told):
-    sighting = Sighting(0, timeout_ms, **told)
-    return table.hear(key, sighting, connection=connection, takes_notices=takes_notices)
+def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **last_report):
+    report = ReplicaReport(0, timeout_ms, **last_report)
+    return table.hear(key, report, connection=connection, takes_notices=takes_notices)
 
 
 def test_a_sighting_ages_by_the_monotonic_clock(table, clock):  # D3
     hear(table)
 
     clock.now_ms += 100
-    assert table.sightings_of("c", "g")[1].is_alive
+    assert table.reports_of("c", "g")[1].is_alive
     assert table.list_silent() == []
 
     clock.now_ms += 1
-    assert not table.sightings_of("c", "g")[1].is_alive
+    assert not table.reports_of("c", "g")[1].is_alive
     assert [entry.key for entry in table.list_silent()] == [KEY]
 
 
@@ -49,10 +49,13 @@ def test_positions_only_rise_while_a_connection_lasts(table):  # S67
     hear(table, epoch=2, max_offset=50, confirm_offset=40)
     hear(table, epoch=1, max_offset=99, confirm_offset=99)
 
-    assert table.find(KEY).told.epoch == 2
-    assert (table.find(KEY).told.max_offset, table.find(KEY).told.confirm_offset) == (50, 40)
+    assert table.find(KEY).last_report.epoch == 2
+    assert (table.find(KEY).last_report.max_offset, table.find(KEY).last_report.confirm_offset) == (
+        50,
+        40,
+    )
     hear(table, epoch=2, max_offset=51)
-    assert table.find(KEY).told.max_offset == 51
+    assert table.find(KEY).last_report.max_offset == 51
 
 
 def test_a_new_connection_tells_the_truth_anew(table):
@@ -60,7 +63,7 @@ def test_a_new_connection_tells_the_truth_anew(table):
     hear(table, epoch=2, max_offset=50)
     hear(table, connection="two", epoch=2, max_offset=10)
 
-    assert table.find(KEY).told.max_offset == 10
+    assert table.find(KEY).last_report.max_offset == 10
 
 
 def test_an_old_connection_takes_nobody_along(table):
@@ -69,7 +72,7 @@ def test_an_old_connection_takes_nobody_along(table):
 
     assert table.remove_connection("one") == []
     assert table.remove_connection("two") == [KEY]
-    assert table.sightings_of("c", "g") == {}
+    assert table.reports_of("c", "g") == {}
     assert table.list_groups() == []
 
 
@@ -87,7 +90,7 @@ def test_what_was_heard_is_handed_over_once(table, clock):
 
     taken = table.take_unwritten()
 
-    assert {key: sighting.age_ms for key, sighting in taken.items()} == {KEY: 30}
+    assert {key: report.age_ms for key, report in taken.items()} == {KEY: 30}
     assert table.take_unwritten() == {}
     table.put_back(taken)
     assert table.take_unwritten().keys() == {KEY}

@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 from regent_engine import Decoder
 
-from backend.domain.election import Sighting
+from backend.domain.election import ReplicaReport
 from backend.domain.replica_group import Replica, ReplicaGroup, SyncStateSet
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.role_notices import RoleNotices
 
 KEY = ("c", "g", 2)
-TOLD = Sighting(age_ms=0, timeout_ms=3_000, epoch=4, max_offset=10)
+TOLD = ReplicaReport(age_ms=0, timeout_ms=3_000, epoch=4, max_offset=10)
 REPLICAS = {i: Replica(i, f"10.0.0.{i}:10911", "code") for i in (1, 2)}
 ELECTED = ReplicaGroup(
     "c",

@@ -14,8 +14,8 @@ from backend.remoting.bodies import (
     encode_left_out,
 )
 from backend.remoting.java_json import InvalidJson
-from workers.broker.consumer_offsets import ConsumerOffsets, decode_offset_file
-from workers.broker.delay_delivery import decode_delay_file
+from workers.broker.commit_log.delay_delivery import decode_delay_file
+from workers.broker.tables.consumer_offsets import ConsumerOffsets, decode_offset_file
 
 GOOD = {"topicName": "good", "readQueueNums": 4, "writeQueueNums": 4, "perm": 6}
 ODD = [

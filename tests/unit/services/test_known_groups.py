@@ -3,8 +3,8 @@
 from backend.db.replica_groups import HeldGroup
 from backend.domain.election import Liveness
 from backend.domain.replica_group import ReplicaGroup
-from backend.services import group_changes
-from backend.services.group_changes import GroupName, KnownGroups
+from backend.services.controller import group_changes
+from backend.services.controller.group_changes import GroupName, KnownGroups
 
 NAME = GroupName("g", "c")
 

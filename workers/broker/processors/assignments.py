@@ -22,13 +22,13 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.clients import BROADCASTING, CLUSTERING, message_model_of
 from workers.broker.errors import Refusal
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.topic_routes import BrokerQueue, RouteUnknown
-from workers.broker.topics import READABLE, permitted
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
+from workers.broker.routing.topic_routes import BrokerQueue, RouteUnknown
+from workers.broker.tables.clients import BROADCASTING, CLUSTERING, message_model_of
+from workers.broker.tables.topics import READABLE, permitted
 
 PULL: Final = "PULL"
 POP: Final = "POP"

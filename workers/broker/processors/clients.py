@@ -41,19 +41,19 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.clients import Client
+from workers.broker.commit_log.message_filters import check_subscription
 from workers.broker.errors import Refusal
-from workers.broker.message_filters import check_subscription
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.topics import topic_of
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
+from workers.broker.tables.clients import Client
+from workers.broker.tables.topics import topic_of
 
 UNIT_SUBSCRIPTION_FLAG = 2
 # About 300 bytes each, of a frame of 16 MiB.
-TOLD_COUNT_MAX: Final = 20_000
+REPORTED_COUNT_MAX: Final = 20_000
 LEFT_OUT_COUNT_MAX: Final = 10_000
-TOLD_ITEMS_MAX: Final = 5
+REPORTED_ITEMS_MAX: Final = 5
 
 log = structlog.get_logger()
 
@@ -82,7 +82,7 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
     reply = answer(
         command,
         ext={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": text_of(is_changed)},
-        remark=_told_left_out(left_out),
+        remark=_reported_left_out(left_out),
     )
     if broker.changes.is_any_unwritten:
         # A group or a retry topic that was made on first use is as safe as a message.
@@ -90,17 +90,19 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
     return reply
 
 
-def _told_left_out(left_out: list[LeftOut]) -> str | None:
+def _reported_left_out(left_out: list[LeftOut]) -> str | None:
     """Say in the answer what the heartbeat can't have."""
     if not left_out:
         return None
-    named = ", ".join(f"{'/'.join(one.path)}: {one.reason}" for one in left_out[:TOLD_ITEMS_MAX])
+    named = ", ".join(
+        f"{'/'.join(one.path)}: {one.reason}" for one in left_out[:REPORTED_ITEMS_MAX]
+    )
     return f"{len(left_out)} items are left out, all others are taken: {named}"
 
 
 def _name_left_out(broker: Broker, client: Client, left_out: list[LeftOut]) -> None:
     """Name in the log the first items that a client's heartbeat can't have, each once."""
-    for one in left_out[:TOLD_ITEMS_MAX]:
+    for one in left_out[:REPORTED_ITEMS_MAX]:
         key = (client.client_id, one.path)
         if key in broker.left_out_of_clients:
             continue
@@ -264,7 +266,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
                 clients[channel] = client
             table.setdefault(channel, []).append(name)
     now_ms = broker.elapsed_ms()
-    told = [
+    reported = [
         ConnectedClient(
             client_id=client.client_id,
             address=client.address,
@@ -276,7 +278,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
         )
         for channel, client in clients.items()
     ]
-    body = ConnectedClients(total_count=len(told), clients=told[:TOLD_COUNT_MAX])
+    body = ConnectedClients(total_count=len(reported), clients=reported[:REPORTED_COUNT_MAX])
     return answer(command, body=java_json.encode(body))
 
 
@@ -285,7 +287,7 @@ def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> byt
     """Tell the control plane what each member says of its group, of all groups or one (7007)."""
     wanted = decode_header(MembershipsHeader, command.ext).consumer_group
     now_ms = broker.elapsed_ms()
-    told: list[GroupMembership] = []
+    memberships: list[GroupMembership] = []
     total_count = 0
     for name, channel, client in broker.consumers.all():
         if wanted not in (None, name):
@@ -293,9 +295,9 @@ def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> byt
         total_count += 1
         group = broker.consumers.find(name)
         view = None if group is None else group.views.get(channel)
-        if view is None or view.subscriptions is None or len(told) >= TOLD_COUNT_MAX:
+        if view is None or view.subscriptions is None or len(memberships) >= REPORTED_COUNT_MAX:
             continue
-        told.append(
+        memberships.append(
             GroupMembership(
                 group=name,
                 client_id=client.client_id,
@@ -314,7 +316,7 @@ def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> byt
                 ],
             )
         )
-    body = GroupMemberships(total_count=total_count, members=told)
+    body = GroupMemberships(total_count=total_count, members=memberships)
     return answer(command, body=java_json.encode(body))
 
 

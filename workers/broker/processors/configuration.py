@@ -9,17 +9,17 @@ from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.fence_target import FenceTarget
-from workers.broker.live_settings import (
+from workers.broker.configuration.live_settings import (
     change_settings,
     describe_present,
     describe_properties,
     read_changes,
 )
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.settings import describe_settings
+from workers.broker.configuration.settings import describe_settings
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.serving import serves
 
 
 @serves(RequestCode.GET_BROKER_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)

@@ -42,12 +42,12 @@ from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import GROUP_ATTRIBUTES, InvalidAttributes, changed_attributes
 from backend.rules.consumer_group import group_fault
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.fence_target import FenceTarget
-from workers.broker.required_role import RequiredRole
-from workers.broker.safe_answers import kept, published
-from workers.broker.serving import serves
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.safe_answers import kept, published
+from workers.broker.requests.serving import serves
 
 
 def _put_target(broker: Broker, command: Command) -> FenceTarget:
@@ -176,7 +176,7 @@ async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command
 async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far every group is that the broker knows, each in every topic that it reads."""
     only_ordered = decode_header(BrokerConsumeStatsHeader, command.ext).only_ordered
-    told: list[tuple[str, list[bytes]]] = []
+    groups: list[tuple[str, list[bytes]]] = []
     lag, in_flight, committed = 0, 0, broker.offsets.topics_by_group()
     for group in sorted(broker.groups.as_body().groups):
         names = _subscribed(broker, group, committed.get(group, []))
@@ -189,22 +189,22 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
             in_flight += sum(_in_flight(one) for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
-        told.append((group, stats))
+        groups.append((group, stats))
         # There may be thousands, and clients are served between them.
         await asyncio.sleep(0)
     host, port = broker.store_host
-    body = encode_broker_consume_stats(f"{host}:{port}", told, lag=lag, in_flight=in_flight)
+    body = encode_broker_consume_stats(f"{host}:{port}", groups, lag=lag, in_flight=in_flight)
     return answer(command, body=body)
 
 
-def _lag(told: QueueProgress) -> int:
+def _lag(progress: QueueProgress) -> int:
     """Count what a queue holds that a group has not read: what expired unread is no lag."""
-    return max(0, told.broker_offset - max(told.consumer_offset, told.min_offset))
+    return max(0, progress.broker_offset - max(progress.consumer_offset, progress.min_offset))
 
 
-def _in_flight(told: QueueProgress) -> int:
+def _in_flight(progress: QueueProgress) -> int:
     """Count what a group has received and not committed; what expired is not in flight."""
-    return max(0, told.pull_offset - max(told.consumer_offset, told.min_offset))
+    return max(0, progress.pull_offset - max(progress.consumer_offset, progress.min_offset))
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:

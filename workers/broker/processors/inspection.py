@@ -31,16 +31,16 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
-from workers.broker.caller import OPEN_COUNT_MAX, Caller
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
-from workers.broker.held_pulls import HELD_COUNT_MAX
-from workers.broker.meters import TurnTimes, taken_in
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.metrics.meters import TurnTimes, taken_in
+from workers.broker.metrics.resources import Disk, StoreDisks, resident_bytes, store_disks_of
 from workers.broker.processors.send_back import read_message
-from workers.broker.required_role import RequiredRole
-from workers.broker.resources import Disk, StoreDisks, resident_bytes, store_disks_of
-from workers.broker.serving import serves
-from workers.broker.settings import BrokerSettings
-from workers.broker.topics import check_visible
+from workers.broker.requests.caller import OPEN_COUNT_MAX, Caller
+from workers.broker.requests.held_pulls import HELD_COUNT_MAX
+from workers.broker.requests.serving import serves
+from workers.broker.tables.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
 _UNIT: Final = 1024

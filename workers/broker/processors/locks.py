@@ -27,12 +27,12 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import decode_items
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.fence_target import FenceTarget
-from workers.broker.queue_readers import QueueReader
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.serving import serves
+from workers.broker.tables.queue_readers import QueueReader
 
 LISTED_COUNT_MAX: Final = 40_000
 """As many locks as fit a frame of 16 MiB with names of ordinary length."""
@@ -119,12 +119,12 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
         _reader(broker, header.consumer_group, topic.name, queue_id)
         for queue_id in range(topic.read_queue_count)
     ]
-    told = QueueReadersBody(
+    reported = QueueReadersBody(
         is_gate_open=broker.gate.is_open,
         observed_for_ms=broker.elapsed_ms() - broker.readers.started_at_ms,
         queues=queues,
     )
-    return answer(command, body=java_json.encode(told))
+    return answer(command, body=java_json.encode(reported))
 
 
 def _wish(command: Command) -> LockBody:

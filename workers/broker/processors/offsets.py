@@ -17,13 +17,13 @@ from backend.remoting.headers import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.fence_target import FenceTarget
-from workers.broker.required_role import RequiredRole
-from workers.broker.resources import memory_bytes
-from workers.broker.serving import serves
-from workers.broker.topics import check_visible
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.metrics.resources import memory_bytes
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.serving import serves
+from workers.broker.tables.topics import check_visible
 
 
 @serves(RequestCode.QUERY_CONSUMER_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
@@ -101,8 +101,8 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     if broker.membership.appends_commits and not command.is_oneway:
         broker.changes.append()
     if committed != header.commit_offset:
-        told = f"the offset {header.commit_offset} is beyond the end of the queue"
-        return answer(command, remark=f"{told}: {committed} was committed")
+        problem = f"the offset {header.commit_offset} is beyond the end of the queue"
+        return answer(command, remark=f"{problem}: {committed} was committed")
     return answer(command)
 
 

@@ -13,19 +13,19 @@ from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.errors import Refusal
-from workers.broker.held_pulls import HOLD_MS_MAX, SLOT_MS, HeldPull, Resumable
-from workers.broker.message_filters import (
+from workers.broker.commit_log.message_filters import (
     SQL92,
     MessageFilter,
     check_type,
     filter_of_pull,
     filter_of_subscription,
 )
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.topics import READABLE
+from workers.broker.errors import Refusal
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.held_pulls import HOLD_MS_MAX, SLOT_MS, HeldPull, Resumable
+from workers.broker.requests.serving import serves
+from workers.broker.tables.topics import READABLE
 
 COUNT_MAX: Final = 32
 SIZE_MAX_BYTES: Final = 256 << 10

@@ -11,9 +11,9 @@ from backend.remoting.headers import decode_header, encode_header
 from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
 from backend.remoting.request_code import RequestCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
 
@@ -75,14 +75,14 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
     if membership.ha_address is None:
         return answer(command)
     host, port = broker.store_host
-    told = HaInfoAnswer(
+    reported = HaInfoAnswer(
         master_ha_address=membership.ha_address,
         master_flush_offset=broker.store.flushed_position,
         master_address=f"{host}:{port}",
         master_epoch=membership.epoch,
         master_min_offset=broker.store.min_position,
     )
-    return answer(command, ext=encode_header(told))
+    return answer(command, ext=encode_header(reported))
 
 
 @serves(RequestCode.HAND_OVER, role=RequiredRole.MEMBER, passed_on=False, target=None)

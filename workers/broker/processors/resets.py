@@ -11,12 +11,12 @@ from backend.remoting.headers import ResetOffsetHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.fence_target import FenceTarget
-from workers.broker.required_role import RequiredRole
-from workers.broker.safe_answers import kept
-from workers.broker.serving import serves
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.safe_answers import kept
+from workers.broker.requests.serving import serves
 
 _NOT_GIVEN = -1
 

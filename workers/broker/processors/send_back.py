@@ -11,12 +11,12 @@ from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
+from workers.broker.commit_log.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
 from workers.broker.errors import Refusal
-from workers.broker.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.topics import WRITABLE, topic_of
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
+from workers.broker.tables.topics import WRITABLE, topic_of
 
 FIRST_RETRY_LEVEL = 3
 # How often a message came back is what its sender says, anything that a record can hold.

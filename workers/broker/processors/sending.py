@@ -34,10 +34,8 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
-from workers.broker.errors import Refusal
-from workers.broker.late_answers import unconfirmed
-from workers.broker.message import (
+from workers.broker.commit_log.late_answers import unconfirmed
+from workers.broker.commit_log.message import (
     DELAY,
     INNER_COUNT,
     LIGHT_OFFSETS,
@@ -52,10 +50,12 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
+from workers.broker.errors import Refusal
+from workers.broker.group.required_role import RequiredRole
 from workers.broker.replication.acknowledgement import Outcome
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
+from workers.broker.tables.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not know that they may limit their retries.

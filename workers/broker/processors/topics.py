@@ -35,12 +35,12 @@ from backend.rules.attributes import (
     parse_changes,
 )
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.fence_target import FenceTarget
-from workers.broker.required_role import RequiredRole
-from workers.broker.safe_answers import kept, published
-from workers.broker.serving import serves
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+from workers.broker.requests.safe_answers import kept, published
+from workers.broker.requests.serving import serves
 
 
 def _target(broker: Broker, command: Command) -> FenceTarget:

@@ -9,12 +9,12 @@ from backend.remoting.headers import BrokerStatsHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.meters import taken_in
-from workers.broker.required_role import RequiredRole
-from workers.broker.serving import serves
-from workers.broker.tally import DAY, HOUR, MINUTE, Span
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.metrics.meters import taken_in
+from workers.broker.metrics.tally import DAY, HOUR, MINUTE, Span
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
 
 
 @serves(RequestCode.VIEW_BROKER_STATS_DATA, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -24,12 +24,12 @@ def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     now_ms = broker.elapsed_ms()
     if not broker.meters.traffic.is_fresh(now_ms):
         take_counters(broker, now_ms)
-    told = BrokerStatsData(
+    reported = BrokerStatsData(
         minute=_item(broker, header, MINUTE, now_ms),
         hour=_item(broker, header, HOUR, now_ms),
         day=_item(broker, header, DAY, now_ms),
     )
-    return answer(command, body=java_json.encode(told))
+    return answer(command, body=java_json.encode(reported))
 
 
 def take_counters(broker: Broker, now_ms: int) -> int:

@@ -10,10 +10,11 @@ from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.broker import Broker
-from workers.broker.late_answers import unconfirmed
-from workers.broker.registration import Registrant
+from workers.broker.commit_log.late_answers import unconfirmed
+from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome
-from workers.broker.replication.controller_client import GroupState, Sign
+from workers.broker.replication.controller_client import HeartbeatFacts, ReplicaGroupState
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.mark_keeping import MarkKeeping
 from workers.broker.replication.master_role import MasterRole
@@ -21,8 +22,7 @@ from workers.broker.replication.replica_role import ReplicaRole
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.verification import Verification
-from workers.broker.required_role import RequiredRole, check_role
-from workers.broker.write_block import WriteBlock
+from workers.broker.routing.registration import RegistrationSource
 
 TICK_S: Final = 0.05
 
@@ -38,13 +38,13 @@ class Controlled:
     def __init__(
         self,
         broker: Broker,
-        registrant: Registrant,
+        registration_source: RegistrationSource,
         verification: Verification,
         *,
         ha_socket: socket.socket,
     ) -> None:
         self._broker, self._store = broker, broker.store
-        self._registrant, self._verification = registrant, verification
+        self._registration_source, self._verification = registration_source, verification
         self._life = secrets.randbits(63) or 1
         self.own_id = 0
         self.master = MasterRole(
@@ -72,7 +72,7 @@ class Controlled:
     @property
     def ha_address(self) -> str | None:
         """Give where replicas get the log; None unless this broker is master."""
-        return None if self.master.term is None else self._registrant.ha_address
+        return None if self.master.term is None else self._registration_source.ha_address
 
     @property
     def epoch(self) -> int | None:
@@ -136,7 +136,7 @@ class Controlled:
 
     # What a member tells its controller, and does in its group.
 
-    def sign(self) -> Sign:
+    def heartbeat_facts(self) -> HeartbeatFacts:
         """Give what the controller hears of this broker.
 
         The epoch is that of the log's end, on the disk (D12). A broker that was just elected has no
@@ -150,7 +150,7 @@ class Controlled:
         confirmed, confirmed_epoch = self.marks.confirmed_end()
         if refused_cut is not None:
             confirmed, confirmed_epoch = mark.position, mark.epoch
-        return Sign(
+        return HeartbeatFacts(
             epoch=epoch,
             max_position=end,
             confirmed_position=confirmed,
@@ -216,7 +216,7 @@ class Controlled:
         self.master.handover.end()
         self.master.end()
 
-    async def become_master(self, state: GroupState) -> None:
+    async def become_master(self, state: ReplicaGroupState) -> None:
         """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
         if self.master.is_over:
             return
@@ -230,7 +230,7 @@ class Controlled:
             self.replica.passing.lead()
             await self.master.let_clients_come()
 
-    async def become_replica(self, state: GroupState) -> None:
+    async def become_replica(self, state: ReplicaGroupState) -> None:
         """Follow a master."""
         if self.master.is_leaving:
             return
@@ -255,7 +255,7 @@ class Controlled:
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Let name servers know, under the id that the role gives."""
         self._broker.topics.begin_epoch(epoch)
-        self._registrant.become(broker_id)
+        self._registration_source.become(broker_id)
         if self._broker.name_servers is not None and not self.master.is_leaving:
             self._broker.name_servers.release()
             self._broker.name_servers.poke()

@@ -73,7 +73,7 @@ class ControllerRefused(Exception):  # noqa: N818 - named for what it says, as a
 
 
 @dataclass(frozen=True, slots=True)
-class GroupState:
+class ReplicaGroupState:
     """What a controller says of a group: its master, since which epoch, and the set."""
 
     master_id: int | None
@@ -90,7 +90,7 @@ class GroupState:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class HeartbeatFacts:
     """What a broker tells of itself with a heartbeat."""
 
     epoch: int
@@ -110,7 +110,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RegistrationFacts:
     """What a broker tells of itself when it registers, in case its group was lost (D6)."""
 
     epoch: int
@@ -131,7 +131,7 @@ class ControllerClient:
         own_address: str,
         timeout_ms: int,
         priority: int,
-        on_notice: Callable[[GroupState], None],
+        on_notice: Callable[[ReplicaGroupState], None],
     ) -> None:
         self._addresses = addresses
         self._own_address = own_address
@@ -180,7 +180,7 @@ class ControllerClient:
                 raise IdTaken from error
             raise ConnectionError(str(error)) from error
 
-    async def register(self, identity: Identity, standing: Standing) -> GroupState:
+    async def register(self, identity: Identity, facts: RegistrationFacts) -> ReplicaGroupState:
         """Say where this broker is reached, and learn of a living master (1003).
 
         Raises:
@@ -193,14 +193,14 @@ class ControllerClient:
             broker_id=identity.broker_id,
             broker_address=self._own_address,
             register_check_code=identity.register_code,
-            epoch=standing.epoch,
-            max_offset=standing.max_position,
-            known_master_id=standing.master_id,
-            is_verified=standing.is_verified,
+            epoch=facts.epoch,
+            max_offset=facts.max_position,
+            known_master_id=facts.master_id,
+            is_verified=facts.is_verified,
         )
         return _state(await self._ask(RequestCode.CONTROLLER_REGISTER_BROKER, header))
 
-    async def elect(self, identity: Identity) -> GroupState:
+    async def elect(self, identity: Identity) -> ReplicaGroupState:
         """Ask for a master; the present one may stay (1002).
 
         Raises:
@@ -217,18 +217,18 @@ class ControllerClient:
             header,
             also=ResponseCode.CONTROLLER_MASTER_STILL_EXIST,
         )
-        told = _read(MasterHeader, answer)
+        reported = _read(MasterHeader, answer)
         members = _decode(ElectedBody, answer.body).members
-        return GroupState(
-            told.master_broker_id,
-            told.master_address,
-            told.master_epoch or 0,
-            SyncStateSet(frozenset(members), told.sync_state_set_epoch or 0),
-            lease_policy=_policy_of(told),
-            loss_epoch=told.loss_epoch or 0,
+        return ReplicaGroupState(
+            reported.master_broker_id,
+            reported.master_address,
+            reported.master_epoch or 0,
+            SyncStateSet(frozenset(members), reported.sync_state_set_epoch or 0),
+            lease_policy=_policy_of(reported),
+            loss_epoch=reported.loss_epoch or 0,
         )
 
-    async def replica_info(self, identity: Identity) -> GroupState:
+    async def replica_info(self, identity: Identity) -> ReplicaGroupState:
         """Learn who is recorded as master, alive or not, and the set (1004).
 
         Raises:
@@ -267,39 +267,41 @@ class ControllerClient:
         )
         return _set_of(answer.body)
 
-    async def heartbeat(self, identity: Identity, sign: Sign) -> int:
+    async def heartbeat(self, identity: Identity, heartbeat_facts: HeartbeatFacts) -> int:
         """Show life, and ask for a lease; give how many milliseconds it lasts from now on back.
 
         Raises:
             OSError: no answer.
         """
-        return await self._beat(identity, sign, self._timeout_ms)
+        return await self._beat(identity, heartbeat_facts, self._timeout_ms)
 
-    async def say_goodbye(self, identity: Identity, sign: Sign) -> None:
+    async def say_goodbye(self, identity: Identity, heartbeat_facts: HeartbeatFacts) -> None:
         """Give the lease back and have another master elected now (R10c).
 
         Raises:
             OSError: no answer.
         """
-        await self._beat(identity, sign, 0)
+        await self._beat(identity, heartbeat_facts, 0)
 
-    async def _beat(self, identity: Identity, sign: Sign, timeout_ms: int) -> int:
+    async def _beat(
+        self, identity: Identity, heartbeat_facts: HeartbeatFacts, timeout_ms: int
+    ) -> int:
         header = BrokerHeartbeatHeader(
             cluster_name=identity.cluster_name,
             broker_address=self._own_address,
             broker_name=identity.broker_name,
             broker_id=identity.broker_id,
-            epoch=sign.epoch,
-            max_offset=sign.max_position,
-            confirm_offset=sign.confirmed_position,
+            epoch=heartbeat_facts.epoch,
+            max_offset=heartbeat_facts.max_position,
+            confirm_offset=heartbeat_facts.confirmed_position,
             heartbeat_timeout_ms=timeout_ms,
             election_priority=self._priority,
-            is_verified=sign.is_verified,
-            is_cordoned=sign.is_cordoned or None,
-            is_learner=sign.is_learner or None,
-            process_life=sign.life,
-            confirm_epoch=sign.confirmed_epoch,
-            refused_cut=sign.refused_cut,
+            is_verified=heartbeat_facts.is_verified,
+            is_cordoned=heartbeat_facts.is_cordoned or None,
+            is_learner=heartbeat_facts.is_learner or None,
+            process_life=heartbeat_facts.life,
+            confirm_epoch=heartbeat_facts.confirmed_epoch,
+            refused_cut=heartbeat_facts.refused_cut,
         )
         answer = await self._ask(
             RequestCode.BROKER_HEARTBEAT, header, timeout_s=self._beat_timeout_s
@@ -367,16 +369,16 @@ class ControllerClient:
         try:
             async with asyncio.timeout(self._beat_timeout_s):
                 answer = await requester.call(RequestCode.CONTROLLER_GET_METADATA_INFO, ext={})
-            told = _read(ControllerMetadataAnswer, answer)
+            header = _read(ControllerMetadataAnswer, answer)
         except BaseException:
             requester.close()
             raise
-        if told.is_leader:
+        if header.is_leader:
             return requester
         requester.close()
-        if not told.controller_leader_address:
+        if not header.controller_leader_address:
             raise ConnectionError("the controllers have no leader now")
-        return await self._open(split_address(told.controller_leader_address))
+        return await self._open(split_address(header.controller_leader_address))
 
     async def _open(self, address: Address) -> Requester:
         # The heartbeat finds out that a connection is gone, and opens another.
@@ -391,27 +393,27 @@ class ControllerClient:
             log.warning("role_notice_unreadable", reason=str(error))
 
 
-def _state(answer: Command) -> GroupState:
-    told = _read(MasterHeader, answer)
-    return GroupState(
-        told.master_broker_id,
-        told.master_address,
-        told.master_epoch or 0,
+def _state(answer: Command) -> ReplicaGroupState:
+    header = _read(MasterHeader, answer)
+    return ReplicaGroupState(
+        header.master_broker_id,
+        header.master_address,
+        header.master_epoch or 0,
         _set_of(answer.body) if answer.body else None,
-        told.lease_ms or 0,
-        lease_policy=_policy_of(told),
-        loss_epoch=told.loss_epoch or 0,
+        header.lease_ms or 0,
+        lease_policy=_policy_of(header),
+        loss_epoch=header.loss_epoch or 0,
     )
 
 
-def _policy_of(told: MasterHeader) -> LeasePolicy:
-    is_strict = told.lease_policy == LeasePolicy.STRICT
+def _policy_of(header: MasterHeader) -> LeasePolicy:
+    is_strict = header.lease_policy == LeasePolicy.STRICT
     return LeasePolicy.STRICT if is_strict else LeasePolicy.QUORUM
 
 
 def _set_of(body: bytes) -> SyncStateSet:
-    told = _decode(SyncStateSetBody, body)
-    return SyncStateSet(frozenset(told.members), told.epoch)
+    answer = _decode(SyncStateSetBody, body)
+    return SyncStateSet(frozenset(answer.members), answer.epoch)
 
 
 def _read(kind: type[HeaderT], answer: Command) -> HeaderT:

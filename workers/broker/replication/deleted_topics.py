@@ -44,7 +44,7 @@ class DeletedTopics:
         self._positions: dict[str, int] = {}
         self._pending: set[str] = set()
         self._former: set[str] = set()
-        self._untold: set[str] = set()
+        self._unsent: set[str] = set()
         self._is_refused = False
 
     @property
@@ -66,7 +66,7 @@ class DeletedTopics:
     @property
     def has_changes(self) -> bool:
         """Tell whether a topic has begun anew that no record tells of yet."""
-        return bool(self._untold)
+        return bool(self._unsent)
 
     def begin_anew(self, name: str) -> None:
         """Have a topic begin empty that is about to be made."""
@@ -74,21 +74,21 @@ class DeletedTopics:
             self._former.discard(name)
             self._positions[name] = self._store.max_position
             self._pending.add(name)
-            self._untold.add(name)
+            self._unsent.add(name)
             self._remove(name)
 
-    def take_untold(self) -> dict[str, int]:
+    def take_unsent(self) -> dict[str, int]:
         """Give where topics began anew since the last call, for records about to be appended."""
-        told = {name: self._positions[name] for name in self._untold}
-        self._untold.clear()
-        return told
+        positions = {name: self._positions[name] for name in self._unsent}
+        self._unsent.clear()
+        return positions
 
     def add(self, names: Iterable[str]) -> dict[str, int]:
         """Note that a master deletes topics with the record it is about to append."""
-        told = dict.fromkeys(names, self._store.max_position)
-        self._positions |= told
-        self._pending |= told.keys()
-        return told
+        positions = dict.fromkeys(names, self._store.max_position)
+        self._positions |= positions
+        self._pending |= positions.keys()
+        return positions
 
     def tell_all(self) -> dict[str, int]:
         """Give all of them for a snapshot that is about to be appended.
@@ -100,10 +100,10 @@ class DeletedTopics:
         self._positions = {name: at for name, at in self._positions.items() if at >= low}
         return dict(self._positions)
 
-    def apply(self, told: Mapping[str, int]) -> None:
+    def apply(self, positions: Mapping[str, int]) -> None:
         """Take over what a master has deleted."""
-        self._positions |= told
-        self._pending |= told.keys()
+        self._positions |= positions
+        self._pending |= positions.keys()
 
     def revive(self, names: Iterable[str]) -> None:
         """Hear that topics are there which were deleted before: that was confirmed by then."""
@@ -111,18 +111,18 @@ class DeletedTopics:
             if name in self._pending:
                 self._remove(name)
 
-    def replace(self, told: Mapping[str, int], *, living: Container[str]) -> None:
+    def replace(self, positions: Mapping[str, int], *, living: Container[str]) -> None:
         """Take over all deletions that a master knows of, and which topics there are now."""
-        news = {name for name, at in told.items() if self._positions.get(name) != at}
-        self._pending = {name for name in self._pending | news if name in told}
-        self._positions = dict(told)
+        news = {name for name, at in positions.items() if self._positions.get(name) != at}
+        self._pending = {name for name in self._pending | news if name in positions}
+        self._positions = dict(positions)
         self.revive([name for name in self._pending if name in living])
 
     def forget(self) -> None:
         """Know nothing before the next snapshot; nothing unconfirmed was done."""
         self._positions.clear()
         self._pending.clear()
-        self._untold.clear()
+        self._unsent.clear()
 
     def remove_confirmed(self, confirmed: int | None = None) -> None:
         """Remove the queues of topics whose deletion is confirmed, or lies before a position."""

@@ -18,12 +18,12 @@ from backend.remoting.address import split_address
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
-from workers.broker.finishing import finish
-from workers.broker.flusher import Flusher
+from workers.broker.commit_log.flusher import Flusher
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
-from workers.broker.settings import BrokerSettings
+from workers.broker.requests.finishing import finish
 
 RETRY_FIRST_S: Final = 0.05
 RETRY_MAX_S: Final = 1.0

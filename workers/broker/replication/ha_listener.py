@@ -14,8 +14,8 @@ import structlog
 from regent_engine import MasterLink, ProtocolError, Store, StoreError
 
 from backend.remoting.bodies.controller import HaConnectionBody
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.transfer_rate import TransferRate
-from workers.broker.settings import BrokerSettings
 
 CONNECTION_COUNT_MAX: Final = 256
 

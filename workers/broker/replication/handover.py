@@ -10,10 +10,10 @@ from typing import Final
 
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.errors import Refusal
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.term import Term
-from workers.broker.write_block import WriteBlock
 
 LEAVE_S_MAX: Final = 2.0
 HAND_OVER_S_MAX: Final = 0.25

@@ -1,7 +1,7 @@
 """Know how long this broker may act as master without hearing from its controller (D9, I2)."""
 
 
-class Lease:
+class EpochLease:
     """The lease of one epoch; it counts from when it was asked for."""
 
     def __init__(self) -> None:

@@ -13,8 +13,8 @@ from typing import Final
 from regent_engine import ReplicaLink
 
 from backend.remoting.bodies.controller import HaClientBody
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.transfer_rate import TransferRate
-from workers.broker.settings import BrokerSettings
 
 TICK_S: Final = 0.5
 

@@ -21,9 +21,9 @@ async def ask_master(address: str) -> HaInfoAnswer:
     finally:
         requester.close()
     try:
-        told = decode_header(HaInfoAnswer, answer.ext)
+        header = decode_header(HaInfoAnswer, answer.ext)
     except InvalidHeader as error:
         raise ConnectionError(f"the master's answer cannot be read: {error}") from error
-    if not told.master_ha_address:
+    if not header.master_ha_address:
         raise ConnectionError(f"{address} does not serve as master yet")
-    return told
+    return header

@@ -14,18 +14,18 @@ from typing import Final
 
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.elapsed import elapsed_s
+from workers.broker.commit_log.elapsed import elapsed_s
+from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.errors import Refusal
-from workers.broker.gate import WAIT_S_MAX
 from workers.broker.replication.acknowledgement import Outcome, Release
-from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.handover import Handover
-from workers.broker.replication.lease import Lease
+from workers.broker.replication.lease import EpochLease
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
-from workers.broker.write_block import WriteBlock
+from workers.broker.requests.gate import WAIT_S_MAX
 
 MASTER_ID: Final = 0
 
@@ -47,7 +47,7 @@ class MasterRole:
         self.listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self.listener.needed_from)
         self.handover = Handover(broker, broker.journal)
-        self._own_id, self._lease = 0, Lease()
+        self._own_id, self._lease = 0, EpochLease()
         self._authority: Authority | None = None
         self.led_epoch: int | None = None
         """The epoch that this broker was elected for, from then on; None unless it is master."""
@@ -73,7 +73,7 @@ class MasterRole:
         """Hear that this broker is elected, before it is no replica any more."""
         self.led_epoch = epoch
 
-    async def begin(self, state: GroupState) -> bool:
+    async def begin(self, state: ReplicaGroupState) -> bool:
         """Have the log begin the epoch, and take messages; False if the epoch is over by then."""
         if self.led_epoch is None or self._has_resigned:
             return False  # Another was elected meanwhile, or is about to be.
@@ -228,7 +228,7 @@ class MasterRole:
         assert self._authority is not None, "terms come after the id"
         await self._authority.learn_set()
 
-    def _term_of(self, state: GroupState, former_end: int) -> Term:
+    def _term_of(self, state: ReplicaGroupState, former_end: int) -> Term:
         return Term(
             self,
             self._settings,

@@ -14,19 +14,19 @@ from typing import Any, Final
 import structlog
 
 from backend.remoting.response_code import ResponseCode
-from workers.broker.elapsed import elapsed_s
+from workers.broker.commit_log.elapsed import elapsed_s
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.controlled import Controlled
 from workers.broker.replication.controller_client import (
     ControllerClient,
     ControllerRefused,
-    GroupState,
-    Standing,
+    RegistrationFacts,
+    ReplicaGroupState,
 )
 from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
 from workers.broker.replication.mending import mend
 from workers.broker.replication.roles import Role, RoleKeeper, Verdict
 from workers.broker.replication.sync_state import SyncStateSet
-from workers.broker.settings import BrokerSettings
 
 JOIN_RETRY_S: Final = 0.5
 BEAT_RETRY_S: Final = 0.2
@@ -155,9 +155,9 @@ class GroupMember:
             return True
         if verdict is Verdict.NEEDS_ELECTION and state.master_id == identity.broker_id:
             # An epoch of before the restart, which must not go on; nothing is served in it.
-            await self._controller.say_goodbye(identity, self._membership.sign())
+            await self._controller.say_goodbye(identity, self._membership.heartbeat_facts())
             await asyncio.sleep(GOODBYE_PAUSE_S)
-        await self._controller.heartbeat(identity, self._membership.sign())
+        await self._controller.heartbeat(identity, self._membership.heartbeat_facts())
         if self._membership.master.is_leaving:
             return False
         state = await self._controller.elect(identity)
@@ -167,29 +167,29 @@ class GroupMember:
             f"the controller is in epoch {state.epoch}, and this log in {keeper.epoch} already"
         )
 
-    async def _register(self, identity: Identity, keeper: RoleKeeper) -> GroupState:
-        sign = self._membership.sign()
-        standing = Standing(
+    async def _register(self, identity: Identity, keeper: RoleKeeper) -> ReplicaGroupState:
+        heartbeat_facts = self._membership.heartbeat_facts()
+        facts = RegistrationFacts(
             epoch=max(keeper.epoch, 0),
-            max_position=sign.max_position,
+            max_position=heartbeat_facts.max_position,
             master_id=keeper.known_master_id,
-            is_verified=sign.is_verified,
+            is_verified=heartbeat_facts.is_verified,
         )
-        return await self._controller.register(identity, standing)
+        return await self._controller.register(identity, facts)
 
     async def _beat(self, identity: Identity) -> None:
         reported = ""
         while True:
             pause_s = self._settings.heartbeat_interval_ms / 1000
             self._beat_wanted.clear()
-            asked_at_s, sign = elapsed_s(), self._membership.sign()
+            asked_at_s, heartbeat_facts = elapsed_s(), self._membership.heartbeat_facts()
             try:
                 if self._is_gone:
                     return
                 if self._membership.is_broken:
                     await self._say_goodbye(identity)
                     return
-                beat = self._controller.heartbeat(identity, sign)
+                beat = self._controller.heartbeat(identity, heartbeat_facts)
                 lease_ms = await _unless(self._beat_wanted, beat)
                 if lease_ms is None:
                     # What it asked for is out of date.
@@ -201,7 +201,7 @@ class GroupMember:
                 reported = ""
                 self._answered_beat_at_s = asked_at_s
                 if not self._membership.master.take_lease(
-                    sign.epoch, asked_at_s=asked_at_s, lease_ms=lease_ms
+                    heartbeat_facts.epoch, asked_at_s=asked_at_s, lease_ms=lease_ms
                 ):
                     self._needs_election = True
                     self._poll_wanted.set()
@@ -210,7 +210,7 @@ class GroupMember:
     async def _say_goodbye(self, identity: Identity) -> None:
         """Give the lease back: nothing is acknowledged any more when the controller hears of it."""
         self._membership.master.resign()
-        await self._controller.say_goodbye(identity, self._membership.sign())
+        await self._controller.say_goodbye(identity, self._membership.heartbeat_facts())
 
     async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
@@ -243,7 +243,7 @@ class GroupMember:
         except (OSError, ControllerRefused) as error:
             log.debug("adoption_awaited", reason=str(error))
 
-    def _on_notice(self, state: GroupState) -> None:
+    def _on_notice(self, state: ReplicaGroupState) -> None:
         state = replace(state, lease_from_s=self._answered_beat_at_s)
         if self._keeper is not None and self._keeper.tell(state) is Verdict.NEEDS_ELECTION:
             self._poll_wanted.set()

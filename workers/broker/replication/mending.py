@@ -13,7 +13,7 @@ import structlog
 from regent_engine import ProtocolError, StoreError
 
 from backend.remoting.errors import RemotingError
-from workers.broker.replication.controller_client import ControllerRefused, GroupState
+from workers.broker.replication.controller_client import ControllerRefused, ReplicaGroupState
 from workers.broker.replication.follower import Obstacle
 
 RETRY_S: Final = 1.0
@@ -33,8 +33,8 @@ log = structlog.get_logger()
 async def mend(
     own_id: int,
     *,
-    ask_group: Callable[[], Awaitable[GroupState]],
-    mend_from: Callable[[GroupState], Awaitable[None]],
+    ask_group: Callable[[], Awaitable[ReplicaGroupState]],
+    mend_from: Callable[[ReplicaGroupState], Awaitable[None]],
     tell: Callable[[str], None],
 ) -> None:
     """Try until the log is whole, and tell why it is not yet, each reason once.

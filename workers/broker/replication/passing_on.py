@@ -21,8 +21,8 @@ from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
 from workers.broker.errors import Refusal
-from workers.broker.gate import WAIT_S_MAX
-from workers.broker.meters import Meters
+from workers.broker.metrics.meters import Meters
+from workers.broker.requests.gate import WAIT_S_MAX
 
 PASSED_ON_FIELD: Final = "regentPassedOn"
 """Marks a request that was passed on: who gets it serves it as master, or tells that it is none and
@@ -157,14 +157,14 @@ class PassingOn:
         self._report(address, reason)
         if is_in_doubt:
             self._meters.passed_on_unanswered_count += 1
-            told = (
+            answer = (
                 f"the master {address} gave no answer, and the request may be lost:"
                 f" send it again ({reason})"
             )
         else:
             self._meters.not_passed_on_count += 1
-            told = f"the master {address} cannot be asked: ask for the route again ({reason})"
-        return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, told)
+            answer = f"the master {address} cannot be asked: ask for the route again ({reason})"
+        return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, answer)
 
     def _report(self, address: str, reason: str) -> None:
         """Log that requests reach a master, or why not, when that has changed."""

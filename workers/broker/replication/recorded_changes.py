@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from backend.remoting.response_code import ResponseCode
+from workers.broker.commit_log.flusher import Flusher
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Unconfirmed
-from workers.broker.flusher import Flusher
 from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.replication.deleted_topics import DeletedTopics
 from workers.broker.replication.state_journal import StateJournal
-from workers.broker.settings import BrokerSettings
 
 _UNCONFIRMED: Final = {
     Outcome.LATE: (

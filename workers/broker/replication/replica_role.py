@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from workers.broker.broker import Broker
-from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.passing_on import PassingOn
@@ -56,7 +56,7 @@ class ReplicaRole:
         """Remember why a damaged log is not whole again yet."""
         self._obstacle = reason
 
-    async def begin(self, own_id: int, master: GroupState) -> None:
+    async def begin(self, own_id: int, master: ReplicaGroupState) -> None:
         """Follow a master, and none before."""
         assert master.master_address is not None, "a master that is followed has an address"
         await self.stop()
@@ -71,7 +71,7 @@ class ReplicaRole:
             asyncio.create_task(self._handover.let_clients_go(), name="let-clients-go"),
         ]
 
-    async def mend(self, own_id: int, master: GroupState) -> None:
+    async def mend(self, own_id: int, master: ReplicaGroupState) -> None:
         """Have a damaged log ready to follow a master, or raise why it is not (ADR 17).
 
         Raises:
@@ -96,7 +96,7 @@ class ReplicaRole:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _follower_of(self, own_id: int, master: GroupState) -> Follower:
+    def _follower_of(self, own_id: int, master: ReplicaGroupState) -> Follower:
         assert master.master_address is not None, "a replica needs its master's address"
         return Follower(
             self._broker.store,

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import structlog
 from regent_engine import StoreError
 
-from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.sync_state import SyncStateSet
 
 RETRY_S: Final = 0.5
@@ -48,10 +48,10 @@ class Actor(Protocol):
     def suspend(self) -> None:
         """Stop acknowledging and taking messages at once."""
 
-    async def become_master(self, state: GroupState) -> None:
+    async def become_master(self, state: ReplicaGroupState) -> None:
         """Serve as master of a new epoch; raises OSError or StoreError to be called again."""
 
-    async def become_replica(self, state: GroupState) -> None:
+    async def become_replica(self, state: ReplicaGroupState) -> None:
         """Follow a master; raises OSError or StoreError to be called again."""
 
     def install(self, committed: SyncStateSet) -> None:
@@ -82,8 +82,8 @@ class RoleKeeper:
         """Begin fenced; `known_epoch` is the newest epoch of the log, served by whomever."""
         self._own_id, self._actor = own_id, actor
         self._retry_s = retry_s
-        self._target: GroupState | None = None
-        self._told = asyncio.Event()
+        self._target: ReplicaGroupState | None = None
+        self._has_news = asyncio.Event()
         self.role = Role.NONE
         self.epoch = known_epoch
         self._master_id = NO_MASTER
@@ -93,7 +93,7 @@ class RoleKeeper:
         """Give whom this broker serves under, which may be itself; 0 while it is fenced."""
         return NO_MASTER if self.role is Role.NONE else self._master_id
 
-    def tell(self, state: GroupState) -> Verdict:
+    def tell(self, state: ReplicaGroupState) -> Verdict:
         """Take what the controller says."""
         newest = self.epoch if self._target is None else self._target.epoch
         if state.epoch < newest:
@@ -112,19 +112,19 @@ class RoleKeeper:
         self._target = state
         self.role = Role.NONE
         self._actor.suspend()
-        self._told.set()
+        self._has_news.set()
         return Verdict.TAKEN
 
     async def run(self) -> None:
         """Change roles until cancelled."""
         while True:
-            await self._told.wait()
-            self._told.clear()
+            await self._has_news.wait()
+            self._has_news.clear()
             while (target := self._target) is not None:
                 if not await self._try(target):
                     await self._pause()
 
-    async def _try(self, target: GroupState) -> bool:
+    async def _try(self, target: ReplicaGroupState) -> bool:
         is_own = target.master_id == self._own_id
         try:
             if is_own:
@@ -148,9 +148,9 @@ class RoleKeeper:
         return True
 
     async def _pause(self) -> None:
-        self._told.clear()
+        self._has_news.clear()
         try:
             async with asyncio.timeout(self._retry_s):
-                await self._told.wait()
+                await self._has_news.wait()
         except TimeoutError:
             pass

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from backend.remoting.sifting import LeftOut
-from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
-from workers.broker.delay_delivery import DelayDelivery
-from workers.broker.fences import Fences
-from workers.broker.logged_table import LoggedTable
+from workers.broker.commit_log.delay_delivery import DelayDelivery
 from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
 from workers.broker.replication.state_record import StateContent, StateRecord, merged
-from workers.broker.state import BrokerState
-from workers.broker.subscription_groups import SubscriptionGroups
-from workers.broker.topics import TopicTable
+from workers.broker.requests.fences import Fences
+from workers.broker.tables.consumer_offsets import ConsumerOffsets, OffsetChanges
+from workers.broker.tables.logged_table import LoggedTable
+from workers.broker.tables.state import BrokerState
+from workers.broker.tables.subscription_groups import SubscriptionGroups
+from workers.broker.tables.topics import TopicTable
 
 LeftOutItems = list[tuple[LoggedTable[Any], tuple[LeftOut, ...]]]
 
@@ -80,7 +80,7 @@ class SharedState:
             delays=self.delays.take_changes(),
             topics=topics,
             groups=self.groups.take_changes(),
-            deletions=self.deletions.take_untold()
+            deletions=self.deletions.take_unsent()
             | self.deletions.add(name for name, one in topics.items() if one is None),
             fences=fences,
             changes=changes,

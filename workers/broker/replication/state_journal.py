@@ -20,6 +20,7 @@ import structlog
 from regent_engine import Store, StoreError, decode_records
 
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_record import (
     SIZE_MAX,
@@ -30,7 +31,6 @@ from workers.broker.replication.state_record import (
     decode_state,
     snapshot_records,
 )
-from workers.broker.settings import BrokerSettings
 
 QUEUE_ID: Final = 0
 SILENCE_BYTES_MAX: Final = 4 << 20

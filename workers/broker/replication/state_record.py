@@ -13,7 +13,7 @@ import msgspec
 from regent_engine import encode_properties, tag_hash
 
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
-from workers.broker.fences import Change
+from workers.broker.requests.fences import Change
 
 VERSION: Final = 1
 SNAPSHOT_TAG: Final = "snapshot"
@@ -149,8 +149,8 @@ def merged(parts: list[StateRecord]) -> StateRecord:
             table = whole.setdefault(name, {})
             for key, value in (getattr(part, name) or {}).items():
                 _add(table, key, value)
-    told = whole if parts[0].topics is not None else whole | {"topics": None}
-    return StateRecord(parts[0].epoch, 0, 1, delays=parts[0].delays, **told)
+    record = whole if parts[0].topics is not None else whole | {"topics": None}
+    return StateRecord(parts[0].epoch, 0, 1, delays=parts[0].delays, **record)
 
 
 _DIVIDED: Final = ("groups", "forbidden", "deletions", "fences", "changes", "offsets")

@@ -23,10 +23,10 @@ from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut
 from backend.requester import Requester, connect
 from workers.broker.broker import Broker
-from workers.broker.consumer_offsets import decode_offset_file
-from workers.broker.delay_delivery import decode_delay_file
+from workers.broker.commit_log.delay_delivery import decode_delay_file
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.state_journal import StateJournal
+from workers.broker.tables.consumer_offsets import decode_offset_file
 
 COPY_INTERVAL_S: Final = 1.0
 

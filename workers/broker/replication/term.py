@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.acknowledgement import (
     Acknowledgements,
     LeasePolicy,
@@ -19,9 +20,8 @@ from workers.broker.replication.acknowledgement import (
     Release,
 )
 from workers.broker.replication.controller_client import ControllerRefused
-from workers.broker.replication.lease import Lease
+from workers.broker.replication.lease import EpochLease
 from workers.broker.replication.sync_state import SyncState, SyncStateSet
-from workers.broker.settings import BrokerSettings
 
 CHECK_S: Final = 0.1
 RETRY_S: Final = 0.5
@@ -76,7 +76,7 @@ class Term:
         initial_set: SyncStateSet,
         former_end: int,
         shown_position: int,
-        lease: Lease,
+        lease: EpochLease,
         lease_policy: LeasePolicy,
         now_s: Callable[[], float],
     ) -> None:

@@ -13,9 +13,9 @@ from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
 from backend.db.operation_tables import operations
 from backend.nameserver.server import NameServer
+from backend.operations.engine.engine import run_operation
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
-from backend.services.operations.engine import run_operation
 from tests.integration.api.ordering import OPS, V1
 from tests.integration.broker.agent import Agent
 from tests.integration.broker.client import Client

@@ -9,8 +9,8 @@ from backend.brokers.requests.offsets import GetProgress
 from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
-from backend.services.contradictions import find_and_keep
-from backend.services.findings import scan_findings
+from backend.services.consumer_group.contradictions import find_and_keep
+from backend.services.upkeep.findings import scan_findings
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.statements import own_statements
 from tests.integration.broker.client import messages, subscription

@@ -312,7 +312,7 @@ async def test_a_body_that_can_not_be_entered_is_not_shown(broker, client, sent,
     async def fail(*_arguments, **_named):
         raise TimeoutError
 
-    monkeypatch.setattr("backend.services.message_bodies.audit.append", fail)
+    monkeypatch.setattr("backend.services.message.message_bodies.audit.append", fail)
     answer = await client.get(f"/api/v1{MESSAGES}/{message_id}/body")
 
     assert answer.status_code == 503

@@ -9,14 +9,14 @@ from regent_engine import Store, decode_records, encode_properties
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.headers import FenceHeader
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
-from workers.broker.delay_delivery import DelayDelivery
-from workers.broker.delayed_message import deliver_delayed, read_delayed
+from workers.broker.commit_log.delay_delivery import DelayDelivery
+from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.state_record import decode_state
-from workers.broker.settings import parse_settings
-from workers.broker.state import BrokerState
-from workers.broker.topics import topic_of
+from workers.broker.tables.state import BrokerState
+from workers.broker.tables.topics import topic_of
 
 LEVELS_MS = (1000, 5000)
 SEGMENT_SIZE = 64 << 10

@@ -87,13 +87,13 @@ def test_as_many_as_an_operator_finds_enough_are_enough_under_a_strict_lease(): 
 
 
 def test_fewer_than_all_are_not_enough_without_a_lease_or_where_one_may_replace_the_master_d9():
-    without_lease, told_nobody = waiting(LeasePolicy.STRICT, sufficient_count=1)
+    without_lease, informed_nobody = waiting(LeasePolicy.STRICT, sufficient_count=1)
     quorum, told_by_all = waiting(LeasePolicy.QUORUM, sufficient_count=1)
 
     without_lease.advance(three_of_whom_one_lags(), has_lease=False)
     quorum.advance(three_of_whom_one_lags(), has_lease=True)
 
-    assert told_nobody == []
+    assert informed_nobody == []
     assert [position for position, _ in told_by_all] == [100]
 
 

@@ -14,12 +14,12 @@ from structlog.testing import capture_logs
 
 from backend.remoting.headers.replication import HaInfoAnswer
 from tests.waiting import PATIENCE_S
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication import follower as follower_module
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.verification import Verification
-from workers.broker.settings import parse_settings
 
 
 class Slow:

@@ -13,8 +13,8 @@ import pytest
 from regent_engine import Store
 
 from tests.waiting import PATIENCE_S
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.ha_listener import HaListener, ReplicaSession
-from workers.broker.settings import parse_settings
 
 BODY = b"." * 1000
 TRANSFER_SIZE_MAX = 8000

@@ -1,10 +1,10 @@
 """A lease counts from when it was asked for, and for one epoch only."""
 
-from workers.broker.replication.lease import Lease
+from workers.broker.replication.lease import EpochLease
 
 
 def test_a_lease_ends_as_long_after_the_request_as_it_was_granted_for():
-    lease = Lease()
+    lease = EpochLease()
 
     lease.grant(4, asked_at_s=10.0, lease_ms=3000)
 
@@ -14,7 +14,7 @@ def test_a_lease_ends_as_long_after_the_request_as_it_was_granted_for():
 
 
 def test_an_answer_that_comes_out_of_order_shortens_nothing():
-    lease = Lease()
+    lease = EpochLease()
     lease.grant(4, asked_at_s=10.0, lease_ms=3000)
 
     lease.grant(4, asked_at_s=9.0, lease_ms=3000)
@@ -23,7 +23,7 @@ def test_an_answer_that_comes_out_of_order_shortens_nothing():
 
 
 def test_a_dropped_lease_is_over():
-    lease = Lease()
+    lease = EpochLease()
     lease.grant(4, asked_at_s=10.0, lease_ms=3000)
 
     lease.drop()

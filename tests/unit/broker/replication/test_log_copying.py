@@ -8,8 +8,8 @@ import pytest
 from regent_engine import MasterLink, ProtocolError, ReplicaLink, Store, StoreError
 
 from tests.waiting import PATIENCE_S
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.log_copying import Copying
-from workers.broker.settings import parse_settings
 
 BODY = b"." * 1000
 SETTINGS = parse_settings({}).settings

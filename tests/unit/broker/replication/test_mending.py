@@ -5,12 +5,12 @@ from regent_engine import StoreError
 from structlog.testing import capture_logs
 
 from workers.broker.replication import mending
-from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.follower import Obstacle
 from workers.broker.replication.mending import mend
 
 OWN_ID = 2
-LED = GroupState(1, "master:10911", 3, None)
+LED = ReplicaGroupState(1, "master:10911", 3, None)
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +34,9 @@ def one_by_one(*outcomes):
 @pytest.mark.parametrize(
     "nobody",
     [
-        GroupState(None, None, 3, None),
-        GroupState(1, None, 3, None),
-        GroupState(OWN_ID, "own:10911", 3, None),
+        ReplicaGroupState(None, None, 3, None),
+        ReplicaGroupState(1, None, 3, None),
+        ReplicaGroupState(OWN_ID, "own:10911", 3, None),
     ],
 )
 async def test_nothing_is_mended_before_another_broker_leads(nobody):

@@ -10,7 +10,7 @@ from backend.remoting.command import answer, notice, request
 from backend.remoting.request_code import RequestCode
 from tests.waiting import PATIENCE_S
 from workers.broker.errors import Refusal
-from workers.broker.meters import Meters
+from workers.broker.metrics.meters import Meters
 from workers.broker.replication import passing_on
 from workers.broker.replication.passing_on import (
     IN_FLIGHT_COUNT_MAX,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.roles import Role, RoleKeeper, Verdict
 from workers.broker.replication.sync_state import SyncStateSet
 
@@ -45,7 +45,7 @@ class Actor:
 
 def told(master_id, epoch, *, set_epoch=1):
     address = None if master_id is None else f"10.0.0.{master_id}:10911"
-    return GroupState(master_id, address, epoch, SyncStateSet(frozenset({1, 2}), set_epoch))
+    return ReplicaGroupState(master_id, address, epoch, SyncStateSet(frozenset({1, 2}), set_epoch))
 
 
 @pytest.fixture

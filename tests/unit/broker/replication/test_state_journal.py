@@ -5,8 +5,8 @@ from regent_engine import StoreError
 
 from backend.remoting.names import STATE_TOPIC
 from tests.unit.broker.replication.journaled import offsets_of, records
-from workers.broker.consumer_offsets import ConsumerOffsetFile
 from workers.broker.replication import state_journal
+from workers.broker.tables.consumer_offsets import ConsumerOffsetFile
 
 
 def test_a_master_says_all_there_is_and_then_what_changes(build):

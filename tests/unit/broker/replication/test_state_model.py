@@ -17,7 +17,7 @@ from regent_engine import decode_records
 
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
 from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, known_of
-from workers.broker.fences import Overtaken
+from workers.broker.requests.fences import Overtaken
 
 BROKER_COUNT = 3
 TOPICS = "tu"

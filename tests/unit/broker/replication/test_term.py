@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.acknowledgement import LeasePolicy, Outcome
 from workers.broker.replication.controller_client import ControllerRefused
-from workers.broker.replication.lease import Lease
+from workers.broker.replication.lease import EpochLease
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
-from workers.broker.settings import parse_settings
 
 MASTER, SECOND, THIRD = 1, 2, 3
 EPOCH = 7
@@ -66,7 +66,7 @@ def _no_pauses(monkeypatch):
 
 
 def term_of(host, *members, lease=True, policy=LeasePolicy.QUORUM, **properties):
-    lease_held = Lease()
+    lease_held = EpochLease()
     if lease:
         lease_held.grant(EPOCH, asked_at_s=host.now_s, lease_ms=10**9)
     host.term = Term(

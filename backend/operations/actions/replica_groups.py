@@ -1,0 +1,355 @@
+"""Change a broker group under a controller: elect, prefer, forget and adopt its replicas."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
+
+from backend.domain.adoption import AdoptionOrder
+from backend.domain.election import Ballot
+from backend.domain.operation import Step, StepState, Value
+from backend.domain.operation_errors import NotUndoable
+from backend.domain.plan import PlannedStep, ReadBack
+from backend.domain.replica_group import UNKNOWN_POSITION, LeasePolicy, prefer_master
+from backend.operations.engine.kind import Consequence, OperationContext, OperationRequest, StepRun
+from backend.operations.planning import groups
+from backend.operations.planning.groups import compare
+from backend.services.controller import adoptions, elections, replica_groups
+from backend.services.controller.group_changes import GroupName, GroupView, change_group, find_group
+
+FOLLOW_PATIENCE_S: Final = 15.0
+MASTER_PATIENCE_S: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupAction:
+    """Change a broker group, and journal who is master, in which epoch, with which replicas."""
+
+    cluster_name: str
+    broker_group_name: str
+
+    @property
+    def group_name(self) -> GroupName:
+        """Name the broker group."""
+        return groups.checked(self.cluster_name, self.broker_group_name)
+
+    async def read(self, context: OperationContext) -> Value:
+        """Read the broker group."""
+        return await groups.read_value(self.group_name, context)
+
+    def _request(self, kind: str, **parameters: Any) -> OperationRequest:
+        named = {"cluster_name": self.cluster_name, "group_name": self.broker_group_name}
+        return OperationRequest(kind, {**named, **parameters})
+
+
+@dataclass(frozen=True, slots=True)
+class Elect(_GroupAction):
+    """Elect a master, by what the plan was judged by; without a broker the rules choose.
+
+    `leaves` is the address of a master that is to be another afterwards, whoever that is then.
+    """
+
+    tag: ClassVar[str] = "elect"
+
+    broker_id: int | None
+    is_graceful: bool
+    accepts_loss: bool
+    allows_unclean: bool
+    expected_epoch: int
+    winner_id: int | None = None
+    leaves: str | None = None
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say who is elected, and whether the current master is asked before."""
+        # A plan that no broker would win is blocked; its steps say what was asked for.
+        elected_id = self.broker_id if self.winner_id is None else self.winner_id
+        winner = "a master" if elected_id is None else f"broker {elected_id}"
+        is_asked = self.is_graceful and self.broker_id is not None
+        asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
+        return PlannedStep("elect", f"{asked} {winner}")
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value:
+        """Elect, unless an earlier attempt has."""
+        made = await groups.find_effect(run, self.group_name, context)
+        if made is not None:
+            return made
+        ballot = Ballot(
+            self.broker_id,
+            is_designated=self.broker_id is not None,
+            accepts_loss=self.accepts_loss,
+        )
+        command = elections.ElectionRequest(
+            self.group_name,
+            ballot,
+            run.cause,
+            expected_epoch=self.expected_epoch,
+            is_graceful=self.is_graceful,
+        )
+        # This process may have been told otherwise than the one that planned.
+        controller = replace(context.controller, allows_unclean=self.allows_unclean)
+        view = await elections.elect(command, controller, guard=run.guard)
+        return groups.value_of(view.group)
+
+    async def verify(self, step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back who is master, in which epoch, and who follows."""
+        view = await find_group(self.group_name, context.controller)
+        if self.leaves is not None:
+            master = None if view is None else view.group.master
+            master_text = "none" if master is None else "another"
+            is_same = master is not None and master.address == self.leaves
+            return [compare("master", "another", "it" if is_same else master_text)]
+        if view is None:
+            return [compare("group", self.broker_group_name, "gone")]
+        made, group = step.after or {}, view.group
+        return [
+            compare("master", made.get("master_id"), group.master_id or "none"),
+            compare("master epoch", made.get("master_epoch"), group.master_epoch),
+            *(
+                compare(f"epoch of broker {broker_id}", group.master_epoch, epoch)
+                for broker_id, epoch in _reported_epochs(view).items()
+            ),
+        ]
+
+    def undo(self, step: Step) -> OperationRequest:
+        """Elect who was master before.
+
+        Raises:
+            NotUndoable: nobody was, or nobody else is now.
+        """
+        if step.state is not StepState.DONE or step.before is None or step.after is None:
+            raise NotUndoable("no master was elected")
+        former_id = step.before["master_id"]
+        if former_id is None:
+            raise NotUndoable("the group had no master before")
+        if step.before["master_epoch"] == step.after["master_epoch"]:
+            raise NotUndoable("the master stayed")
+        return self._request("elect_master", broker_id=former_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitFollowers(Consequence, _GroupAction):
+    """Wait until every living replica is in the epoch of the master."""
+
+    tag: ClassVar[str] = "await_followers"
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say what is waited for."""
+        return PlannedStep("follow", "Wait until every living replica is in the new epoch")
+
+    async def do(self, _run: StepRun, context: OperationContext) -> Value:
+        """Wait for a while; what is late then is read back as such."""
+        view = await groups.await_view(
+            self.group_name, context, lambda seen: not _late(seen), patience_s=FOLLOW_PATIENCE_S
+        )
+        return groups.value_of(None if view is None else view.group)
+
+    async def verify(self, _step: Step, _context: OperationContext) -> list[ReadBack]:
+        """Leave it to the election, which reads back who follows."""
+        return []
+
+
+def _reported_epochs(view: GroupView) -> dict[int, int | None]:
+    """Return the epoch that each living replica told last; None is one that told none."""
+    epochs: dict[int, int | None] = {}
+    for broker_id in sorted(view.liveness.alive_ids & view.group.replicas.keys()):
+        epoch = view.liveness.reports[broker_id].epoch
+        epochs[broker_id] = None if epoch == UNKNOWN_POSITION else epoch
+    return epochs
+
+
+def _late(view: GroupView | None) -> bool:
+    if view is None:
+        return False
+    if view.group.master_id not in view.liveness.alive_ids:
+        return True
+    return any(epoch != view.group.master_epoch for epoch in _reported_epochs(view).values())
+
+
+@dataclass(frozen=True, slots=True)
+class PreferMaster(_GroupAction):
+    """Note whom operators prefer as master; None is nobody."""
+
+    tag: ClassVar[str] = "prefer_master"
+
+    broker_id: int | None
+    former_id: int | None
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say who is preferred."""
+        return PlannedStep("prefer", f"Note that {preferred_text(self.broker_id)} is preferred")
+
+    async def read(self, context: OperationContext) -> Value:
+        """Read who is preferred."""
+        view = await find_group(self.group_name, context.controller)
+        return None if view is None else {"preferred_id": view.group.preferred_id}
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value:
+        """Note it, in one change of the group."""
+        if await groups.find_effect(run, self.group_name, context) is None:
+            await change_group(
+                self.group_name,
+                lambda group, _: prefer_master(
+                    group, group_name=self.broker_group_name, broker_id=self.broker_id
+                ),
+                context.controller,
+                cause=run.cause,
+                guard=run.guard,
+            )
+        return {"preferred_id": self.broker_id}
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back who is preferred."""
+        view = await find_group(self.group_name, context.controller)
+        observed = "the group is gone" if view is None else preferred_text(view.group.preferred_id)
+        return [compare("preferred master", preferred_text(self.broker_id), observed)]
+
+    def undo(self, step: Step) -> OperationRequest:
+        """Prefer whom operators preferred before.
+
+        Raises:
+            NotUndoable: nothing was changed.
+        """
+        if step.state is not StepState.DONE or self.former_id == self.broker_id:
+            raise NotUndoable("the preference was not changed")
+        return self._request("prefer_master", broker_id=self.former_id)
+
+
+def preferred_text(broker_id: int | None) -> str:
+    """Write who is preferred."""
+    return "none" if broker_id is None else f"broker {broker_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveReplicas(_GroupAction):
+    """Forget replicas; `named_ids` are those of the order, none of which means the whole group."""
+
+    tag: ClassVar[str] = "forget_replicas"
+
+    named_ids: tuple[int, ...]
+    forgotten_ids: tuple[int, ...]
+    includes_living: bool
+    expected_epoch: int
+    is_whole: bool
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say who is forgotten."""
+        if self.is_whole:
+            return PlannedStep("forget", f"Forget group {self.broker_group_name}")
+        return PlannedStep("forget", f"Forget replicas {groups.ids_text(self.forgotten_ids)}")
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value:
+        """Forget, in one change of the group."""
+        made = await groups.find_effect(run, self.group_name, context)
+        if made is not None:
+            return made
+        wish = replica_groups.ReplicaRemoval(
+            self.group_name,
+            frozenset(self.named_ids),
+            expected_epoch=self.expected_epoch,
+            cause=run.cause,
+            includes_living=self.includes_living,
+        )
+        view = await replica_groups.forget(wish, context.controller, guard=run.guard)
+        return groups.value_of(None if view is None else view.group)
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back that none of them is left."""
+        view = await find_group(self.group_name, context.controller)
+        left = set() if view is None else set(view.group.replicas)
+        left_text = groups.ids_text(left & set(self.forgotten_ids))
+        return [compare("left of those forgotten", "none", left_text)]
+
+    def undo(self, _step: Step) -> OperationRequest:
+        """Refuse: nothing brings an id back.
+
+        Raises:
+            NotUndoable: always.
+        """
+        raise NotUndoable(
+            "forgotten ids are never used again; a group that is gone is adopted"
+            " from its brokers (regent replica candidates)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptBrokers(_GroupAction):
+    """Take brokers in under the ids they claim."""
+
+    tag: ClassVar[str] = "adopt_replicas"
+
+    broker_ids: tuple[int, ...]
+    master_id: int | None
+    least_epoch: int | None
+    accepts_loss: bool
+    lease_policy: LeasePolicy
+    expected_epoch: int
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say who is adopted."""
+        return PlannedStep(
+            "adopt", f"Take in {groups.ids_text(self.broker_ids)} under the ids they claim"
+        )
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value:
+        """Adopt, in one change of the group."""
+        controller = replace(context.controller, lease_policy=self.lease_policy)
+        made = await groups.find_effect(run, self.group_name, context)
+        if made is not None:
+            await adoptions.remove_candidates(self.group_name, self.broker_ids, controller)
+            return made
+        order = AdoptionOrder(
+            frozenset(self.broker_ids), self.master_id, self.least_epoch, self.accepts_loss
+        )
+        command = adoptions.AdoptionRequest(
+            self.group_name, order, run.cause, expected_epoch=self.expected_epoch
+        )
+        view = await adoptions.adopt(command, controller, guard=run.guard)
+        return groups.value_of(view.group)
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back that all are replicas."""
+        view = await find_group(self.group_name, context.controller)
+        held = set() if view is None else set(view.group.replicas)
+        wanted = set(self.broker_ids)
+        return [compare("adopted", groups.ids_text(wanted), groups.ids_text(wanted & held))]
+
+    def undo(self, _step: Step) -> OperationRequest:
+        """Refuse: a group that has elected has moved on.
+
+        Raises:
+            NotUndoable: always.
+        """
+        raise NotUndoable(
+            "the brokers have begun a new epoch; forget the group and adopt it otherwise instead"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitMaster(Consequence, _GroupAction):
+    """Wait until a group that was lost has elected its master."""
+
+    tag: ClassVar[str] = "await_master"
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say what is waited for."""
+        return PlannedStep("elect", "Wait until the group has elected its master")
+
+    async def do(self, _run: StepRun, context: OperationContext) -> Value:
+        """Wait for a while."""
+        view = await groups.await_view(
+            self.group_name,
+            context,
+            lambda seen: seen is not None and seen.group.master_id is not None,
+            patience_s=MASTER_PATIENCE_S,
+        )
+        return groups.value_of(None if view is None else view.group)
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back that there is a master."""
+        view = await find_group(self.group_name, context.controller)
+        has_master = view is not None and view.group.master_id is not None
+        return [compare("master", "elected", "elected" if has_master else "none")]

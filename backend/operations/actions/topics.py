@@ -1,0 +1,184 @@
+"""Put a topic on a master, delete it there, and take it out of the routes."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from backend.brokers.asking import Inquiry
+from backend.brokers.change import Change, Fence
+from backend.brokers.requests.topics import (
+    DeleteTopicInBroker,
+    GetTopicLayout,
+    UpdateAndCreateTopic,
+    reported_layout,
+)
+from backend.db import topics as topic_rows
+from backend.domain.operation import Step, Value
+from backend.domain.operation_errors import NotUndoable
+from backend.domain.plan import PlannedStep, ReadBack
+from backend.domain.topic_layout import TopicLayout
+from backend.operations.actions.placed import PlacedAction, put_step
+from backend.operations.engine.kind import Consequence, OperationContext, OperationRequest, StepRun
+from backend.operations.planning.groups import compare
+from backend.services.topic import topics
+
+
+@dataclass(frozen=True, slots=True)
+class _TopicAction(PlacedAction[TopicLayout]):
+    """Change a topic on a master."""
+
+    noun: ClassVar[str] = "topic"
+
+    topic_name: str
+
+    @property
+    def inquiry(self) -> Inquiry[TopicLayout | None]:
+        """Ask for the layout of the topic."""
+        return GetTopicLayout(self.topic_name)
+
+    def from_wire(self, value: Any) -> TopicLayout | None:
+        """Read the layout that an agent gives."""
+        return reported_layout(value)
+
+    def _request(self, kind: str, **parameters: Any) -> OperationRequest:
+        named = {"cluster_name": self.cluster_name, "topic_name": self.topic_name}
+        return OperationRequest(kind, {**named, **parameters})
+
+
+@dataclass(frozen=True, slots=True)
+class PutTopic(_TopicAction):
+    """Have a master hold a topic so; `is_new` where it held none before."""
+
+    tag: ClassVar[str] = "put_topic"
+
+    layout: TopicLayout
+    is_new: bool
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say where the topic is put."""
+        return put_step(self.broker_group_name, is_new=self.is_new)
+
+    @property
+    def intended(self) -> TopicLayout | None:
+        """Return the layout that the master shall have."""
+        return self.layout
+
+    async def change(self, context: OperationContext, fence: Fence) -> Change:
+        """Put the topic, with its attributes as changes of those that it has now."""
+        return UpdateAndCreateTopic(
+            topic=self.topic_name,
+            layout=self.layout,
+            former=await self.ask(context),
+            fence=fence,
+        )
+
+    def undo(self, step: Step) -> OperationRequest:
+        """Delete it where it was created, while it is empty; give it its former layout elsewhere.
+
+        Raises:
+            NotUndoable: what was planned to be new was there, or what was to change was not.
+        """
+        if self.is_new is not (step.before is None):
+            raise NotUndoable("no broker was changed")
+        if self.is_new:
+            return self._request(
+                "delete_topic", broker_groups=[self.broker_group_name], only_empty=True
+            )
+        former = {"group_name": self.broker_group_name, "layout": step.before}
+        return self._request("change_topic", layouts=[former])
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic(_TopicAction):
+    """Delete a topic on a master; where it is not there any more, there is nothing to do.
+
+    `remainder` is the word for a topic that belongs to a consumer group and goes with that.
+    """
+
+    tag: ClassVar[str] = "delete_topic"
+
+    only_empty: bool = False
+    remainder: str | None = None
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say where the topic is deleted."""
+        what = "it" if self.remainder is None else self.topic_name
+        return PlannedStep(
+            f"{self.remainder or 'delete'}-{self.broker_group_name}",
+            f"Delete {what} on {self.broker_group_name}",
+        )
+
+    @property
+    def what(self) -> str:
+        """Name what is read back."""
+        noun = self.noun if self.remainder is None else self.topic_name
+        return f"{noun} on {self.broker_group_name}"
+
+    @property
+    def intended(self) -> TopicLayout | None:
+        """Return none: the topic goes."""
+        return None
+
+    async def change(self, _context: OperationContext, fence: Fence) -> Change:
+        """Delete the topic."""
+        return DeleteTopicInBroker(topic=self.topic_name, only_empty=self.only_empty, fence=fence)
+
+    def undo(self, _step: Step) -> OperationRequest:
+        """Refuse: nothing brings messages back.
+
+        Raises:
+            NotUndoable: always.
+        """
+        raise NotUndoable(
+            "its messages are lost; regent topic create creates an empty topic of the name"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRoutes(Consequence):
+    """Have name servers forget that broker groups hold a topic."""
+
+    tag: ClassVar[str] = "remove_routes"
+
+    cluster_name: str
+    topic_name: str
+    broker_group_names: tuple[str, ...]
+    remainder: str | None = None
+
+    @property
+    def step(self) -> PlannedStep:
+        """Say which topic leaves the routes."""
+        return PlannedStep(
+            "routes" if self.remainder is None else f"{self.remainder}-routes",
+            f"Take {'it' if self.remainder is None else self.topic_name} out of the routes",
+        )
+
+    async def read(self, context: OperationContext) -> Value:
+        """Read which of the broker groups hold it by the records."""
+        return {"groups": await self._routed(context)}
+
+    async def do(self, run: StepRun, context: OperationContext) -> Value:
+        """Forget the placements, unless the operation was taken over.
+
+        A worker that was overtaken would take out what has been created anew under the name.
+        """
+        await topics.forget_placements(
+            self.cluster_name,
+            self.topic_name,
+            self.broker_group_names,
+            database=context.database,
+            clock=context.clock,
+            guard=run.guard,
+        )
+        return await self.read(context)
+
+    async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
+        """Read back that the records hold none of them."""
+        routes = "the routes" if self.remainder is None else f"the routes of {self.topic_name}"
+        return [compare(f"groups in {routes}", "none", await self._routed(context))]
+
+    async def _routed(self, context: OperationContext) -> str:
+        async with context.database.connect() as connection:
+            placed = await topic_rows.list_groups_of(connection, self.cluster_name, self.topic_name)
+        return ", ".join(one for one in placed if one in self.broker_group_names) or "none"

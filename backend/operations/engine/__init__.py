@@ -1,0 +1,1 @@
+"""Plan, confirm and run operations of every kind."""

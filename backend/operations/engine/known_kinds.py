@@ -1,0 +1,51 @@
+"""List the kinds of operations there are; a new kind is a new file and a line here."""
+
+from typing import Final
+
+from backend.operations.engine.kind import Kinds
+from backend.operations.kinds import (
+    adopt_replicas,
+    change_broker_config,
+    change_consumer_group,
+    change_protection,
+    change_topic,
+    cordon_broker,
+    create_consumer_group,
+    create_topic,
+    delete_consumer_group,
+    delete_topic,
+    drain_broker,
+    elect_master,
+    forget_broker,
+    forget_replicas,
+    prefer_master,
+    release_locks,
+    resend_dead_letters,
+    reset_offsets,
+    uncordon_broker,
+)
+
+KINDS: Final[Kinds] = {
+    kind.name: kind
+    for kind in (
+        elect_master.KIND,
+        prefer_master.KIND,
+        forget_replicas.KIND,
+        adopt_replicas.KIND,
+        release_locks.KIND,
+        cordon_broker.KIND,
+        uncordon_broker.KIND,
+        drain_broker.KIND,
+        forget_broker.KIND,
+        create_topic.KIND,
+        change_topic.KIND,
+        delete_topic.KIND,
+        create_consumer_group.KIND,
+        change_consumer_group.KIND,
+        delete_consumer_group.KIND,
+        change_broker_config.KIND,
+        reset_offsets.KIND,
+        resend_dead_letters.KIND,
+        change_protection.KIND,
+    )
+}

@@ -1,0 +1,88 @@
+"""Forget a broker that is gone: take it out of the records of its cluster.
+
+The ids of replicas under a controller are another matter (`forget_replicas`).
+"""
+
+from typing import Final
+
+from backend.db import brokers as broker_rows
+from backend.db import protections
+from backend.domain.broker import Broker
+from backend.domain.orders.broker import ForgetBroker
+from backend.domain.plan import (
+    Check,
+    CheckVerdict,
+    Difference,
+    Plan,
+    Precondition,
+    Risk,
+)
+from backend.domain.protection import broker_resource, check_unprotected, protection_fact
+from backend.operations.actions.brokers import RemoveBroker
+from backend.operations.engine.kind import Facts, Kind, OperationContext
+from backend.operations.engine.steps import planned_steps
+from backend.operations.planning import groups
+from backend.operations.planning.broker_permissions import find_broker
+
+
+async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Broker]:
+    """Look at the record of the broker, and who protects it.
+
+    Raises:
+        BrokerUnknown: the cluster's records hold no such broker.
+    """
+    broker = await find_broker(order, context)
+    async with context.database.connect() as connection:
+        resource = broker_resource(order.cluster_name, order.group_name, broker.address)
+        protected = await protections.find_of(connection, [resource])
+    return Facts(
+        broker,
+        (
+            Precondition("address", broker.address),
+            Precondition("state", broker.state),
+            protection_fact(protected),
+            Precondition("last registration", broker.last_registered_at.isoformat()),
+        ),
+        (check_unprotected(protected), _check(broker)),
+    )
+
+
+async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationContext) -> Plan:
+    """Say what would be forgotten with it."""
+    broker = facts.seen
+    count = await groups.count_topics(groups.checked(order.cluster_name, order.group_name), context)
+    async with context.database.connect() as connection:
+        held = await broker_rows.list_of_groups(connection, [broker.broker_group_id])
+    others = [one for one in held[broker.broker_group_id] if one.id != broker.id]
+    name = f"broker {broker.broker_id} of {order.group_name} ({broker.address})"
+    action = RemoveBroker(
+        order.cluster_name, order.group_name, broker.broker_id, broker.address, order.target
+    )
+    return Plan(
+        summary=f"Broker {broker.broker_id} of {order.group_name} ({broker.address}) is forgotten",
+        risk=Risk.LOSS,
+        steps=planned_steps([action]),
+        changes=(Difference(f"{order.group_name}/{broker.broker_id}", broker.address, None),),
+        impact=(
+            f"{len(others)} other brokers of {order.group_name} stay"
+            if others
+            else f"It is the last of {order.group_name}: unless a controller knows the group, it"
+            f" goes too, and where its {count} topics were",
+            "The broker's disk does not change",
+        ),
+        checks=facts.checks,
+        way_back="Start it: after it registers, its record and its topics exist again",
+        loss=f"the record of {name}; messages that only its disk holds can't be reached until it"
+        " registers again",
+        facts={"address": broker.address, "broker_id": broker.broker_id},
+    )
+
+
+KIND: Final = Kind("forget_broker", ForgetBroker, read_facts, preview, (RemoveBroker,))
+
+
+def _check(broker: Broker) -> Check:
+    if broker.is_online:
+        why = f"{broker.address} is registered: stop it first (drain it before)"
+        return Check("it is gone", CheckVerdict.BLOCK, why)
+    return Check("it is gone", CheckVerdict.PASS, "no name server lists it any more")

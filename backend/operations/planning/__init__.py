@@ -1,0 +1,1 @@
+"""What the plans of several kinds read and check."""

@@ -1,0 +1,69 @@
+"""Read how masters serve a consumer group: what the kinds about consumer groups share."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from backend.brokers.requests.consumer_groups import GetGroupSettings
+from backend.domain.consumer_group import GroupSettings, GroupWish, describe
+from backend.domain.plan import Difference
+from backend.domain.version import version_by_group
+from backend.operations.actions.consumer_groups import PutConsumerGroup
+from backend.operations.engine.kind import OperationContext
+from backend.operations.planning import placements
+from backend.operations.planning.masters import Master
+from backend.operations.planning.placements import Placements
+
+GroupPlacements = Placements[GroupSettings]
+Places = Sequence[tuple[Master, GroupSettings]]
+
+
+async def read_settings(
+    cluster_name: str, group: str, chosen: Sequence[str], context: OperationContext
+) -> GroupPlacements:
+    """Ask masters how they serve a consumer group.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: no cluster is.
+        BrokerGroupNotFound: a group named is not there.
+    """
+    return await placements.read_placements(
+        "group", cluster_name, chosen, GetGroupSettings(group), context
+    )
+
+
+async def read_version(cluster_name: str, group: str, context: OperationContext) -> str:
+    """Read the version of how all masters of a cluster that answer serve a consumer group."""
+    found = await read_settings(cluster_name, group, (), context)
+    return version_by_group({one.group_name: held for one, held in found.held.items()})
+
+
+def differences(
+    master: Master, before: GroupSettings | None, after: GroupSettings | None
+) -> list[Difference]:
+    """Say what becomes of each setting on a master."""
+    old = {} if before is None else describe(before)
+    new = {} if after is None else describe(after)
+    return [
+        Difference(f"{master.group_name}: {name}", old.get(name), new.get(name))
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    ]
+
+
+def put_actions(
+    cluster_name: str, group: str, places: Places, *, is_new: bool
+) -> list[PutConsumerGroup]:
+    """Put a consumer group on one master after another."""
+    return [
+        PutConsumerGroup(cluster_name, one.group_name, one.address, group, settings, is_new)
+        for one, settings in places
+    ]
+
+
+def wish_of(order: Any) -> GroupWish:
+    """Read from an order what is wished for; the fields are called alike."""
+    return GroupWish(
+        **{one.name: getattr(order, one.name) for one in dataclasses.fields(GroupWish)}
+    )

@@ -1,0 +1,145 @@
+"""Find the masters that a change is made on, ask each of them, and journal one step for each.
+
+Topics, consumer groups and offsets stand on masters; replicas take them over.
+"""
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Final
+
+from backend.brokers.asking import Answers
+from backend.brokers.requests.properties import IsFencing
+from backend.db import brokers as broker_rows
+from backend.db import clusters
+from backend.domain.errors import BrokerGroupNotFound, InvalidName
+from backend.domain.names import check_cluster_name
+from backend.domain.names import check_topic_name as check_route_name
+from backend.domain.plan import Check, CheckVerdict, Precondition
+from backend.operations.engine.kind import OperationContext
+from backend.remoting import names
+
+NAMED_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Master:
+    """Name the master of a broker group, and where it is."""
+
+    group_name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Masters:
+    """Hold the masters that are meant, and the groups meant that have none online."""
+
+    found: tuple[Master, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def precondition(self) -> Precondition:
+        """Name the masters as a fact: another one would have to be asked anew."""
+        listed = ", ".join(f"{one.group_name} {one.address}" for one in self.found)
+        return Precondition("masters", listed or "none")
+
+    def check(self, verdict: CheckVerdict) -> Check:
+        """Say which groups can't be changed, and how bad that is."""
+        name = "every group has a master"
+        if not self.found:
+            return Check(name, CheckVerdict.BLOCK, "no broker group meant has a master online")
+        if not self.missing:
+            return Check(name, CheckVerdict.PASS, f"{len(self.found)} of {len(self.found)}")
+        why = f"no master online, so nothing changes there: {shortened(self.missing)}"
+        return Check(name, verdict, why)
+
+
+def count_groups(groups: Sized) -> str:
+    """Say how many broker groups there are of what has one entry for each."""
+    count = len(groups)
+    return f"{count} broker group{'' if count == 1 else 's'}"
+
+
+async def find_masters(
+    cluster_name: str, chosen: Sequence[str], context: OperationContext
+) -> Masters:
+    """Find the masters of the groups chosen, or of all groups of a cluster.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+        BrokerGroupNotFound: the cluster has no such group.
+    """
+    check_cluster_name(cluster_name)
+    async with context.database.connect() as connection:
+        await clusters.get(connection, cluster_name)
+        known = await broker_rows.list_masters(connection, cluster_name)
+    wanted = set(chosen) or {one.group_name for one in known}
+    for name in sorted(wanted - {one.group_name for one in known}):
+        raise BrokerGroupNotFound(cluster_name, name)
+    meant = [one for one in known if one.group_name in wanted]
+    return Masters(
+        tuple(Master(one.group_name, one.address) for one in meant if one.is_online),
+        tuple(one.group_name for one in meant if not one.is_online),
+    )
+
+
+def check_answers(*answers: Answers[Master, Any]) -> Check:
+    """Say whether all masters told what a plan is made from; it can't be made without."""
+    name = "every master reports it"
+    silent = {one: error for each in answers for one, error in each.silent.items()}
+    if not silent:
+        return Check(name, CheckVerdict.PASS, "all that were asked have answered")
+    listed = shortened(f"{one.group_name} ({error.reason})" for one, error in silent.items())
+    return Check(name, CheckVerdict.BLOCK, f"no answer from {listed}")
+
+
+async def check_fencing(masters: Iterable[Master], context: OperationContext) -> Check:
+    """Ask where a worker that was overtaken is refused by the broker itself, and say so."""
+    asked = list(masters)
+    heeding = (await context.brokers.ask_all(asked, IsFencing())).answers
+    stock = [one.group_name for one in asked if not heeding.get(one)]
+    name = "fencing"
+    if not stock:
+        return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")
+    why = f"only the journal fences on {shortened(stock)}: RocketMQ brokers know no fencing numbers"
+    return Check(name, CheckVerdict.WARN, why)
+
+
+def check_topic(name: str) -> str:
+    """Return a topic's name when a broker would take it from a user.
+
+    Raises:
+        InvalidName: it breaks the rules, or the topic belongs to the brokers.
+    """
+    check_route_name(name)
+    _check("topic", name, names.check_topic_name)
+    if names.is_system_topic(name):
+        raise InvalidName(kind="topic", name=name, reason="belongs to the brokers")
+    return name
+
+
+def check_consumer_group(name: str) -> str:
+    """Return a consumer group's name when a broker would take it from a user.
+
+    Raises:
+        InvalidName: it breaks the rules, or the group belongs to the brokers.
+    """
+    _check("consumer group", name, names.check_group_name)
+    if name in names.BUILT_IN_GROUPS or name.startswith(names.SYSTEM_GROUP_PREFIX):
+        raise InvalidName(kind="consumer group", name=name, reason="belongs to the brokers")
+    return name
+
+
+def shortened(parts: Iterable[str]) -> str:
+    """Name the first of many, and count the rest."""
+    listed = list(parts)
+    rest = len(listed) - NAMED_MAX
+    return ", ".join(listed[:NAMED_MAX]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _check(kind: str, name: str, check: Callable[[str], None]) -> None:
+    try:
+        check(name)
+    except names.InvalidName as error:
+        reason = str(error).partition(f"{error.kind} ")[2] or str(error)
+        raise InvalidName(kind=kind, name=name, reason=reason) from error

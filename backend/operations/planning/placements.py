@@ -1,0 +1,116 @@
+"""Read how masters hold a topic or a consumer group, and say what is to become of it there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from backend.brokers.asking import Answers, Inquiry
+from backend.brokers.errors import NoAnswer
+from backend.domain.errors import DomainError
+from backend.domain.plan import Check, CheckVerdict, Precondition
+from backend.operations.actions.placed import Held, held_text
+from backend.operations.engine.kind import OperationContext
+from backend.operations.planning import masters
+from backend.operations.planning.masters import Master, Masters
+
+HeldT = TypeVar("HeldT", bound=Held)
+
+
+@dataclass(frozen=True, slots=True)
+class Placements(Generic[HeldT]):
+    """Hold which masters are meant, and how each holds a topic or a consumer group.
+
+    `noun` is the word for it, and `is_chosen` says that the order names the broker groups.
+    """
+
+    noun: str
+    meant: Masters
+    answers: Answers[Master, HeldT | None]
+    is_chosen: bool
+
+    @property
+    def held(self) -> dict[Master, HeldT]:
+        """Return how those hold it that do."""
+        return {one: value for one, value in self.answers.answers.items() if value is not None}
+
+    @property
+    def preconditions(self) -> tuple[Precondition, ...]:
+        """Name the masters, and how each of them holds it, as facts."""
+        return (self.meant.precondition, *self.answer_facts)
+
+    @property
+    def answer_facts(self) -> tuple[Precondition, ...]:
+        """Name how each master holds it as a fact."""
+        outcomes = {**self.answers.answers, **self.answers.silent}
+        return tuple(
+            Precondition(f"{self.noun} on {one.group_name}", answer_text(outcomes[one]))
+            for one in sorted(outcomes)
+        )
+
+    @property
+    def masters_check(self) -> Check:
+        """Say whether every broker group that is meant has a master."""
+        return self.meant.check(CheckVerdict.BLOCK if self.is_chosen else CheckVerdict.WARN)
+
+    @property
+    def answers_check(self) -> Check:
+        """Say whether all masters answered."""
+        return masters.check_answers(self.answers)
+
+    @property
+    def absence_check(self) -> Check:
+        """Say whether no master holds it yet."""
+        name = f"the {self.noun} is new"
+        if not self.held:
+            verb = "holds a topic" if self.noun == "topic" else "knows a group"
+            return Check(name, CheckVerdict.PASS, f"no master asked {verb} of the name")
+        where = masters.shortened(one.group_name for one in self.held)
+        why = f"it is there already on {where}: change it, or leave them out"
+        return Check(name, CheckVerdict.BLOCK, why)
+
+    def effect_check(self, changed: Sequence[Any], same: str) -> Check:
+        """Say whether anything changes; `same` says so where nothing does."""
+        name = "something changes"
+        if changed:
+            return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
+        return Check(name, CheckVerdict.BLOCK, same)
+
+    def check_known(self, absent: DomainError) -> None:
+        """Refuse what no master holds, when all have answered.
+
+        Raises:
+            DomainError: the one given.
+        """
+        if not self.held and not self.answers.silent:
+            raise absent
+
+
+def answer_text(answer: Held | NoAnswer | None) -> str:
+    """Write what a master answered."""
+    if isinstance(answer, NoAnswer):
+        return f"unknown: {answer.reason}"
+    return held_text(answer)
+
+
+async def read_placements(
+    noun: str,
+    cluster_name: str,
+    chosen: Sequence[str],
+    inquiry: Inquiry[HeldT | None],
+    context: OperationContext,
+) -> Placements[HeldT]:
+    """Ask the masters that are meant how they hold something.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: no cluster is.
+        BrokerGroupNotFound: a group named is not there.
+    """
+    meant = await masters.find_masters(cluster_name, chosen, context)
+    answers = await context.brokers.ask_all(meant.found, inquiry)
+    return Placements(noun, meant, answers, bool(chosen))
+
+
+def listed(places: Sequence[Master]) -> list[dict[str, str]]:
+    """Name masters for programs."""
+    return [{"group_name": one.group_name, "address": one.address} for one in places]

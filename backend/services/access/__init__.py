@@ -1,0 +1,1 @@
+"""Use cases of users, sessions, tokens and the audit."""

@@ -1,0 +1,133 @@
+"""Read the audit, and follow its chain from hash to hash (G22)."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from backend.clients.clock import Clock
+from backend.db import audit
+from backend.db.audit import AuditedAction, AuditFilter
+from backend.db.engine import Database
+from backend.domain.audit import ChainedEntry, ChainEnd, ChainFault, check_chain
+from backend.domain.page import Page, check_page_size, cut_page
+
+__all__ = [
+    "AuditFilter",
+    "ChainVerification",
+    "AuditedAction",
+    "enter",
+    "export_entries",
+    "list_entries",
+    "read_details",
+    "verify_chain",
+]
+
+EVERYTHING: Final = AuditFilter()
+BATCH_SIZE: Final = 1_000
+CHECKED_MAX: Final = 20_000
+"""So many entries are followed in one request; the rest goes on where it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVerification:
+    """Say how far the chain was followed, and where it is broken, if it is.
+
+    Entries up to `let_go` are kept no longer.
+    """
+
+    checked_count: int
+    end: ChainEnd
+    is_complete: bool
+    fault: ChainFault | None
+    let_go: int = 0
+
+
+async def enter(audited: AuditedAction, *, database: Database, clock: Clock) -> None:
+    """Enter what was done past the engine of operations."""
+    async with database.begin() as connection:
+        await audit.append(connection, audited, at=clock.now())
+
+
+async def list_entries(
+    *, size: int, before: int | None, chosen: AuditFilter, database: Database
+) -> Page[ChainedEntry, int]:
+    """List entries, the newest first.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await audit.list_newest(connection, chosen=chosen, before=before, limit=size + 1)
+        total = await audit.count(connection, chosen=chosen)
+    return cut_page(found, size=size, key=lambda one: one.entry.number, total_count=total)
+
+
+async def export_entries(*, chosen: AuditFilter, database: Database) -> AsyncIterator[ChainedEntry]:
+    """Yield all entries in their order; whoever takes them slowly holds no connection meanwhile."""
+    async for batch in _batches(ChainEnd().number, database, chosen):
+        for entry in batch:
+            yield entry
+
+
+async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> ChainVerification:
+    """Follow the chain from its beginning, or from where it was followed to before.
+
+    What retention has let go is passed over when an entry that is kept tells of it.
+    """
+    checkpoint, fault = await _find_beginning(database)
+    begin = after or ChainEnd()
+    if checkpoint is not None and begin.number == checkpoint.number and begin != checkpoint:
+        fault = ChainFault(begin.number, "it differs from the entry that retention deleted")
+    if fault is not None:
+        return ChainVerification(0, begin, is_complete=True, fault=fault)
+    if checkpoint is not None and begin.number < checkpoint.number:
+        begin = checkpoint
+    end, count = begin, 0
+    let_go = 0 if checkpoint is None else checkpoint.number
+    async for batch in _batches(end.number, database):
+        found = check_chain(batch, end)
+        if isinstance(found, ChainFault):
+            now, _ = await _find_beginning(database)
+            if now is not None and now.number > end.number:
+                # Its beginning was let go while it was followed.
+                return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
+            return ChainVerification(count, end, is_complete=True, fault=found, let_go=let_go)
+        end, count = found, count + len(batch)
+        if count >= CHECKED_MAX:
+            return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
+    return ChainVerification(count, end, is_complete=True, fault=None, let_go=let_go)
+
+
+def read_details(text: str) -> dict[str, Any]:
+    """Read details, which whoever has tampered with them may have made unreadable."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {"unreadable": text}
+
+
+async def _find_beginning(database: Database) -> tuple[ChainEnd | None, ChainFault | None]:
+    """Find where the kept chain begins, and what is wrong with that."""
+    async with database.connect() as connection:
+        checkpoint = await audit.find_checkpoint(connection)
+        if checkpoint is None or await audit.tells_of(connection, checkpoint):
+            return checkpoint, None
+    reason = "all entries up to it are missing, and no entry records that retention deleted them"
+    return checkpoint, ChainFault(checkpoint.number, reason)
+
+
+async def _batches(
+    after: int, database: Database, chosen: AuditFilter = EVERYTHING
+) -> AsyncIterator[Sequence[ChainedEntry]]:
+    while True:
+        async with database.connect() as connection:
+            batch = await audit.list_oldest(
+                connection, chosen=chosen, after=after, limit=BATCH_SIZE
+            )
+        if not batch:
+            return
+        yield batch
+        after = batch[-1].entry.number

@@ -1,0 +1,1 @@
+"""Use cases of clusters, brokers and their health."""

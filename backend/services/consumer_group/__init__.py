@@ -1,0 +1,1 @@
+"""Use cases of consumer groups, their clients and their locks."""

@@ -1,0 +1,269 @@
+"""Describe consumer groups from what the masters of their cluster tell.
+
+A list takes names from the census of a moment ago. Members and lags are asked for the groups of
+one page only, and of those masters only that know something of the group, so what a page costs
+grows neither with the list nor with the cluster.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.consumer_groups import GetOnlineGroup
+from backend.brokers.requests.offsets import GetCommittedOffsets, GetProgress, GetWaitingTimes
+from backend.clients.clock import Clock
+from backend.domain.consumer_group_lag import (
+    NO_LAG,
+    Coverage,
+    GroupState,
+    LagTotal,
+    QueueKind,
+    QueueLag,
+    add_up,
+    state_of,
+)
+from backend.domain.page import Page, check_page_size, cut_page, search_text
+from backend.domain.queue_lock import BrokerKey
+from backend.domain.queue_reading import OnlineGroup, QueueProgress
+from backend.remoting.names import BUILT_IN_GROUPS, SYSTEM_GROUP_PREFIX, retry_topic
+from backend.services.cluster.broker_questions import Questions, UnknownBroker
+from backend.services.consumer_group.client_snapshots import ClientSnapshots, GroupSnapshot
+
+OBSERVED_COUNT_MAX: Final = 100
+"""Each costs some questions to its masters, so a page of groups is smaller than others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """Hold a consumer group's name, and which broker groups serve it."""
+
+    name: str
+    group_names: tuple[str, ...]
+
+    @property
+    def is_system(self) -> bool:
+        """Tell whether it belongs to the brokers."""
+        return is_system_group(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """Hold one page of groups, whose are not known, and when they were asked."""
+
+    page: Page[ListedGroup, str]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Hold what the masters tell of a group now: who is there, and how far they are.
+
+    `online` is by broker, without those where nobody of the group is connected. `group_names` are
+    the broker groups of the cluster; the masters of some are `unknown`, since they did not tell.
+    """
+
+    name: str
+    online: Mapping[BrokerKey, OnlineGroup]
+    queues: tuple[QueueLag, ...]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+    group_names: frozenset[str]
+
+    @property
+    def is_system(self) -> bool:
+        """Tell whether it belongs to the brokers."""
+        return is_system_group(self.name)
+
+    @property
+    def coverage(self) -> Coverage:
+        """Count the broker groups that told all, of those that were asked."""
+        silent = {one.broker.group_name for one in self.unknown}
+        asked = self.group_names | silent
+        return Coverage(len(asked - silent), len(asked))
+
+    @property
+    def client_ids(self) -> tuple[str, ...]:
+        """Name its members."""
+        found = {one.client_id for online in self.online.values() for one in online.members}
+        return tuple(sorted(found))
+
+    @property
+    def is_broadcasting(self) -> bool:
+        """Tell whether its members keep their own offsets; where they disagree some do not."""
+        return bool(self.online) and all(one.is_broadcasting for one in self.online.values())
+
+    @property
+    def state(self) -> GroupState:
+        """Tell whether somebody is there."""
+        return state_of(len(self.client_ids), self.coverage)
+
+    @property
+    def lag(self) -> LagTotal:
+        """Add up what it has not read of what was sent."""
+        return self._total(QueueKind.NORMAL)
+
+    @property
+    def retry_lag(self) -> LagTotal:
+        """Add up what waits for another attempt."""
+        return self._total(QueueKind.RETRY)
+
+    def _total(self, kind: QueueKind) -> LagTotal:
+        if self.is_broadcasting:
+            return NO_LAG
+        queues = [one for one in self.queues if one.kind is kind]
+        return add_up(queues, is_complete=not self.unknown)
+
+
+def is_system_group(name: str) -> bool:
+    """Tell whether a group belongs to the brokers."""
+    return name in BUILT_IN_GROUPS or name.startswith(SYSTEM_GROUP_PREFIX)
+
+
+async def list_consumer_groups(
+    cluster_name: str,
+    *,
+    size: int,
+    after: str | None,
+    search: str | None = None,
+    includes_system: bool = False,
+    client_snapshots: ClientSnapshots,
+) -> GroupPage:
+    """List the consumer groups of a cluster by name, as they were told a moment ago.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size, size_max=OBSERVED_COUNT_MAX)
+    snapshot = await client_snapshots.groups(cluster_name)
+    wanted = search_text(search).lower()
+    names = [
+        name
+        for name in snapshot.serving
+        if wanted in name.lower() and (includes_system or not is_system_group(name))
+    ]
+    first = 0 if after is None else bisect_right(names, after)
+    rest = [
+        ListedGroup(name, tuple(sorted(one.group_name for one in snapshot.serving[name])))
+        for name in names[first : first + size + 1]
+    ]
+    page = cut_page(rest, size=size, key=lambda one: one.name, total_count=len(names))
+    return GroupPage(page, snapshot.questions.unknown, snapshot.observed_at)
+
+
+async def observe_consumer_groups(
+    cluster_name: str,
+    names: Iterable[str],
+    *,
+    client_snapshots: ClientSnapshots,
+    brokers: Brokers,
+    clock: Clock,
+) -> dict[str, Observation]:
+    """Ask the masters that know some groups who of them is there, and how far they are.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+    """
+    snapshot = await client_snapshots.groups(cluster_name)
+    wanted = list(dict.fromkeys(names))
+    holders = await client_snapshots.holders(cluster_name, [retry_topic(name) for name in wanted])
+    observer = Observer(snapshot, snapshot.questions.follow_up(brokers), clock)
+    found = await asyncio.gather(
+        *(
+            observer.observe(name, snapshot.masters_of(name, holders[retry_topic(name)]))
+            for name in wanted
+        )
+    )
+    return dict(zip(wanted, found, strict=True))
+
+
+class Observer:
+    """Ask masters of groups; what they do not tell is noted in the questions."""
+
+    def __init__(self, snapshot: GroupSnapshot, questions: Questions, clock: Clock) -> None:
+        self._questions, self._clock = questions, clock
+        self._group_names = frozenset(snapshot.by_group)
+
+    async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
+        """Ask masters of one group."""
+        answers = await asyncio.gather(*(self._ask(name, master) for master in masters))
+        online = {
+            master: one
+            for master, (one, _) in zip(masters, answers, strict=True)
+            if one is not None
+        }
+        queues = sorted((queue for _, found in answers for queue in found), key=lambda one: one.key)
+        seen = Observation(
+            name,
+            online,
+            tuple(queues),
+            self._questions.unknown,
+            self._clock.now(),
+            self._group_names,
+        )
+        if not seen.is_broadcasting:
+            return seen
+        return replace(seen, queues=tuple(one.kept_by_members() for one in queues))
+
+    async def _ask(self, name: str, master: BrokerKey) -> tuple[OnlineGroup | None, list[QueueLag]]:
+        online, progress = await asyncio.gather(
+            self._questions.ask(master, GetOnlineGroup(name)),
+            self._questions.ask(master, GetProgress(name)),
+        )
+        listed = list(progress or ())
+        # A topic that the group never committed in is told only by name; there may be retries too.
+        read = {retry_topic(name)} if online is None else online.topics | {retry_topic(name)}
+        missing = read - {one.topic for one in listed}
+        added = await asyncio.gather(
+            *(self._progress_in(name, master, topic) for topic in sorted(missing))
+        )
+        listed += [one for found in added for one in found]
+        topics = sorted({one.topic for one in listed})
+        found = await asyncio.gather(
+            *(
+                self._measure(name, master, topic, [one for one in listed if one.topic == topic])
+                for topic in topics
+            )
+        )
+        return online, [queue for queues in found for queue in queues]
+
+    async def _progress_in(self, name: str, master: BrokerKey, topic: str) -> list[QueueProgress]:
+        progress = await self._questions.ask(master, GetProgress(name, topic))
+        return [one for one in progress or () if one.topic == topic]
+
+    async def _measure(
+        self, name: str, master: BrokerKey, topic: str, progress: Sequence[QueueProgress]
+    ) -> list[QueueLag]:
+        """Tell 0 from never committed, and ask for ages, where there is something to read."""
+        ask = self._questions.ask
+        started = [one.queue_id for one in progress if one.end and not one.committed]
+        committed: Mapping[int, int | None] = {}
+        if started:
+            request = GetCommittedOffsets(consumer_group=name, topic=topic, queue_ids=started)
+            committed = await ask(master, request) or dict.fromkeys(started)
+        ages: Mapping[int, int | None] = {}
+        if any(one.lag != 0 for one in progress):
+            waiting = GetWaitingTimes(consumer_group=name, topic=topic, now_ms=self._clock.now_ms())
+            ages = await ask(master, waiting) or {}
+        kind = QueueKind.RETRY if topic == retry_topic(name) else QueueKind.NORMAL
+        return [
+            QueueLag(
+                group_name=master.group_name,
+                topic=topic,
+                queue_id=one.queue_id,
+                kind=kind,
+                committed=committed.get(one.queue_id, one.committed),
+                end=one.end,
+                waiting_ms=ages.get(one.queue_id) if one.lag != 0 else 0,
+                consumed_at_ms=one.consumed_at_ms,
+                begin=one.begin,
+            )
+            for one in progress
+        ]

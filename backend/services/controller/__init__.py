@@ -1,0 +1,1 @@
+"""Use cases of the controller: replicas, heartbeats and elections."""

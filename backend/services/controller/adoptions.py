@@ -1,0 +1,190 @@
+"""Keep the brokers of lost groups as candidates, and take them in as an operator orders (D6)."""
+
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from backend.db import adoption_candidates, replica_groups
+from backend.db.adoption_candidates import CandidateKey, StoredCandidate
+from backend.db.engine import Connection
+from backend.domain.adoption import AdoptionOrder, Candidate, adopt_replicas
+from backend.domain.cluster_scope import ClusterScope
+from backend.domain.election import Liveness
+from backend.domain.errors import AdoptionAwaited, BrokerIdRefused, BrokerNotRegistered
+from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.replica_group import (
+    FIRST_BROKER_ID,
+    UNKNOWN_POSITION,
+    Change,
+    ReplicaGroup,
+    check_master_epoch,
+    next_broker_id,
+)
+from backend.services.controller.group_changes import (
+    Controller,
+    GroupName,
+    GroupView,
+    Guard,
+    change_group,
+    find_group,
+)
+
+__all__ = [
+    "AdoptionRequest",
+    "StoredCandidate",
+    "adopt",
+    "check_not_awaited",
+    "keep_candidate",
+    "list_candidates",
+]
+
+# A group of whose brokers one spoke lately may not be begun anew by a broker without an id.
+AWAITED_MS_MAX: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionRequest:
+    """Order brokers to be adopted; 0 is the expected epoch of a group that is not there."""
+
+    name: GroupName
+    order: AdoptionOrder
+    cause: str
+    expected_epoch: int = 0
+
+
+async def keep_candidate(
+    cluster_name: str, group_name: str, candidate: Candidate, controller: Controller
+) -> None:
+    """Keep a broker that nobody knows here as a candidate.
+
+    Raises:
+        AdoptionAwaited: it is kept, and an operator may adopt it.
+        BrokerNotRegistered: its id was taken from it, or there are too many candidates.
+        BrokerIdRefused: another broker claims the id.
+        InvalidName: no cluster or group may be called so.
+    """
+    check_cluster_name(cluster_name)
+    check_group_name(group_name)
+    broker_id = candidate.broker_id
+    view = await find_group(GroupName(group_name, cluster_name), controller)
+    if broker_id < FIRST_BROKER_ID or (view is not None and broker_id in view.group.retired_ids):
+        raise BrokerNotRegistered(group_name, broker_id)
+    known = _with_heartbeat(cluster_name, group_name, candidate, controller)
+    async with controller.database.begin() as connection:
+        await adoption_candidates.forget_old(connection)
+        if await adoption_candidates.save(connection, cluster_name, group_name, known):
+            held = None
+        else:
+            held = await adoption_candidates.list_of_group(connection, cluster_name, group_name)
+    if held is None:
+        raise AdoptionAwaited(group_name, broker_id)
+    if broker_id in held:
+        free = next_broker_id(None if view is None else view.group)
+        raise BrokerIdRefused(group_name, broker_id, next_broker_id=max(free, max(held) + 1))
+    raise BrokerNotRegistered(group_name, broker_id)
+
+
+async def check_not_awaited(name: GroupName, broker_id: int, controller: Controller) -> None:
+    """Refuse to begin a group anew whose brokers wait for adoption.
+
+    Raises:
+        AdoptionAwaited: one of them was heard lately.
+    """
+    candidates = await find_candidates(name, controller)
+    if any(c.silent_ms <= AWAITED_MS_MAX for c in candidates.values()):
+        raise AdoptionAwaited(name.group_name, broker_id)
+
+
+async def list_candidates(
+    *, size: int, after: CandidateKey | None, within: ClusterScope, controller: Controller
+) -> Page[StoredCandidate, CandidateKey]:
+    """List who waits for adoption in clusters within reach, by cluster, group and id.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with controller.database.connect() as connection:
+        found = await adoption_candidates.list_all(
+            connection, after=after, within=within, limit=size + 1
+        )
+        total = await adoption_candidates.count(connection, within=within)
+    return cut_page(found, size=size, key=lambda one: one.key, total_count=total)
+
+
+async def adopt(
+    command: AdoptionRequest, controller: Controller, *, guard: Guard | None = None
+) -> GroupView:
+    """Take brokers in as an operator orders; a lost group elects its master afterwards.
+
+    Raises:
+        AdoptionRefused: somebody is not there, or what is known does not suffice.
+        MasterEpochMoved: the group is no longer in the epoch expected.
+    """
+    name, order = command.name, command.order
+    empty = await begin_again(name, controller)
+    candidates = await find_candidates(name, controller)
+    spare_codes = {
+        broker_id: f"{one.address};{secrets.token_hex(16)}" for broker_id, one in candidates.items()
+    }
+
+    def decide(group: ReplicaGroup | None, _: Liveness) -> Change:
+        check_master_epoch(empty if group is None else group, command.expected_epoch)
+        return adopt_replicas(group, empty, candidates, order, spare_codes=spare_codes)
+
+    view = await change_group(name, decide, controller, cause=command.cause, guard=guard)
+    assert view is not None, "an adoption leaves a group"
+    # Whoever registers again before this is known already, so a crash here leaves only rows.
+    await remove_candidates(name, order.broker_ids, controller)
+    return view
+
+
+async def begin_again(name: GroupName, controller: Controller) -> ReplicaGroup:
+    """Return a group as it begins when its brokers are adopted, with what was confirmed to it."""
+    cluster_name = name.cluster_name or ""
+    async with controller.database.connect() as connection:
+        confirmed = await replica_groups.find_forgotten(connection, cluster_name, name.group_name)
+    return ReplicaGroup(
+        cluster_name, name.group_name, lease_policy=controller.lease_policy, confirmed=confirmed
+    )
+
+
+async def remove_candidates(
+    name: GroupName, broker_ids: Collection[int], controller: Controller
+) -> None:
+    """Let brokers wait no longer; those that do not wait are no error."""
+    async with controller.database.begin() as connection:
+        await adoption_candidates.remove(
+            connection, name.cluster_name or "", name.group_name, broker_ids
+        )
+
+
+async def find_candidates(name: GroupName, controller: Controller) -> Mapping[int, Candidate]:
+    """Find who of a group waits for adoption, by id."""
+    async with controller.database.connect() as connection:
+        return await _list_of(connection, name)
+
+
+async def _list_of(connection: Connection, name: GroupName) -> Mapping[int, Candidate]:
+    return await adoption_candidates.list_of_group(
+        connection, name.cluster_name or "", name.group_name
+    )
+
+
+def _with_heartbeat(
+    cluster_name: str, group_name: str, candidate: Candidate, controller: Controller
+) -> Candidate:
+    """Add what a broker that tells nothing when it registers says with its heartbeats."""
+    heard = controller.heartbeat_source.reports_of(cluster_name, group_name).get(
+        candidate.broker_id
+    )
+    if candidate.epoch is not None or heard is None or not heard.is_alive:
+        return candidate
+    is_known = heard.epoch != UNKNOWN_POSITION
+    return replace(
+        candidate,
+        epoch=heard.epoch if is_known else None,
+        max_offset=heard.max_offset if is_known else None,
+    )

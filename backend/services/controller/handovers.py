@@ -1,0 +1,43 @@
+"""Have a living master hand over in order before an operator's election replaces it (R10c).
+
+It confirms what it has taken and keeps its clients waiting until it hears who follows. It is asked,
+not relied on: one that does not answer soon is replaced as a dead one is, by the same rules (D9).
+"""
+
+import structlog
+
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.replication import HandOver
+from backend.domain.election import Ballot, elect_master
+from backend.domain.errors import DomainError
+from backend.services.controller.group_changes import Controller, GroupName, find_group
+
+log = structlog.get_logger(__name__)
+
+
+async def ask_for_handover(
+    name: GroupName, ballot: Ballot, controller: Controller, *, expected_epoch: int | None
+) -> None:
+    """Ask the current master, if this election would replace it and it is alive.
+
+    Raises:
+        BrokerGroupAmbiguous: several clusters hold a group of that name.
+    """
+    if controller.brokers is None:
+        return
+    view = await find_group(name, controller)
+    if view is None or expected_epoch not in {None, view.group.master_epoch}:
+        return
+    group = view.group
+    try:
+        change = elect_master(group, view.liveness, ballot)
+    except DomainError:
+        # Who elects is told, and nobody waits for it.
+        return
+    master = group.master
+    if change is None or master is None or master.broker_id not in view.liveness.alive_ids:
+        return
+    try:
+        await controller.brokers.ask(master.address, HandOver(master_epoch=group.master_epoch))
+    except NoAnswer as error:
+        log.info("master_hands_nothing_over", broker_name=group.name, reason=str(error))

@@ -1,0 +1,141 @@
+"""Note in Postgres what brokers say of themselves to the name server.
+
+Both use cases say what is so now, not what happened: carrying one out twice, or only the last of
+many, leaves the same rows. Events tell of each change of a broker's row, and of
+what its group holds of topics.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backend.clients.clock import Clock
+from backend.db import broker_groups, brokers, clusters, events, placements
+from backend.db.brokers import BrokerRegistration
+from backend.db.engine import Database
+from backend.domain.broker_group import GroupMode
+from backend.domain.event import (
+    BROKER_LOST,
+    BROKER_REGISTERED,
+    TOPIC_CHANGED,
+    TOPIC_PLACED,
+    NewEvent,
+    tell_topics,
+)
+from backend.domain.names import (
+    check_address,
+    check_cluster_name,
+    check_group_name,
+)
+from backend.domain.route import TopologyChange
+from backend.domain.topic import QueueSettings, check_topic
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBroker:
+    """Ask that a broker be counted on, with the topics that its group now holds.
+
+    Topics that are not named are left as they are.
+    """
+
+    cluster_name: str
+    group_name: str
+    broker: BrokerRegistration
+    mode: GroupMode = GroupMode.STATIC
+    topics: Mapping[str, QueueSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkBrokerOffline:
+    """Ask that a broker be counted on no longer; with an address, only if it still has that."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: int
+    address: str | None = None
+
+
+async def register_broker(
+    command: RegisterBroker, *, database: Database, clock: Clock
+) -> TopologyChange | None:
+    """Note a broker, its group, its cluster and its topics; return the change if there is one.
+
+    Raises:
+        InvalidName: the cluster, the group or a topic may not be called so.
+        InvalidAddress: no client could connect to the broker's address.
+        InvalidTopicSettings: a topic's counts or permissions are out of range.
+    """
+    _check(command)
+    now = clock.now()
+    async with database.begin() as connection:
+        cluster_id = await clusters.find_or_add(connection, command.cluster_name, at=now)
+        group_id = await broker_groups.find_or_add(
+            connection, cluster_id, command.group_name, mode=command.mode, at=now
+        )
+        is_changed = await brokers.save(connection, group_id, command.broker, at=now)
+        namesake_count = await brokers.remove_namesakes(
+            connection,
+            group_id,
+            broker_id=command.broker.broker_id,
+            address=command.broker.address,
+        )
+        is_changed |= namesake_count > 0
+        if is_changed:
+            details = {"address": command.broker.address, "ha_address": command.broker.ha_address}
+            await events.stage(
+                connection,
+                [
+                    NewEvent(
+                        BROKER_REGISTERED,
+                        command.cluster_name,
+                        f"{command.group_name}/{command.broker.broker_id}",
+                        now,
+                        details,
+                    )
+                ],
+            )
+        saved = await placements.save(
+            connection,
+            cluster_id=cluster_id,
+            broker_group_id=group_id,
+            placements=command.topics,
+        )
+        if not (is_changed or saved):
+            return None
+        of_group = command.cluster_name, command.group_name
+        of_topics = [
+            *tell_topics(TOPIC_PLACED, *of_group, saved.placed, at=now),
+            *tell_topics(TOPIC_CHANGED, *of_group, saved.changed, at=now),
+        ]
+        await events.stage(connection, of_topics)
+        version = await clusters.raise_route_version(connection, cluster_id, at=now)
+    return TopologyChange(command.cluster_name, version)
+
+
+async def mark_broker_offline(
+    command: MarkBrokerOffline, *, database: Database, clock: Clock
+) -> TopologyChange | None:
+    """Note that a broker is gone; return the change, or nothing when that was known."""
+    async with database.begin() as connection:
+        cluster_id = await brokers.mark_offline(
+            connection,
+            cluster_name=command.cluster_name,
+            group_name=command.group_name,
+            broker_id=command.broker_id,
+            address=command.address,
+        )
+        if cluster_id is None:
+            return None
+        now = clock.now()
+        subject = f"{command.group_name}/{command.broker_id}"
+        lost = NewEvent(BROKER_LOST, command.cluster_name, subject, now)
+        await events.stage(connection, [lost])
+        version = await clusters.raise_route_version(connection, cluster_id, at=now)
+    return TopologyChange(command.cluster_name, version)
+
+
+def _check(command: RegisterBroker) -> None:
+    check_cluster_name(command.cluster_name)
+    check_group_name(command.group_name)
+    check_address(command.broker.address)
+    for name, settings in command.topics.items():
+        check_topic(name, settings)

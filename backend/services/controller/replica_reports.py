@@ -1,0 +1,40 @@
+"""Note in Postgres who was heard, so that every process of the control plane can judge liveness."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from backend.db import replica_reports as replica_sightings
+from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
+from backend.db.replica_reports import ReplicaKey
+from backend.domain.election import ReplicaReport
+
+
+async def record_replica_reports(
+    heard: Mapping[ReplicaKey, ReplicaReport],
+    *,
+    lease_asked: Mapping[ReplicaKey, ReplicaReport],
+    heard_by: UUID,
+    database: Database,
+) -> set[ReplicaKey]:
+    """Note who was heard, renew the leases that were asked for, and return whose were renewed.
+
+    A lease that is returned here is in Postgres: no process elects against it from now on.
+    """
+    if not heard and not lease_asked:
+        return set()
+    return await replica_sightings.record(
+        pipeline_of(database), heard, lease_asked=lease_asked, heard_by=heard_by
+    )
+
+
+async def forget_replica_reports(
+    keys: Sequence[ReplicaKey], *, heard_by: UUID, database: Database
+) -> None:
+    """Note that this process no longer hears some replicas."""
+    await replica_sightings.forget(pipeline_of(database), keys, heard_by=heard_by)
+
+
+async def forget_old_replica_reports(*, database: Database) -> None:
+    """Remove what processes noted that are long gone."""
+    await replica_sightings.forget_old(pipeline_of(database))

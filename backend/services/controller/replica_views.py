@@ -1,0 +1,198 @@
+"""Describe groups under a controller to people: their replicas, and the next master.
+
+What nobody told is `None` here (D21); the protocol's own mark for it stays inside.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from backend.db import replica_group_pages
+from backend.domain.election import (
+    Ballot,
+    Candidate,
+    judge,
+    must_await_lease,
+    warn_of_no_writer,
+)
+from backend.domain.page import Page, check_page_size, cut_page, search_text
+from backend.domain.replica_group import UNKNOWN_POSITION, ReplicaGroup
+from backend.services.controller.group_changes import Controller, GroupName, GroupView, find_groups
+from backend.services.controller.replica_groups import describe_group
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaView:
+    """Hold one replica and what it last told of itself, positions in bytes of its log."""
+
+    broker_id: int
+    address: str
+    is_master: bool
+    is_in_sync: bool
+    is_alive: bool
+    last_heartbeat_at: datetime | None
+    epoch: int | None
+    max_offset: int | None
+    confirm_offset: int | None
+    is_verified: bool | None
+    is_cordoned: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaGroupView:
+    """Hold one group as people look at it; `view` is what it was made from."""
+
+    view: GroupView
+    replicas: tuple[ReplicaView, ...]
+
+    @property
+    def group(self) -> ReplicaGroup:
+        """Return the group itself."""
+        return self.view.group
+
+    @property
+    def confirmed_epoch(self) -> int | None:
+        """Return the epoch that wrote the last byte known to be confirmed."""
+        return _known(self.group.confirmed.epoch)
+
+    @property
+    def confirmed_position(self) -> int | None:
+        """Return the log position below which no master of the group may end (D27)."""
+        return _known(self.group.confirmed.position)
+
+    @property
+    def is_master_alive(self) -> bool:
+        """Tell whether there is a master that is heard and may go on."""
+        is_alive = self.group.master_id in self.view.liveness.alive_ids
+        return is_alive and not self.group.is_master_lost
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionView:
+    """Hold the next master now, after what wait, and why not the others.
+
+    `warning` says that the group would have no writer with that master.
+    """
+
+    winner_id: int | None
+    is_unchanged: bool
+    awaits_lease_ms: int
+    candidates: tuple[Candidate, ...]
+    warning: str | None
+
+
+async def list_replica_groups(
+    cluster_names: Collection[str],
+    *,
+    size: int,
+    after: str | None,
+    controller: Controller,
+    search: str | None = None,
+) -> dict[str, Page[ReplicaGroupView, str]]:
+    """List each cluster's groups by name, in as many statements for many as for one.
+
+    With `search` only those whose names hold it, in capitals or not.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    searched = search_text(search)
+    async with controller.database.connect() as connection:
+        named = await replica_group_pages.list_names(
+            connection, cluster_names, search=searched, after=after, limit=size + 1
+        )
+        totals = await replica_group_pages.count_of_clusters(
+            connection, cluster_names, search=searched
+        )
+    pages = {
+        cluster: cut_page(names, size=size, key=str, total_count=totals[cluster])
+        for cluster, names in named.items()
+    }
+    wanted = [GroupName(name, cluster) for cluster, page in pages.items() for name in page.items]
+    found = await find_groups(wanted, controller) if wanted else []
+    views = {(held.group.cluster_name, held.group.name): held for held in found}
+    return {
+        cluster: Page(
+            # A group may have gone since its name was read.
+            tuple(
+                view_group(views[cluster, name], controller)
+                for name in page.items
+                if (cluster, name) in views
+            ),
+            page.next_key,
+            page.total_count,
+        )
+        for cluster, page in pages.items()
+    }
+
+
+async def describe_replica_group(name: GroupName, controller: Controller) -> ReplicaGroupView:
+    """Describe one group.
+
+    Raises:
+        BrokerGroupNotControlled: no broker of it ever applied for an id.
+    """
+    return view_group(await describe_group(name, controller), controller)
+
+
+def view_group(view: GroupView, controller: Controller) -> ReplicaGroupView:
+    """Present a group as it was read."""
+    now = controller.clock.now()
+    replicas = tuple(
+        _view_replica(broker_id, view, now) for broker_id in sorted(view.group.replicas)
+    )
+    return ReplicaGroupView(view, replicas)
+
+
+def explain_election(
+    view: GroupView, controller: Controller, *, designated_id: int | None = None
+) -> ElectionView:
+    """Say the next master if an operator asked now, and why each other would not.
+
+    Raises:
+        BrokerNotRegistered: the one asked for is no replica of the group.
+    """
+    ballot = Ballot(
+        designated_id,
+        is_designated=designated_id is not None,
+        allows_unclean=controller.allows_unclean,
+    )
+    election = judge(view.group, view.liveness, ballot)
+    winner_id = election.winner_id
+    waits = (
+        winner_id is not None
+        and not election.is_unchanged
+        and must_await_lease(view.group, winner_id)
+    )
+    return ElectionView(
+        winner_id=winner_id,
+        is_unchanged=election.is_unchanged,
+        awaits_lease_ms=view.liveness.lease_left_ms if waits else 0,
+        candidates=election.candidates,
+        warning=warn_of_no_writer(view.group.name, view.liveness, winner_id),
+    )
+
+
+def _view_replica(broker_id: int, view: GroupView, now: datetime) -> ReplicaView:
+    group, report = view.group, view.liveness.reports.get(broker_id)
+    ages_ms = [] if report is None else [report.age_ms]
+    if broker_id in view.liveness.silences_ms:
+        ages_ms.append(view.liveness.silences_ms[broker_id])
+    return ReplicaView(
+        broker_id=broker_id,
+        address=group.replicas[broker_id].address,
+        is_master=broker_id == group.master_id,
+        is_in_sync=broker_id in group.sync_state_set.members,
+        is_alive=report is not None and report.is_alive,
+        last_heartbeat_at=now - timedelta(milliseconds=min(ages_ms)) if ages_ms else None,
+        epoch=None if report is None else _known(report.epoch),
+        max_offset=None if report is None else _known(report.max_offset),
+        confirm_offset=None if report is None else _known(report.confirm_offset),
+        is_verified=None if report is None else report.is_verified,
+        is_cordoned=None if report is None else report.is_cordoned,
+    )
+
+
+def _known(value: int) -> int | None:
+    return None if value == UNKNOWN_POSITION else value

@@ -1,0 +1,174 @@
+"""Find messages on the masters of a cluster: by id and by key.
+
+Every search says how whole it is: brokers that did not tell are named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from backend.brokers.asking import Brokers
+from backend.brokers.requests.messages import (
+    KeyQuery,
+    QueryMessages,
+    ViewMessage,
+    locate_message,
+)
+from backend.db import brokers as broker_rows
+from backend.db import topics
+from backend.db.engine import Database
+from backend.domain.message import StoredMessage
+from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
+from backend.domain.names import check_topic_name
+from backend.domain.operation_errors import BrokerSilent
+from backend.domain.page import check_page_size
+from backend.domain.queue_lock import BrokerKey
+from backend.services.cluster.broker_questions import Questions, UnknownBroker, find_masters, key_of
+from backend.services.cluster.clusters import describe_cluster
+from backend.services.topic.topics import describe_topic
+
+FOUND_COUNT_MAX: Final = 64
+"""As many as stock brokers give for one key (`maxMsgsNumBatch`)."""
+EVER_MS: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeySearch:
+    """Say which messages are looked for: those with a key, or the one with a sender's id."""
+
+    cluster_name: str
+    topic: str
+    key: str
+    is_unique: bool = False
+    begin_ms: int = 0
+    end_ms: int = EVER_MS
+    count_max: int = FOUND_COUNT_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessages:
+    """Hold what was found, oldest first; `is_complete` tells whether that is all there is."""
+
+    messages: tuple[StoredMessage, ...]
+    is_complete: bool
+    unknown: tuple[UnknownBroker, ...]
+
+
+async def get_message(
+    cluster_name: str,
+    message_id: str,
+    *,
+    topic: str | None = None,
+    database: Database,
+    brokers: Brokers,
+) -> StoredMessage:
+    """Find the message of an id: of its place in a broker's log, or of its sender in a topic.
+
+    Raises:
+        InvalidName: no cluster or topic may be called so.
+        ClusterNotFound: none is.
+        MessageNotFound: nobody who was asked holds it.
+        BrokerSilent: who may hold it does not answer.
+    """
+    await describe_cluster(cluster_name, database=database)
+    place = locate_message(message_id)
+    if place is not None:
+        found = await _at_place(cluster_name, message_id, place, database=database, brokers=brokers)
+        if found is not None:
+            return found
+    if topic is None:
+        why = (
+            "no broker of the cluster has that log position; an id of a sender needs the topic"
+            if place is not None
+            else "it contains no log position; an id of a sender needs the topic"
+        )
+        raise MessageNotFound(message_id, why)
+    query = KeyQuery(
+        check_topic_name(topic), message_id, is_unique=True, count_max=1, begin_ms=0, end_ms=EVER_MS
+    )
+    questions = Questions(brokers)
+    masters = await _find_holders(cluster_name, query.topic, questions, database=database)
+    answers = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
+    messages = sorted((one for found in answers.values() for one in found), key=_order)
+    if messages:
+        return messages[-1]
+    for silent in questions.unknown:
+        raise BrokerSilent(silent.broker.address, silent.why)
+    raise MessageNotFound(message_id, f"no message of topic {topic} has it as its id")
+
+
+async def find_messages(
+    search: KeySearch, *, database: Database, brokers: Brokers
+) -> FoundMessages:
+    """Find messages of a topic by a key that their sender gave them, or by its id for them.
+
+    Raises:
+        InvalidName: no cluster or topic may be called so.
+        ClusterNotFound: none is.
+        TopicNotFound: no topic of the cluster is.
+        InvalidPageSize: more are asked for than a broker gives.
+        InvalidMessageSearch: no message can have such a key.
+    """
+    check_page_size(search.count_max, size_max=FOUND_COUNT_MAX)
+    await describe_topic(search.cluster_name, search.topic, database=database)
+    if not search.key.strip() or search.key != search.key.strip():
+        raise InvalidMessageSearch("a key is not empty and has no blanks around it")
+    questions = Questions(brokers)
+    masters = await _find_holders(search.cluster_name, search.topic, questions, database=database)
+    query = KeyQuery(
+        search.topic,
+        search.key,
+        search.is_unique,
+        search.count_max,
+        search.begin_ms,
+        search.end_ms,
+    )
+    answers = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
+    messages = sorted((one for found in answers.values() for one in found), key=_order)
+    is_whole = not questions.unknown and all(
+        len(found) < search.count_max for found in answers.values()
+    )
+    kept = messages[-search.count_max :]
+    return FoundMessages(tuple(kept), is_whole and len(kept) == len(messages), questions.unknown)
+
+
+async def _find_holders(
+    cluster_name: str, topic: str, questions: Questions, *, database: Database
+) -> Sequence[BrokerKey]:
+    """Find the masters that have registered a topic; of one that nobody has, all may hold it."""
+    async with database.connect() as connection:
+        holders = await topics.list_holders(connection, cluster_name, [topic])
+    return await find_masters(
+        cluster_name, questions, database=database, holding=holders[topic] or None
+    )
+
+
+async def _at_place(
+    cluster_name: str,
+    message_id: str,
+    place: tuple[str, int],
+    *,
+    database: Database,
+    brokers: Brokers,
+) -> StoredMessage | None:
+    """Look where the id says; a group's other brokers hold the same log if that one is away."""
+    address, position = place
+    async with database.connect() as connection:
+        known = await broker_rows.list_beside(connection, cluster_name, address)
+    asked = sorted(
+        (one for one in known if one.is_online),
+        key=lambda one: (one.address != address, one.broker_id),
+    )
+    questions = Questions(brokers)
+    for broker in asked:
+        key = key_of(broker)
+        found = await questions.ask(key, ViewMessage(key.group_name, position))
+        if found is not None and found.message_id.upper() == message_id.upper():
+            return found
+    for silent in questions.unknown:
+        raise BrokerSilent(silent.broker.address, silent.why)
+    return None
+
+
+def _order(message: StoredMessage) -> tuple[int, str, int, int]:
+    return message.order

@@ -1,0 +1,1 @@
+"""Use cases that run by themselves: events, findings and retention."""

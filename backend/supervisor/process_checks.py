@@ -1,0 +1,148 @@
+"""Signs of life of a local cluster's processes, each asked for as its users would.
+
+No answer is no sign: nothing here raises.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regent_engine import Decoder, ProtocolError, encode_command
+
+from backend.remoting.request_code import RequestCode
+from backend.supervisor.layout import LOOPBACK, BrokerLayout, ClusterLayout, GroupLayout
+
+ANSWER_TIMEOUT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class LocalGroupState:
+    """What the controller says of a group, by addresses.
+
+    Attributes:
+        master: Who is master and alive.
+        in_sync: The living members of its SyncStateSet.
+    """
+
+    master: str | None
+    in_sync: frozenset[str]
+
+    def lacks(self, group: GroupLayout) -> list[BrokerLayout]:
+        """List the brokers that are not in sync."""
+        return [broker for broker in group.brokers if broker.address not in self.in_sync]
+
+
+async def group_states(
+    layout: ClusterLayout, groups: Sequence[GroupLayout]
+) -> dict[str, LocalGroupState]:
+    """Ask the controller about groups (remoting.md 2.9, request 1006); absent is unknown."""
+    body = json.dumps([group.name for group in groups]).encode()
+    answer = await _ask(layout, RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, body)
+    return {
+        name: _state(replicas) for name, replicas in answer.get("replicasInfoTable", {}).items()
+    }
+
+
+async def registered_masters(layout: ClusterLayout) -> dict[str, str]:
+    """Ask the name server who takes messages in each group (remoting.md 2.7, request 106)."""
+    answer = await _ask(layout, RequestCode.GET_BROKER_CLUSTER_INFO)
+    return {
+        name: broker["brokerAddrs"]["0"]
+        for name, broker in answer.get("brokerAddrTable", {}).items()
+        if "0" in broker.get("brokerAddrs", ())
+    }
+
+
+async def is_serving(layout: ClusterLayout, group: GroupLayout) -> bool:
+    """Tell whether a group takes messages, and its master is known to clients."""
+    master = (await registered_masters(layout)).get(group.name)
+    if not group.is_replicated:
+        return master is not None
+    state = (await group_states(layout, [group])).get(group.name)
+    return state is not None and state.master is not None and state.master == master
+
+
+async def is_broker_ready(layout: ClusterLayout, group: GroupLayout, broker: BrokerLayout) -> bool:
+    """Tell whether one broker does its part: alone its group's, else a member of the set's."""
+    if not group.is_replicated:
+        return await takes_connections(broker.port) and await is_serving(layout, group)
+    state = (await group_states(layout, [group])).get(group.name)
+    return state is not None and broker.address in state.in_sync
+
+
+async def is_http_ready(layout: ClusterLayout) -> bool:
+    """Tell whether the control plane says that it can serve."""
+    return await asyncio.to_thread(_get, f"{layout.http_url}/readyz") is not None
+
+
+async def is_worker_ready(redis_url: str) -> bool:
+    """Tell whether a worker answers on the task queue."""
+    return await asyncio.to_thread(_ping_worker, redis_url)
+
+
+async def takes_connections(port: int) -> bool:
+    """Tell whether something listens on a port."""
+    return await _connects(asyncio.open_connection(LOOPBACK, port))
+
+
+async def takes_socket_connections(path: Path) -> bool:
+    """Tell whether something listens on a unix socket."""
+    return await _connects(asyncio.open_unix_connection(path))
+
+
+async def _connects(opening: Any) -> bool:
+    try:
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            _reader, writer = await opening
+    except (TimeoutError, OSError):
+        return False
+    writer.close()
+    return True
+
+
+async def _ask(layout: ClusterLayout, code: RequestCode, body: bytes = b"") -> dict[str, Any]:
+    with contextlib.suppress(TimeoutError, OSError, ValueError, ProtocolError):
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection(LOOPBACK, layout.remoting_port)
+            try:
+                writer.write(encode_command(code=code, opaque=1, body=body))
+                decoder = Decoder()
+                while chunk := await reader.read(1 << 16):
+                    for answer in decoder.receive(chunk):
+                        return dict(json.loads(answer.body or b"{}"))
+            finally:
+                writer.close()
+    return {}
+
+
+def _state(replicas: Mapping[str, Any]) -> LocalGroupState:
+    living = frozenset(r["brokerAddress"] for r in replicas["inSyncReplicas"] if r["alive"])
+    master = replicas.get("masterAddress")
+    return LocalGroupState(master if master in living else None, living)
+
+
+def _get(url: str) -> str | None:
+    try:
+        with urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as response:  # noqa: S310 - our own address
+            return str(response.read().decode())
+    except (http.client.HTTPException, OSError, ValueError):
+        return None
+
+
+def _ping_worker(redis_url: str) -> bool:
+    # Half a second that only a start pays.
+    from celery import Celery  # noqa: PLC0415
+    from kombu.exceptions import OperationalError  # noqa: PLC0415
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    app = Celery(broker=redis_url.replace("unix://", "redis+socket://"))
+    try:
+        return bool(app.control.ping(timeout=1.0, limit=1))
+    except (OSError, OperationalError, RedisError):
+        return False

@@ -1,0 +1,114 @@
+"""Bring a delayed message, whose time has come, to the queue it was meant for."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import structlog
+from regent_engine import (
+    ProtocolError,
+    Record,
+    Store,
+    StoreError,
+    decode_records,
+    encode_properties,
+)
+
+from backend.remoting.names import HALF_TOPIC, STATE_TOPIC
+from workers.broker.commit_log.delay_delivery import NotYet
+from workers.broker.commit_log.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
+
+_NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
+# Of properties that stock took and this store never will.
+_NEVER_STORED: Final = frozenset({"blank_properties", "properties_too_large"})
+# Whatever a store has queues for (FORMAT.md 1).
+_QUEUE_ID_MAX: Final = 65_535
+_QUEUE_ID_LENGTH_MAX: Final = 10
+
+log = structlog.get_logger()
+
+
+def deliver_delayed(
+    store: Store,
+    arrived: Callable[[Iterable[tuple[str, int, int]]], None],
+    log_position: int,
+    record: Record | None,
+    *,
+    is_former: Callable[[str, int], bool] = lambda _topic, _position: False,
+    is_being_deleted: Callable[[str], bool] = lambda _: False,
+    is_full: Callable[[], bool] = lambda: False,
+) -> None:
+    """Copy a delayed message that was read to its real queue; its own properties stay as they are.
+
+    The copy says which message it delivers, in the field that names the half message of a
+    transaction otherwise: so a delivery and its progress are one record (D14).
+    What can never be delivered is reported and passed over, or it would block its level. So is what
+    was sent to a topic that was deleted and made again since: it begins empty.
+
+    Raises:
+        StoreError: the store refuses for now.
+        NotYet: the topic is being deleted, and its queues are about to begin again; or the disk is
+            nearly full, and what room is left is not for messages.
+    """
+    if is_full():
+        raise NotYet("the disk is nearly full")
+    if record is None:
+        return
+    topic = record.properties.get(REAL_TOPIC)
+    queue_id = _queue_id_of(record.properties.get(REAL_QUEUE_ID, ""))
+    if not topic or topic in _NEVER_REAL or queue_id is None:
+        log.error("delayed_message_discarded", log_position=log_position, topic=topic)
+        return
+    if is_being_deleted(topic):
+        raise NotYet(f"the topic {topic} is being deleted")
+    if is_former(topic, log_position):
+        log.info("delayed_message_of_deleted_topic", log_position=log_position, topic=topic)
+        return
+    try:
+        # A checksum of the copied record would be a wrong one of the copy.
+        properties = encode_properties({k: v for k, v in record.properties.items() if k != CRC})
+        appended = store.append(
+            topic,
+            queue_id,
+            record.body,
+            properties,
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            born_timestamp_ms=record.born_timestamp_ms,
+            born_host=record.born_host,
+            reconsume_times=record.reconsume_times,
+            prepared_transaction_offset=log_position,
+            store_host=record.store_host,
+        )
+    except (StoreError, ValueError) as error:
+        # Too long: stock leaves out the last separator, and holds one byte more.
+        if isinstance(error, StoreError) and error.code not in _NEVER_STORED:
+            raise
+        log.error(  # noqa: TRY400 - the reason says it all
+            "delayed_message_discarded", log_position=log_position, topic=topic, reason=str(error)
+        )
+        return
+    arrived([(topic, queue_id, appended.queue_offset + 1)])
+
+
+def _queue_id_of(text: str) -> int | None:
+    """Read the number of a queue; None for what no queue has, which stock's log may hold."""
+    is_number = text.isdecimal() and len(text) <= _QUEUE_ID_LENGTH_MAX
+    return int(text) if is_number and int(text) <= _QUEUE_ID_MAX else None
+
+
+def read_delayed(store: Store, log_position: int) -> Record | None:
+    """Read a delayed message; None, and reported, when what is there is damaged.
+
+    Raises:
+        StoreError: the store refuses for now.
+    """
+    try:
+        content = store.record(log_position)
+        return decode_records(content)[0] if content else None
+    except (StoreError, ProtocolError) as error:
+        if isinstance(error, StoreError) and error.code != "corrupt":
+            raise
+        log.error(  # noqa: TRY400 - the reason says it all
+            "delayed_message_damaged", log_position=log_position, reason=str(error)
+        )
+        return None

@@ -1,0 +1,327 @@
+"""Say how one broker agent runs, from a stock `broker.conf`."""
+
+# ruff: noqa: FBT003, RUF009 - settings are declared by `_stock`, which only builds fields
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from backend.java_properties import parse_properties_text
+from backend.remoting.address import Address
+from backend.remoting.names import InvalidName, check_topic_name
+from workers.broker.configuration.property_types import (
+    Choice,
+    Effect,
+    Flag,
+    Percent,
+    QueueFileSize,
+    Whole,
+)
+
+DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+NAME_SERVER_PORT: Final = 9876
+DELAY_LEVEL_COUNT_MAX: Final = 1024
+_UNIT_MS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
+
+FlushMode = Literal["async", "sync"]
+CrcProperty = Literal["off", "verified", "required"]
+
+
+class InvalidSetting(ValueError):  # noqa: N818 - named for what it says, as all errors here
+    """A property holds a value that the broker cannot run with."""
+
+    def __init__(self, name: str, value: str, reason: str) -> None:
+        super().__init__(f"{name}={value}: {reason}")
+        self.name, self.value = name, value
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _ip(text: str) -> str:
+    """Take an address as records and message ids hold it."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError as error:
+        raise ValueError("must be a numeric address") from error
+    return text
+
+
+def _name(text: str) -> str:
+    try:
+        check_topic_name(text)
+    except InvalidName as error:
+        raise ValueError(f"the name {str(error).removeprefix('the specified topic ')}") from error
+    return text
+
+
+def _log_dir(text: str) -> Path:
+    if "," in text:
+        # Stock spreads a log over them; taken for one name, the log would seem to be empty.
+        raise ValueError("must be one directory: a log in several, by commas, is not supported")
+    return Path(_text(text))
+
+
+def _hours(text: str) -> frozenset[int]:
+    return frozenset(Whole(0, 23)(part.strip()) for part in text.split(";"))
+
+
+def _port(text: str) -> int:
+    port = Whole(0, 65535)(text)
+    if port in {1, 2}:
+        raise ValueError("must leave room for the fast port, two below it")
+    return port
+
+
+def _addresses(text: str) -> tuple[Address, ...]:
+    return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
+
+
+def _address(text: str) -> Address:
+    host, mark, port = text.rpartition(":")
+    if not mark:
+        return text, NAME_SERVER_PORT
+    if not host:
+        raise ValueError("must be host:port pairs separated by semicolons")
+    return host, Whole(1, 65535)(port)
+
+
+def parse_delay_levels(text: str) -> tuple[int, ...]:
+    """Read delay levels such as `1s 5m 2h` into milliseconds; level 1 comes first."""
+    levels = [_DELAY.fullmatch(part) for part in text.split()]
+    if not levels or len(levels) > DELAY_LEVEL_COUNT_MAX:
+        raise ValueError(f"must hold 1 to {DELAY_LEVEL_COUNT_MAX} levels")
+    if not all(levels):
+        raise ValueError("must be numbers with the unit s, m, h or d, separated by blanks")
+    return tuple(int(found[1]) * _UNIT_MS[found[2]] for found in levels if found)
+
+
+def _local_ip() -> str:
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return "127.0.0.1"
+
+
+def _stock(name: str, parse: Callable[[str], Any], default: Any, effect: Effect = "restart") -> Any:
+    """Declare a setting by its stock property; a callable default is asked for late."""
+    metadata = {"property": name, "parse": parse, "effect": effect}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+_FLAG: Final = Flag()
+_COUNT: Final = Whole(1, 65535)
+_INTERVAL_MS: Final = Whole(10, 86_400_000)
+_FLUSH_MODE: Final = Choice((("ASYNC_FLUSH", "async"), ("SYNC_FLUSH", "sync")))
+
+
+def _bytes(low: int, high: int) -> Whole:
+    return Whole(low, high, "bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """Everything a broker agent is told; each field names its stock property.
+
+    Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on
+    (while it is set the log counts as unverified at each start, until its master's is copied),
+    `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
+    expired files of the log are kept with `SYNC_FLUSH` to be used again, and `passOnToMaster`,
+    whether a replica passes on to its master what clients send to it as the former one. Another
+    default than stock's has `enablePropertyFilter`: SQL92 filters are served.
+    """
+
+    cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
+    broker_name: str = _stock(
+        "brokerName", _name, lambda: socket.gethostname().split(".")[0], "fixed"
+    )
+    broker_id: int = _stock("brokerId", Whole(0, 2**63 - 1), 0, "fixed")
+    bind_address: str = _stock("bindAddress", _text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
+    listen_port: int = _stock("listenPort", _port, 10911, "fixed")
+    ha_listen_port: int = _stock("haListenPort", Whole(0, 65535), 0, "fixed")
+    advertised_ip: str = _stock("brokerIP1", _ip, _local_ip, "fixed")
+    ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip, "fixed")
+    name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, (), "fixed")
+    root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store", "fixed")
+    commit_log_dir: Path | None = _stock("storePathCommitLog", _log_dir, None, "fixed")
+    commit_log_file_size_bytes: int = _stock(
+        "mappedFileSizeCommitLog", _bytes(1 << 12, 1 << 31), 1 << 30, "fixed"
+    )
+    queue_file_size_bytes: int = _stock(
+        "mappedFileSizeConsumeQueue", QueueFileSize(), 6_000_000, "fixed"
+    )
+    batch_queue_file_size_bytes: int = _stock(
+        "mapperFileSizeBatchConsumeQueue", _bytes(46, 1 << 31), 13_800_000, "fixed"
+    )
+    multi_dispatch_enabled: bool = _stock("enableMultiDispatch", _FLAG, False, "fixed")
+    crc_property_enabled: bool = _stock("enabledAppendPropCRC", _FLAG, False)
+    crc_property_required: bool = _stock("forceVerifyPropCRC", _FLAG, False)
+    index_enabled: bool = _stock("messageIndexEnable", _FLAG, True)
+    index_slot_count: int = _stock("maxHashSlotNum", Whole(1, 500_000_000), 5_000_000, "fixed")
+    index_entry_count: int = _stock("maxIndexNum", Whole(2, 100_000_000), 20_000_000, "fixed")
+    message_size_max_bytes: int = _stock("maxMessageSize", _bytes(10, 1 << 28), 4 << 20)
+    memory_percent: int = _stock("accessMessageInMemoryMaxRatio", Percent(0, 100), 40)
+    flush_mode: FlushMode = _stock("flushDiskType", _FLUSH_MODE, "async")
+    flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
+    flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000, "live")
+    cut_damage_at: int | None = _stock("cutDamageAt", Whole(0, 10**18 - 1), None, "fixed")
+    file_reserved_hours: int = _stock("fileReservedTime", Whole(0, 1_000_000), 72, "live")
+    file_reserved_bytes: int | None = _stock(
+        "fileReservedSize", _bytes(0, 10**18 - 1), None, "live"
+    )
+    spare_file_count_max: int = _stock("spareCommitLogFiles", Whole(0, 1000), 4)
+    delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}), "live")
+    disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", Percent(10, 95), 75, "live")
+    disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", Percent(35, 90), 90, "live")
+    disk_forcible_percent: int = _stock("diskSpaceCleanForciblyRatio", Percent(30, 85), 85, "live")
+    clean_forcibly: bool = _stock("cleanFileForciblyEnable", _FLAG, True, "live")
+    clean_interval_ms: int = _stock("cleanResourceInterval", _INTERVAL_MS, 10_000, "live")
+    delete_interval_ms: int = _stock("deleteCommitLogFilesInterval", _INTERVAL_MS, 100, "live")
+    delay_levels_ms: tuple[int, ...] = _stock(
+        "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
+    )
+    auto_create_topics: bool = _stock("autoCreateTopicEnable", _FLAG, True)
+    auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _FLAG, True, "live")
+    template_queue_count: int = _stock("defaultTopicQueueNums", _COUNT, 8)
+    long_polling: bool = _stock("longPollingEnable", _FLAG, True, "live")
+    short_polling_ms: int = _stock("shortPollingTimeMills", _INTERVAL_MS, 1000, "live")
+    lite_pull: bool = _stock("litePullMessageEnable", _FLAG, True, "live")
+    deals_queues_out: bool = _stock("serverLoadBalancerEnable", _FLAG, True, "live")
+    property_filter_enabled: bool = _stock("enablePropertyFilter", _FLAG, True, "live")
+    trace_on: bool = _stock("traceOn", _FLAG, True)
+    region_id: str = _stock("regionId", _text, "DefaultRegion")
+    permissions: int = _stock("brokerPermission", Whole(0, 15), 6, "live")
+    register_interval_ms: int = _stock("registerNameServerPeriod", _INTERVAL_MS, 30_000)
+    heartbeat_interval_ms: int = _stock("brokerHeartbeatInterval", _INTERVAL_MS, 500)
+    heartbeat_timeout_ms: int = _stock("brokerNotActiveTimeoutMillis", _INTERVAL_MS, 3000)
+    offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
+    delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
+    controller_mode: bool = _stock("enableControllerMode", _FLAG, False, "fixed")
+    controllers: tuple[Address, ...] = _stock("controllerAddr", _addresses, (), "fixed")
+    controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
+    metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
+    election_priority: int = _stock("brokerElectionPriority", Whole(0, 2**31 - 1), 2**31 - 1)
+    all_ack: bool = _stock("allAckInSyncStateSet", _FLAG, True)
+    in_sync_count: int = _stock("inSyncReplicas", Whole(1, 1000), 1)
+    in_sync_count_min: int = _stock("minInSyncReplicas", Whole(1, 1000), 1)
+    replica_timeout_ms: int = _stock("slaveTimeout", _INTERVAL_MS, 3000)
+    replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)
+    passes_on: bool = _stock("passOnToMaster", _FLAG, True, "live")
+    is_learner: bool = _stock("asyncLearner", _FLAG, False)
+    sync_from_last_file: bool = _stock("syncFromLastFile", _FLAG, False)
+    ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
+    ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)
+    ha_transfer_size_max: int = _stock("haTransferBatchSize", _bytes(1, 4 << 20), 256 << 10)
+
+    @property
+    def crc_property(self) -> CrcProperty:
+        """Say whether records end in a checksum of all of their bytes."""
+        if not self.crc_property_enabled:
+            return "off"
+        return "required" if self.crc_property_required else "verified"
+
+    def ha_port_of(self, port: int) -> int:
+        """Give the port for replicas of a broker that listens on a port; by default the next.
+
+        Where the system is to choose the main port, 0, it chooses this one as well.
+        """
+        return self.ha_listen_port or (port and port + 1)
+
+    @property
+    def config_dir(self) -> Path:
+        """Give the folder of the state files."""
+        return self.root_dir / "config"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """Settings, and the stock properties that were given but have no effect here."""
+
+    settings: BrokerSettings
+    given: Mapping[str, str]
+    unused: tuple[str, ...]
+
+
+def load_settings(path: Path) -> LoadedSettings:
+    """Read a configuration file.
+
+    Raises:
+        InvalidSetting: names the property and what is wrong with it.
+        OSError: the file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidSetting("configuration file", str(path), "is not UTF-8 text") from error
+    return parse_settings(parse_properties_text(text))
+
+
+def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
+    """Turn properties into settings.
+
+    Raises:
+        InvalidSetting: names the property and what is wrong with it.
+    """
+    values: dict[str, Any] = {}
+    known = {entry.metadata["property"]: entry for entry in fields(BrokerSettings)}
+    for name in known.keys() & given.keys():
+        try:
+            values[known[name].name] = known[name].metadata["parse"](given[name].strip())
+        except ValueError as error:
+            raise InvalidSetting(name, given[name], str(error)) from error
+    settings = BrokerSettings(**values)
+    if settings.crc_property_required and not settings.crc_property_enabled:
+        reason = "needs enabledAppendPropCRC=true, else its own messages appear damaged"
+        raise InvalidSetting("forceVerifyPropCRC", "true", reason)
+    if settings.controller_mode and not settings.controllers:
+        reason = "needs controllerAddr, the host:port of the control plane"
+        raise InvalidSetting("enableControllerMode", "true", reason)
+    unused = tuple(sorted(given.keys() - known.keys()))
+    return LoadedSettings(settings=settings, given=dict(given), unused=unused)
+
+
+def describe_settings(settings: BrokerSettings, given: Mapping[str, str]) -> dict[str, str]:
+    """Spell every setting as its stock property, as given or else by its default."""
+    return {
+        entry.metadata["property"]: given.get(
+            entry.metadata["property"], _spelled(getattr(settings, entry.name))
+        )
+        for entry in fields(BrokerSettings)
+    }
+
+
+def _spelled(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case "async" | "sync":
+            return f"{value.upper()}_FLUSH"
+        case frozenset() | tuple():
+            return _list_spelled(value)
+        case _:
+            return str(value)
+
+
+def _list_spelled(values: frozenset[int] | tuple[Any, ...]) -> str:
+    if isinstance(values, frozenset):
+        return ";".join(f"{hour:02}" for hour in sorted(values))
+    if values and isinstance(values[0], int):
+        return " ".join(_delay_spelled(delay_ms) for delay_ms in values)
+    return ";".join(f"{host}:{port}" for host, port in values)
+
+
+def _delay_spelled(delay_ms: int) -> str:
+    unit = next(unit for unit in "dhms" if delay_ms % _UNIT_MS[unit] == 0)
+    return f"{delay_ms // _UNIT_MS[unit]}{unit}"

@@ -1,0 +1,1 @@
+"""The place of a broker in its broker group."""

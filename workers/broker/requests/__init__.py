@@ -1,0 +1,1 @@
+"""How a broker holds, fences and finishes requests."""

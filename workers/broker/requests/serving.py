@@ -1,0 +1,83 @@
+"""Declare each request beside its processor: everything that a request code means for this broker.
+
+`@serves` takes every fact as a required argument, so that none can be forgotten. The registry is
+whole once `processors.load` has run.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from regent_engine import Command
+
+from backend.remoting.command import answer
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
+
+Outcome = bytes | None | Awaitable[bytes]
+Processor = Callable[[Broker, Caller, Command], Outcome]
+FindTarget = Callable[[Broker, Command], FenceTarget]
+P = TypeVar("P", bound=Processor)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One kind of request, and how it is served."""
+
+    processor: Processor
+    role: RequiredRole
+    is_passed_on: bool
+    """Whether a replica hands it to the master: the master alone may carry it out, and the answer
+    holds no fact of one broker.
+
+    So heartbeats are not passed on, for they bind a client to its connection, nor the reset of
+    offsets (222), which reaches the consumers that are connected to the broker that is asked."""
+    find_target: FindTarget | None
+    """How the value is read that it changes; without one the effect alone is fenced."""
+    on_fast_port: bool
+    """Whether the port two below the main one serves it (remoting.md 1.6)."""
+
+
+REQUESTS: Final[dict[int, Served]] = {}
+
+
+def serves(
+    *codes: RequestCode,
+    role: RequiredRole,
+    passed_on: bool,
+    target: FindTarget | None,
+    on_fast_port: bool = True,
+) -> Callable[[P], P]:
+    """Have a processor serve requests of some codes."""
+
+    def declare(processor: P) -> P:
+        for code in codes:
+            if code in REQUESTS:
+                raise ValueError(f"request {code.name} has two processors")
+            REQUESTS[code] = Served(processor, role, passed_on, target, on_fast_port)
+        return processor
+
+    return declare
+
+
+def find_served(code: int) -> Served:
+    """Give how requests of a code are served; an unknown code is refused by its processor."""
+    return REQUESTS.get(code, _UNKNOWN)
+
+
+def refuse_unknown(_broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Answer that this broker, or this port of it, does not serve the request."""
+    return answer(
+        command,
+        code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+        remark=f"request type {command.code} not supported",
+    )
+
+
+_UNKNOWN: Final = Served(
+    refuse_unknown, RequiredRole.ANY, is_passed_on=False, find_target=None, on_fast_port=True
+)

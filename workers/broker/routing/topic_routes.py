@@ -1,0 +1,128 @@
+"""Know the readable queues of topics on all brokers, as the name servers tell them.
+
+A broker that deals queues out must see the same queues as its clients and as the other brokers do.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol
+
+import structlog
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import TopicRouteData
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import RouteHeader, encode_header
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.tables.topics import READABLE
+
+FRESH_MS: Final = 2_000
+"""For so long a route is given without another question: all clients of a group ask at once."""
+ROUTE_COUNT_MAX: Final = 4_096
+
+log = structlog.get_logger()
+
+BrokerQueue = tuple[str, int]
+"""Name of a broker group, and number of a queue on it."""
+
+
+class RouteSource(Protocol):
+    """Where routes come from."""
+
+    async def ask(self, code: int, ext: dict[str, str]) -> Command:
+        """Give the answer of a name server.
+
+        Raises:
+            OSError: no name server answers.
+        """
+
+
+class RouteUnknown(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """No name server tells where a topic is, and none has told before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    queues: tuple[BrokerQueue, ...]
+    answered_at_ms: int
+
+
+class TopicRoutes:
+    """Asks name servers for routes, and remembers their last answers."""
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self._clock = clock
+        self._routes: dict[str, _Route] = {}
+        self._questions: dict[str, asyncio.Task[tuple[BrokerQueue, ...] | None]] = {}
+
+    async def readable_queues(
+        self, topic: str, source: RouteSource
+    ) -> tuple[BrokerQueue, ...] | None:
+        """Give the queues that consumers read; None for a topic that no name server knows.
+
+        While no name server answers, the last answer holds.
+
+        Raises:
+            RouteUnknown: no name server answers, and none has before.
+        """
+        known = self._routes.get(topic)
+        if known is not None and self._clock() - known.answered_at_ms < FRESH_MS:
+            return known.queues
+        question = self._questions.get(topic)
+        if question is None:
+            question = asyncio.create_task(self._ask(topic, source), name=f"route of {topic}")
+            self._questions[topic] = question
+            question.add_done_callback(partial(self._answered, topic))
+        # Who asked first may go away; the others still wait.
+        return await asyncio.shield(question)
+
+    def _answered(self, topic: str, question: asyncio.Task[tuple[BrokerQueue, ...] | None]) -> None:
+        del self._questions[topic]
+        if not question.cancelled():
+            # Looked at even if all who asked are gone: asyncio would report it.
+            question.exception()
+
+    async def _ask(self, topic: str, source: RouteSource) -> tuple[BrokerQueue, ...] | None:
+        try:
+            route = await _fetch(topic, source)
+        except RouteUnknown as error:
+            known = self._routes.get(topic)
+            log.warning("route_unknown", topic=topic, reason=str(error), has_last=known is not None)
+            if known is None:
+                raise
+            return known.queues
+        if route is None:
+            self._routes.pop(topic, None)
+            return None
+        queues = _readable(route)
+        if len(self._routes) >= ROUTE_COUNT_MAX:
+            self._routes.clear()
+        self._routes[topic] = _Route(queues, self._clock())
+        return queues
+
+
+async def _fetch(topic: str, source: RouteSource) -> TopicRouteData | None:
+    header = RouteHeader(topic=topic, accept_standard_json_only=True)
+    try:
+        answer = await source.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, encode_header(header))
+        if answer.code == ResponseCode.SUCCESS:
+            return java_json.decode(answer.body, TopicRouteData)
+    except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
+        raise RouteUnknown(str(error)) from error
+    if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+        return None
+    raise RouteUnknown(f"code {answer.code}: {answer.remark}")
+
+
+def _readable(route: TopicRouteData) -> tuple[BrokerQueue, ...]:
+    return tuple(
+        (queue.broker_name, queue_id)
+        for queue in route.queues
+        if queue.permissions & READABLE
+        for queue_id in range(queue.read_queue_count)
+    )

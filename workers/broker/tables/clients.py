@@ -1,0 +1,303 @@
+"""Remember which clients are connected, in which groups, and what they subscribe to.
+
+Pure tables keyed by channel, which is any hashable thing the session layer uses. They are told the
+time and say what changed; sending the notifications is their caller's work.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from backend.remoting.bodies import ConsumerData, SubscriptionData
+
+CHANNEL_LIFE_MS: Final = 120_000
+_CONSUME_FROM: Final = (
+    "CONSUME_FROM_LAST_OFFSET",
+    "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
+    "CONSUME_FROM_MIN_OFFSET",
+    "CONSUME_FROM_MAX_OFFSET",
+    "CONSUME_FROM_FIRST_OFFSET",
+    "CONSUME_FROM_TIMESTAMP",
+)
+_CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
+BROADCASTING: Final = "BROADCASTING"
+CLUSTERING: Final = "CLUSTERING"
+_MODELS: Final = (BROADCASTING, CLUSTERING)
+
+Channel = TypeVar("Channel")
+
+
+@dataclass(slots=True)
+class Client:
+    """One member of a group, as its last heartbeat described it.
+
+    `seen_at_ms` is of the clock that is never set, and `subscriptions` is what this connection's
+    own heartbeats name, by topic.
+    """
+
+    client_id: str
+    address: str
+    language: str
+    version: int
+    seen_at_ms: int
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+
+
+class MemberView(NamedTuple):
+    """What one member says that its group is, and what it subscribes to; members may disagree."""
+
+    consume_type: str
+    message_model: str
+    consume_from_where: str
+    subscriptions: tuple[SubscriptionData, ...] | None
+    """None as long as the member has sent light heartbeats only."""
+
+
+@dataclass(slots=True)
+class ConsumerGroup(Generic[Channel]):
+    """The online side of a consumer group."""
+
+    consume_type: str
+    message_model: str
+    consume_from_where: str
+    members: dict[Channel, Client] = field(default_factory=dict)
+    # Over which connection each client joined last.
+    newest: dict[str, Channel] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+    views: dict[Channel, MemberView] = field(default_factory=dict)
+    fingerprint: int = 0
+
+    @property
+    def is_broadcasting(self) -> bool:
+        """Tell whether every member gets every message."""
+        return self.message_model == BROADCASTING
+
+    def see(self, channel: Channel, data: ConsumerData, *, with_subscriptions: bool) -> None:
+        """Keep what one member says; a light heartbeat leaves what it subscribes to."""
+        known = self.views.get(channel)
+        former = None if known is None else known.subscriptions
+        self.views[channel] = MemberView(
+            _named(data.consume_type, _CONSUME_TYPES),
+            _named(data.message_model, _MODELS),
+            _named(data.consume_from_where, _CONSUME_FROM),
+            tuple(data.subscriptions) if with_subscriptions else former,
+        )
+
+
+class GroupChange(NamedTuple):
+    """What a heartbeat has changed of a consumer group."""
+
+    is_rebalance_due: bool
+    topics: list[str]
+    """Of these the group or the sender has another subscription from now on."""
+
+
+class Consumers(Generic[Channel]):
+    """All online consumer groups."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """Take whom to call before a group changes."""
+        self._on_change = on_change
+        self._groups: dict[str, ConsumerGroup[Channel]] = {}
+
+    def find(self, group: str) -> ConsumerGroup[Channel] | None:
+        """Give the online side of a group; None when it has no member."""
+        return self._groups.get(group)
+
+    def all(self) -> Iterator[tuple[str, Channel, Client]]:
+        """List every member of every online group."""
+        for name, group in self._groups.items():
+            for channel, client in group.members.items():
+                yield name, channel, client
+
+    def subscription_of(
+        self, group: ConsumerGroup[Channel], channel: Channel, topic: str
+    ) -> SubscriptionData | None:
+        """Give what a connection itself wants of a topic, or else what its group wants."""
+        member = group.members.get(channel)
+        own = None if member is None else member.subscriptions.get(topic)
+        return group.subscriptions.get(topic) if own is None else own
+
+    def agree_on(self, group_name: str, topic: str) -> bool:
+        """Tell whether all members of a group want the same messages of a topic."""
+        group = self._groups.get(group_name)
+        if group is None:
+            return True
+        wanted = [member.subscriptions.get(topic) for member in group.members.values()]
+        filters = {_filter_of(one) for one in (*wanted, group.subscriptions.get(topic)) if one}
+        return len(filters) <= 1
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Name the online groups that subscribe to a topic."""
+        return [name for name, group in self._groups.items() if topic in group.subscriptions]
+
+    def register(
+        self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
+    ) -> GroupChange:
+        """Take in one group of a heartbeat, and tell what it has changed.
+
+        What a client sent last is in force, by the order of receipt: its clock may have been set.
+        An older connection of the same client changes nothing of the group any more.
+        """
+        self._on_change()
+        group = self._groups.setdefault(
+            data.group_name,
+            ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
+        )
+        known = group.members.get(channel)
+        is_new = known is None or known.client_id != client.client_id
+        newest = group.newest.get(client.client_id)
+        before = {} if is_new or known is None else known.subscriptions
+        if newest is not None:
+            before = group.members[newest].subscriptions
+        if known is not None and is_new and group.newest.get(known.client_id) == channel:
+            del group.newest[known.client_id]
+        if is_new or newest is None:
+            newest = group.newest[client.client_id] = channel
+        # A light heartbeat names none: what the client sent before is in force.
+        own = before if known is None or is_new else known.subscriptions
+        if with_subscriptions:
+            own = {subscription.topic: subscription for subscription in data.subscriptions}
+        # Of its own, since one heartbeat names several groups.
+        group.members[channel] = replace(client, subscriptions=own)
+        group.see(channel, data, with_subscriptions=with_subscriptions)
+        changed = [
+            topic for topic, sent in own.items() if known and known.subscriptions.get(topic) != sent
+        ]
+        if newest != channel:
+            return GroupChange(is_new, changed)
+        group.consume_type = _named(data.consume_type, _CONSUME_TYPES)
+        group.message_model = message_model_of(data.message_model)
+        group.consume_from_where = _named(data.consume_from_where, _CONSUME_FROM)
+        if not with_subscriptions:
+            return GroupChange(is_new, [])
+        topics = set(group.subscriptions)
+        changed += _update_subscriptions(group, own, before)
+        # Which queues there are to share does not depend on what is wanted of them.
+        is_rebalance_due = is_new or topics != group.subscriptions.keys()
+        return GroupChange(is_rebalance_due, list(dict.fromkeys(changed)))
+
+    def compare_fingerprint(self, group_name: str, fingerprint: int) -> bool:
+        """Store the fingerprint of a light heartbeat; True when another one was stored."""
+        group = self._groups[group_name]
+        differs = group.fingerprint != fingerprint
+        group.fingerprint = fingerprint
+        return differs
+
+    def unregister(self, group_name: str, channel: Channel) -> bool:
+        """Take a channel out of a group; True when it was in."""
+        group = self._groups.get(group_name)
+        member = None if group is None else group.members.pop(channel, None)
+        if group is None or member is None:
+            return False
+        self._on_change()
+        group.views.pop(channel, None)
+        if group.newest.get(member.client_id) == channel:
+            del group.newest[member.client_id]
+        if not group.members:
+            del self._groups[group_name]
+        return True
+
+    def drop_channel(self, channel: Channel) -> list[str]:
+        """Take a closed channel out of every group and name the groups it was in."""
+        return [name for name in list(self._groups) if self.unregister(name, channel)]
+
+    def silent_channels(self, now_ms: int) -> set[Channel]:
+        """Name the channels whose heartbeats have stopped."""
+        members = (item for group in self._groups.values() for item in group.members.items())
+        return {channel for channel, client in members if _is_silent(client, now_ms)}
+
+
+class Producers(Generic[Channel]):
+    """All online producer groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[Channel, Client]] = {}
+
+    def find(self, group: str) -> dict[Channel, Client] | None:
+        """Give the members of a group; None when it has none."""
+        return self._groups.get(group)
+
+    def all(self) -> Iterator[tuple[str, Channel, Client]]:
+        """List every member of every group."""
+        for name, members in self._groups.items():
+            for channel, client in members.items():
+                yield name, channel, client
+
+    def register(self, group: str, channel: Channel, client: Client) -> None:
+        """Take in one group of a heartbeat."""
+        self._groups.setdefault(group, {})[channel] = client
+
+    def unregister(self, group: str, channel: Channel) -> None:
+        """Take a channel out of a group."""
+        members = self._groups.get(group, {})
+        members.pop(channel, None)
+        if not members:
+            self._groups.pop(group, None)
+
+    def drop_channel(self, channel: Channel) -> None:
+        """Take a closed channel out of every group."""
+        for group in list(self._groups):
+            self.unregister(group, channel)
+
+    def silent_channels(self, now_ms: int) -> set[Channel]:
+        """Name the channels whose heartbeats have stopped."""
+        members = (item for group in self._groups.values() for item in group.items())
+        return {channel for channel, client in members if _is_silent(client, now_ms)}
+
+
+def _filter_of(subscription: SubscriptionData) -> tuple[str, str, tuple[int, ...]]:
+    """Give what decides which messages pass."""
+    hashes = tuple(sorted(subscription.tag_hashes))
+    return (subscription.expression_type, subscription.expression, hashes)
+
+
+def _update_subscriptions(
+    group: ConsumerGroup[Channel],
+    wanted: dict[str, SubscriptionData],
+    before: dict[str, SubscriptionData],
+) -> list[str]:
+    """Take over what a client wants, and drop the topics that no member names any longer.
+
+    A client's own change takes effect, whatever its version. A client that repeats itself changes
+    nothing, unless the member whose subscription is in force has left. Of a client that is new
+    among others the version decides, so that a client that comes back with its former subscription
+    undoes no change of another one. Gives the topics of which the group has another subscription
+    now.
+    """
+    for topic in group.subscriptions.keys() - wanted.keys():
+        if not any(topic in member.subscriptions for member in group.members.values()):
+            del group.subscriptions[topic]
+    changed: list[str] = []
+    for topic, sent in wanted.items():
+        stored, known = group.subscriptions.get(topic), before.get(topic)
+        if stored is None or not _is_wanted(group, stored):
+            is_news = True
+        else:
+            is_news = sent.version > stored.version if known is None else known != sent
+        if is_news:
+            group.subscriptions[topic] = sent
+            changed.append(topic)
+    return changed
+
+
+def _is_wanted(group: ConsumerGroup[Channel], stored: SubscriptionData) -> bool:
+    """Tell whether a member of a group still subscribes as the group does."""
+    own = (member.subscriptions.get(stored.topic) for member in group.members.values())
+    return any(one is not None and _filter_of(one) == _filter_of(stored) for one in own)
+
+
+def message_model_of(value: str | int) -> str:
+    """Spell a message model: `BROADCASTING` or `CLUSTERING`."""
+    return _named(value, _MODELS)
+
+
+def _named(value: str | int, ordered: tuple[str, ...]) -> str:
+    """Spell an enumeration that some clients send by position."""
+    if isinstance(value, str):
+        return value
+    return ordered[value] if 0 <= value < len(ordered) else ordered[0]
+
+
+def _is_silent(client: Client, now_ms: int) -> bool:
+    return now_ms - client.seen_at_ms > CHANNEL_LIFE_MS

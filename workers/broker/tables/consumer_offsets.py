@@ -1,0 +1,233 @@
+"""Hold the committed offsets of all groups (`consumerOffset.json`)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from backend.remoting import java_json
+from backend.remoting.bodies import DataVersion
+from backend.remoting.integers import Int32, Int64
+from backend.remoting.names import LIGHT_QUEUE_PREFIX
+from backend.remoting.sifting import LeftOut, decode_items
+from workers.broker.tables.logged_table import LoggedTable, LoggedTableFile
+
+SEPARATOR: Final = "@"
+OFFSET_TABLE: Final = "offsetTable"
+
+
+class ConsumerOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
+    """The stock shape of the file; `groupTopicMap` is derived and not read."""
+
+    offsets: dict[str, dict[Int32, Int64]] = msgspec.field(name="offsetTable", default_factory=dict)
+
+
+def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
+    """Read the file; offsets that can't be read are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed.
+    """
+    return decode_items(data, ConsumerOffsetFile, OFFSET_TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetChanges:
+    """Topics and groups whose offsets are forgotten, then offsets by `topic@group` and queue."""
+
+    removed_topics: tuple[str, ...] = ()
+    removed_groups: tuple[str, ...] = ()
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+class ConsumerOffsets(LoggedTable[tuple[str, int]]):
+    """Queue offsets by topic and group; the last commit wins, also when it goes back.
+
+    In a group they travel in the log: its master notes what changes, for its records, and the
+    others take no commits (D14).
+    """
+
+    def __init__(
+        self, stored: ConsumerOffsetFile | None = None, left_out: Iterable[LeftOut] = ()
+    ) -> None:
+        super().__init__(stored, left_out)
+        self.data_version: DataVersion = stored.data_version if stored else DataVersion()
+        self._offsets: dict[str, dict[int, int]] = {}
+        # The keys of each topic and each group, so that one is found without a look at all.
+        self._by_topic: dict[str, dict[str, None]] = {}
+        self._by_group: dict[str, dict[str, None]] = {}
+        self._fill(stored.offsets if stored else {})
+        self._removed_topics: dict[str, None] = {}
+        self._removed_groups: dict[str, None] = {}
+
+    @property
+    def table(self) -> Mapping[str, Mapping[int, int]]:
+        """Give every offset by `topic@group` and queue."""
+        return self._offsets
+
+    @property
+    def has_changes(self) -> bool:
+        """Tell whether anything changed since changes were taken last."""
+        return bool(self._changed or self._removed_topics or self._removed_groups)
+
+    def find(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Give a committed offset; None when the group never committed there."""
+        return self._offsets.get(_key(group, topic), {}).get(queue_id)
+
+    def commit(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
+        """Record how far a group is in a queue; nothing while another broker is master."""
+        if self.is_following:
+            return
+        key = _key(group, topic)
+        queues = self._queues_of(key)
+        if queues.get(queue_id) != offset:
+            queues[queue_id] = offset
+            self._note((key, queue_id))
+
+    def lower(self, end_of: Callable[[str, int], int]) -> int:
+        """Put each offset that is behind the end of its queue there; give how many were.
+
+        Messages before such an offset are lost, or an older broker took a commit beyond the end. A
+        group that stayed there would pass over as many messages that come. Where light queues end
+        is not known here.
+        """
+        count = 0
+        for key, queues in self._offsets.items():
+            topic = key.rpartition(SEPARATOR)[0]
+            if topic.startswith(LIGHT_QUEUE_PREFIX):
+                continue
+            for queue_id, offset in queues.items():
+                end = end_of(topic, queue_id)
+                if offset > end:
+                    queues[queue_id] = end
+                    self._note((key, queue_id))
+                    count += 1
+        return count
+
+    def lead(self) -> None:
+        """Take commits from now on, and note what changes."""
+        super().lead()
+        self._forget_removals()
+
+    def follow(self) -> None:
+        """Take no commits: another broker is master, or nobody is known to be."""
+        super().follow()
+        self._forget_removals()
+
+    def take_changes(self) -> OffsetChanges:
+        """Give what changed since the last call."""
+        offsets: dict[str, dict[int, int]] = {}
+        for key, queue_id in self._take():
+            offset = self._offsets.get(key, {}).get(queue_id)
+            if offset is not None:
+                offsets.setdefault(key, {})[queue_id] = offset
+        removed = tuple(self._removed_topics), tuple(self._removed_groups)
+        self._forget_removals()
+        return OffsetChanges(*removed, offsets)
+
+    def apply(self, changes: OffsetChanges) -> None:
+        """Take over what changed on a master."""
+        for topic in changes.removed_topics:
+            self._drop_topic(topic)
+        for group in changes.removed_groups:
+            self._drop_group(group)
+        self._merge(changes.offsets)
+
+    def replace(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
+        """Take over all that a master has, and forget all else."""
+        self._fill(offsets)
+        self.change_count += 1
+
+    def adopt(self, table: ConsumerOffsetFile) -> None:
+        """Take over the offsets that a master of stock tells."""
+        self._merge(table.offsets)
+
+    def topics_of(self, group: str) -> list[str]:
+        """Name the topics that a group has offsets for."""
+        return [key.rpartition(SEPARATOR)[0] for key in self._by_group.get(group, ())]
+
+    def topics_by_group(self) -> dict[str, list[str]]:
+        """Name the topics that each group has offsets for."""
+        return {group: self.topics_of(group) for group in self._by_group}
+
+    def of_topic(self, group: str, topic: str) -> dict[int, int]:
+        """Give a group's committed offsets in a topic, by queue."""
+        return dict(sorted(self._offsets.get(_key(group, topic), {}).items()))
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Name the groups that have offsets in a topic."""
+        return [key.rpartition(SEPARATOR)[2] for key in self._by_topic.get(topic, ())]
+
+    def remove_group(self, group: str) -> None:
+        """Forget a group's offsets in every topic."""
+        if self._drop_group(group) and self._changed is not None:
+            self._removed_groups[group] = None
+
+    def remove_topic(self, topic: str) -> None:
+        """Forget every group's offsets of a topic."""
+        if self._drop_topic(topic) and self._changed is not None:
+            self._removed_topics[topic] = None
+
+    def stamp(self, now_ms: int) -> None:
+        """Give the table a new version before it is saved."""
+        self.data_version = self.data_version.next(now_ms)
+
+    def as_body(self) -> bytes:
+        """Give the table as replicas read it that do not know of records (43)."""
+        return java_json.encode(self._document())
+
+    def _fill(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
+        for table in (self._offsets, self._by_topic, self._by_group):
+            table.clear()
+        for key, queues in offsets.items():
+            self._queues_of(key).update(queues)
+
+    def _queues_of(self, key: str) -> dict[int, int]:
+        """Give the offsets of a topic and group by queue, which may be none yet."""
+        queues = self._offsets.get(key)
+        if queues is None:
+            queues = self._offsets[key] = {}
+            topic, _, group = key.rpartition(SEPARATOR)
+            self._by_topic.setdefault(topic, {})[key] = None
+            self._by_group.setdefault(group, {})[key] = None
+        return queues
+
+    def _drop_topic(self, topic: str) -> bool:
+        return self._drop(list(self._by_topic.get(topic, ())))
+
+    def _drop_group(self, group: str) -> bool:
+        return self._drop(list(self._by_group.get(group, ())))
+
+    def _drop(self, keys: list[str]) -> bool:
+        for key in keys:
+            del self._offsets[key]
+            topic, _, group = key.rpartition(SEPARATOR)
+            for index, name in ((self._by_topic, topic), (self._by_group, group)):
+                del index[name][key]
+                if not index[name]:
+                    del index[name]
+        self.change_count += len(keys)
+        return bool(keys)
+
+    def _forget_removals(self) -> None:
+        self._removed_topics.clear()
+        self._removed_groups.clear()
+
+    def _merge(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
+        for key, queues in offsets.items():
+            own = self._queues_of(key)
+            if not queues.items() <= own.items():
+                own.update(queues)
+                self.change_count += 1
+
+    def _document(self) -> dict[str, Any]:
+        return {
+            "dataVersion": self.data_version,
+            "groupTopicMap": self.topics_by_group(),
+            "offsetTable": self._offsets,
+        }
+
+
+def _key(group: str, topic: str) -> str:
+    return topic + SEPARATOR + group
