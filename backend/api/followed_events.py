@@ -23,10 +23,10 @@ async def follow_events(
         Unauthenticated: the session has ended.
         PasswordChangeRequired: their password was reset.
     """
-    standing, within = CredentialWatch(api, token), chosen.within
+    watch, within = CredentialWatch(api, token), chosen.within
     async with aclosing(api.events.follow(after, chosen)) as batches:
         async for batch in batches:
-            found = await standing.look()
+            found = await watch.look()
             if found is not None:
                 within = found.clusters
             reached = (one for one in batch.events if within.includes(one.cluster_name))

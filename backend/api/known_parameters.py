@@ -1,7 +1,7 @@
 """Refuse parameters of a query that a route does not know.
 
 A parameter that is passed over answers another question than the one that was asked: more items
-than wanted, or a deed upon others.
+than wanted, or an action on others.
 """
 
 from collections.abc import Iterator

@@ -145,13 +145,13 @@ def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
     A broker rounds it to whole entries. Files that may be torn tell something only where no other
     file does, and nothing for certain.
     """
-    answer = [file for file in files if file.size % kind.entry_bytes == 0]
-    whole = [file for file in answer if not file.may_be_torn]
-    sizes = Counter(file.size for file in whole or answer)
+    complete = [file for file in files if file.size % kind.entry_bytes == 0]
+    whole = [file for file in complete if not file.may_be_torn]
+    sizes = Counter(file.size for file in whole or complete)
     size = max(sizes, key=lambda size: (sizes[size], size), default=kind.default_bytes)
     if whole:
         return size, None
-    if answer:
+    if complete:
         reported_by = f"only {kind.title} files that a crash may have cut short show"
         end = ""
     else:

@@ -63,8 +63,8 @@ def settings_of(
     Args:
         config: The broker.conf, if it is to be asked.
         delay_levels: The delay levels as a broker.conf has them.
-        options: Further options by the names of the settings; None, and a flag that is not set, tell
-            nothing.
+        options: Further options by the names of the settings; None, and a flag that is not set,
+            say nothing.
 
     Raises:
         CommandError: the file can't be read, or a value is none that a broker takes.

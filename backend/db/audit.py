@@ -63,7 +63,7 @@ class AuditedAction:
 
 
 async def append(connection: Connection, audited: AuditedAction, *, at: datetime) -> None:
-    """Enter a deed; do so last in a transaction, since others wait from here to its end."""
+    """Enter an action; do so last in a transaction, since others wait from here to its end."""
     await connection.execute(_LOCK_CHAIN)
     row = (await connection.execute(_NEWEST)).one_or_none()
     if row is not None:

@@ -89,8 +89,8 @@ async def save(
             index_elements=[brokers.c.broker_group_id, brokers.c.broker_id], set_=values
         )
     )
-    answer = (registration.address, registration.ha_address, BrokerState.ONLINE)
-    return before is None or tuple(before) != answer
+    reported = (registration.address, registration.ha_address, BrokerState.ONLINE)
+    return before is None or tuple(before) != reported
 
 
 async def remove_namesakes(

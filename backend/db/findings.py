@@ -45,7 +45,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
                  WHERE broker_group_id = g.broker_group_id
                  ORDER BY broker_id, heard_at DESC) AS s
           JOIN replicas r ON r.broker_group_id = g.broker_group_id
-           AND r.broker_id = s.broker_id AND r.removed_at IS NULL) AS sightings
+           AND r.broker_id = s.broker_id AND r.removed_at IS NULL) AS reports
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
@@ -216,7 +216,7 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
         epoch_past=row["epoch_past"],
         served_master=None if address is None else ServedMaster(address, state == "online"),
         replica_ids=frozenset(row["replica_ids"]),
-        reports=dict(read_replica_report(columns) for columns in row["sightings"]),
+        reports=dict(read_replica_report(columns) for columns in row["reports"]),
         confirmed=ConfirmedEnd(row["confirmed_epoch"], row["confirmed_position"]),
         lives=dict(zip(row["sync_state_set"], row["member_lives"], strict=False)),
     )

@@ -32,7 +32,7 @@ SELECT c.name AS cluster_name, b.name AS group_name,
                'is_cordoned', s.is_cordoned, 'is_learner', s.is_learner)), '[]')
           FROM replica_sightings s
          WHERE s.broker_group_id = b.id
-           AND s.heard_by IS DISTINCT FROM CAST(:heard_by AS uuid)) AS sightings,
+           AND s.heard_by IS DISTINCT FROM CAST(:heard_by AS uuid)) AS reports,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
                'broker_id', o.broker_id, 'address', o.address,
                'is_online', o.state = 'online') ORDER BY o.broker_id), '[]')

@@ -48,7 +48,7 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
        (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
           FROM replica_sightings s
          WHERE s.broker_group_id = g.broker_group_id
-           AND s.heard_by <> CAST(:heard_by AS uuid)) AS sightings
+           AND s.heard_by <> CAST(:heard_by AS uuid)) AS reports
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
@@ -393,7 +393,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
     """
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     reports: dict[int, ReplicaReport] = {}
-    for columns in row["sightings"]:
+    for columns in row["reports"]:
         broker_id, report = read_replica_report(columns)
         report = replace(report, grace_ms=report.timeout_ms)
         # Several processes may hear one replica: the latest word counts.

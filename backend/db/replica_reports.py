@@ -15,7 +15,7 @@ from backend.domain.election import ReplicaReport
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
-# The fields of a sighting as columns, all but its age, in one order; and their types.
+# The fields of a report as columns, all but its age, in one order; and their types.
 _COLUMNS: Final[Mapping[str, str]] = {
     "timeout_ms": "bigint",
     "epoch": "integer",
@@ -67,7 +67,7 @@ SELECT b.id AS broker_group_id, told.*
 # noted with its lease, and only rises (D27): who asks for no lease may call confirmed what a member
 # of the set lacks, as stock does.
 _RECORD: Final = Statement(
-    "record_sightings",
+    "record_replica_reports",
     f"""
 WITH {_values_of("heard")}, {_values_of("asked")},
 saved AS (
@@ -124,7 +124,7 @@ UPDATE replicas
 """
 
 _FORGET: Final = Statement(
-    "forget_sightings",
+    "forget_replica_reports",
     f"""
 WITH forgotten AS (
 DELETE FROM replica_sightings
@@ -142,7 +142,7 @@ RETURNING replica_sightings.broker_group_id, replica_sightings.broker_id, heard_
 )
 
 _FORGET_OLD: Final = Statement(
-    "forget_old_sightings",
+    "forget_old_replica_reports",
     f"""
 WITH forgotten AS (
 DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'

@@ -127,7 +127,7 @@ replicas = Table(
     _instant("applied_at"),
     # A removed replica keeps its row, so that its id is never given away again.
     _instant("removed_at", nullable=True),
-    # Of a replica that somebody hears it is out of date: its sightings tell.
+    # Of a replica that somebody hears it is out of date: its reports say so.
     _instant("last_heard_at", nullable=True),
     CheckConstraint("broker_id >= 1", name="broker_id"),
 )

@@ -63,7 +63,7 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Hold a happening with its number; numbers have no gap and follow the order of commits."""
+    """Hold an event with its number; numbers have no gap and follow the order of commits."""
 
     number: int
     kind: str

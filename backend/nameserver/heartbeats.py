@@ -36,7 +36,7 @@ class HeardReplica:
 
 
 class HeartbeatTable:
-    """Hold every replica that is heard; the witness of this process."""
+    """Hold every replica that this process hears; the source of heartbeats for elections."""
 
     def __init__(self, process_id: UUID, monotonic_ms: Callable[[], float]) -> None:
         self._id, self._now_ms = process_id, monotonic_ms

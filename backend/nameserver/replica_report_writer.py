@@ -147,7 +147,7 @@ class ReplicaReportWriter:
                     database=self._database,
                 )
             except DATABASE_ERRORS as error:
-                log.warning("sightings_delayed", count=len(heard), error=str(error))
+                log.warning("replica_reports_delayed", count=len(heard), error=str(error))
                 self._table.put_back(heard)
                 self._listening_since_ms = None
                 _settle(asked, ConnectionError("the database does not answer"))

@@ -181,7 +181,7 @@ class NameServer:
             "heartbeats": self._write_behind.write_heartbeats(),
             "silence_scan": self._give_up_silent_brokers(),
             "idle_scan": self._close_idle_sessions(),
-            "sightings": self._report_writer.write(),
+            "replica_reports": self._report_writer.write(),
             "replica_scan": self._failover.scan_silence(),
             "masterless_scan": self._failover.scan_masterless(),
             "replaced_masters": self._failover.forget_replaced(),

@@ -133,7 +133,7 @@ def find_postmaster(directory: Path) -> psutil.Process | None:
 def start_postgres(directory: Path) -> "PostgresServer":
     """Start the wheel's server in a directory, which it fills on the first start.
 
-    Nobody else may use the directory: what it says of other users is taken for a leftover.
+    Nobody else may use the directory: what it says of other users is out of date.
     """
     directory = directory.resolve()
     with warnings.catch_warnings():

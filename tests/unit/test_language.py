@@ -54,7 +54,7 @@ def test_a_habit_word_and_a_long_sentence_are_faults():
     assert faults_of(f"{'word ' * (WORDS_MAX - 1)}end. Broker 2 retells it.") == []
 
 
-OF_EARLIER_VERSIONS = ROOT / "backend" / "services" / "operations" / "earlier_plans.py"
+OF_EARLIER_VERSIONS = ROOT / "backend" / "operations" / "engine" / "earlier_plans.py"
 """It holds texts as earlier versions have written them."""
 
 

@@ -116,11 +116,11 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
         PasswordChangeRequired: their password was reset.
     """
     context = info.context
-    standing = CredentialWatch(context.api, context.token)
+    watch = CredentialWatch(context.api, context.token)
     async with aclosing(feed.listen()) as items:
         async for item in items:
             try:
-                found = await standing.look()
+                found = await watch.look()
             except Unauthenticated:
                 return
             context.principal = found or context.principal

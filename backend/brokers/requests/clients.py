@@ -15,7 +15,7 @@ from backend.remoting.response_code import ResponseCode
 class ReportedClient(NamedTuple):
     """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat.
 
-    A tuple, which is made in a fifth of the time: a census makes one for each client of a cluster.
+    A tuple, which is made in a fifth of the time: a snapshot makes one for each client.
     """
 
     client_id: str

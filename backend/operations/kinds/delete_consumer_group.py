@@ -25,8 +25,7 @@ from backend.operations.actions import consumer_groups
 from backend.operations.actions.topics import DeleteTopic, RemoveRoutes
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.operations.planning import group_remainders as group_leftovers
-from backend.operations.planning import group_settings, masters
+from backend.operations.planning import group_remainders, group_settings, masters
 from backend.operations.planning.group_remainders import GroupRemainder
 from backend.operations.planning.group_settings import GroupPlacements
 from backend.operations.planning.masters import Master
@@ -87,7 +86,7 @@ async def preview(
     held, holders = placements.held, sorted(placements.held)
     progress = await context.brokers.ask_all(held, GetProgress(group))
     lags = _lags(progress, facts.seen.online)
-    found = await group_leftovers.find_remainders(group, placements.meant.found, context)
+    found = await group_remainders.find_remainders(group, placements.meant.found, context)
     gone = found if order.cleans_up else []
     unprotected, masters_check, _, unused = facts.checks
     return Plan(
@@ -111,7 +110,7 @@ async def preview(
         way_back="Create it again with the former settings, which the journal keeps"
         + ("; what was kept for it is not restored" if order.cleans_up else "; its offsets stay"),
         loss=_loss(lags, gone) if order.cleans_up else None,
-        facts={"brokers": listed(holders), "topics": group_leftovers.facts_of(gone)},
+        facts={"brokers": listed(holders), "topics": group_remainders.facts_of(gone)},
     )
 
 
@@ -145,14 +144,14 @@ def _actions(
             )
             for one in holders
         ),
-        *group_leftovers.actions(order.cluster_name, gone),
+        *group_remainders.actions(order.cluster_name, gone),
     ]
 
 
 async def _find_protected(
     order: DeleteConsumerGroup, context: OperationContext
 ) -> dict[Resource, Protection]:
-    names = group_leftovers.topic_names(order.group_name) if order.cleans_up else {}
+    names = group_remainders.topic_names(order.group_name) if order.cleans_up else {}
     doomed = [
         Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, order.group_name),
         *(Resource(order.cluster_name, ResourceKind.TOPIC, name) for name in names.values()),

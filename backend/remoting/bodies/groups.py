@@ -320,12 +320,12 @@ def encode_broker_consume_stats(
     address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int, in_flight: int
 ) -> bytes:
     """Write the answer of 317: of each group what 208 answers, one for each topic."""
-    answer = b",".join(
+    encoded = b",".join(
         b"{%s:[%s]}" % (java_json.encode(name), b",".join(stats)) for name, stats in groups
     )
     return b'{"brokerAddr":%s,"consumeStatsList":[%s],"totalDiff":%d,"totalInflightDiff":%d}' % (
         java_json.encode(address),
-        answer,
+        encoded,
         lag,
         in_flight,
     )

@@ -15,8 +15,8 @@ from backend.domain.page import Page, check_page_size, cut_page
 
 __all__ = [
     "AuditFilter",
-    "ChainVerification",
     "AuditedAction",
+    "ChainVerification",
     "enter",
     "export_entries",
     "list_entries",

@@ -21,7 +21,7 @@ from backend.services.access.credentials import hash_secret, make_secret
 from backend.services.access.passwords import PasswordVerifier
 
 NO_CLUSTER: Final = ""
-"""What the audit names as the cluster of a deed that is of none."""
+"""What the audit names as the cluster of an action that belongs to none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,8 @@ class Questions:
     @property
     def unknown(self) -> tuple[UnknownBroker, ...]:
         """Name who did not tell, by broker group."""
-        answer = [UnknownBroker(broker, why) for broker, why in self._whys.items()]
-        return tuple(sorted(answer, key=lambda one: (one.broker.group_name, one.broker.broker_id)))
+        listed = [UnknownBroker(broker, why) for broker, why in self._whys.items()]
+        return tuple(sorted(listed, key=lambda one: (one.broker.group_name, one.broker.broker_id)))
 
     def note(self, broker: BrokerKey, why: str) -> None:
         """Note that something of a broker is not known; of several reasons the first stays."""

@@ -127,9 +127,9 @@ async def list_consume_stats(
 
     page = cut_page(wanted, size=size, key=lambda name: name, total_count=len(names))
     found = await asyncio.gather(*(ask(name) for name in page.items))
-    answer = tuple(one for one in found if one is not None)
+    answered = tuple(one for one in found if one is not None)
     return ConsumeStats(
-        Page(answer, page.next_key, page.total_count), questions.unknown, clock.now()
+        Page(answered, page.next_key, page.total_count), questions.unknown, clock.now()
     )
 
 

@@ -49,8 +49,8 @@ class GroupSnapshot:
     """Hold which masters serve each consumer group, and which of them know something of it.
 
     `serving` is in the order of the groups' names. `knowing` are the masters where a group has
-    offsets or members; any group may have some at those of `unreported`. `by_group` is all masters, by
-    broker group. It is indexed once, since every page looks up each of its rows.
+    offsets or members; any group may have some at those of `unreported`. `by_group` is all
+    masters, by broker group. It is indexed once, since every page looks up each of its rows.
     """
 
     serving: Mapping[str, tuple[BrokerKey, ...]]
@@ -68,7 +68,7 @@ class GroupSnapshot:
 
 
 class ClientSnapshots:
-    """Take censuses of clusters, and keep each for a moment."""
+    """Take snapshots of the clients of clusters, and keep each for a moment."""
 
     def __init__(
         self,
@@ -118,10 +118,10 @@ class ClientSnapshots:
         questions, observed_at = Questions(self._brokers), self._clock.now()
         asked = await find_brokers(cluster_name, questions, database=self._database)
         answers = await questions.ask_all(asked, GetClients())
-        answer = {one: listed for one, listed in answers.items() if listed is not None}
+        answered = {one: listed for one, listed in answers.items() if listed is not None}
         groups: dict[BrokerKey, frozenset[str]] = {}
         connections: list[Sequence[ClientConnection]] = []
-        for broker, listed in answer.items():
+        for broker, listed in answered.items():
             if len(listed.clients) < listed.total_count:
                 questions.note(
                     broker, f"it lists {len(listed.clients)} of {listed.total_count} clients"
@@ -135,7 +135,7 @@ class ClientSnapshots:
         return ClientSnapshot(
             clients_of(connections),
             groups,
-            tuple(one for one in answers if one not in answer),
+            tuple(one for one in answers if one not in answered),
             questions,
             observed_at,
         )

@@ -79,7 +79,7 @@ async def describe_client(
         BrokerSilent: it is connected to no broker that answered, and others did not answer.
     """
     questions = Questions(brokers)
-    # Who is not in a census that was kept may have come since.
+    # A client that is not in a kept snapshot may have connected since.
     for is_fresh in (False, True):
         snapshot = await client_snapshots.clients(cluster_name, is_fresh=is_fresh)
         questions = snapshot.questions.follow_up(brokers)

@@ -74,11 +74,11 @@ class GroupDetail:
     @property
     def models(self) -> tuple[str, ...]:
         """Say whether members share the messages or all get each; both is their mistake."""
-        answer = {one.is_broadcasting for one in self.observation.online.values()}
-        answer |= {
+        models = {one.is_broadcasting for one in self.observation.online.values()}
+        models |= {
             one.message_model == "BROADCASTING" for seen in self.members for one in seen.said
         }
-        return tuple(sorted("broadcasting" if one else "clustering" for one in answer))
+        return tuple(sorted("broadcasting" if one else "clustering" for one in models))
 
 
 async def describe_consumer_group(

@@ -1,8 +1,8 @@
 """Describe consumer groups from what the masters of their cluster tell.
 
-A list takes names from the census of a moment ago. Members and lags are asked for the groups of
-one page only, and of those masters only that know something of the group, so what a page costs
-grows neither with the list nor with the cluster.
+A list takes names from the client snapshot of a moment ago. Members and lags are asked for the
+groups of one page only, and only of the masters that know the group. So the cost of a page grows
+neither with the list nor with the cluster.
 """
 
 import asyncio

@@ -43,18 +43,18 @@ async def measure_group(name: GroupName, controller: Controller, brokers: Broker
     group = (await describe_group(name, controller)).group
     replicas = [r for _, r in sorted(group.replicas.items()) if r.broker_id != group.master_id]
     masters = [] if group.master is None else [group.master]
-    answer = {
+    positions = {
         **await _ask_all(group, replicas, brokers),
         **await _ask_all(group, masters, brokers),
     }
-    known = {i: one for i, one in answer.items() if isinstance(one, LogPosition)}
+    known = {i: one for i, one in positions.items() if isinstance(one, LogPosition)}
     master = None if group.master_id is None else known.get(group.master_id)
     master_end = None if master is None else master.max_offset
     lags = measure_lags(known, master_end=master_end)
     return GroupLags(
         group.master_id,
         master_end,
-        tuple(_report(group, i, answer[i], lags.get(i)) for i in sorted(answer)),
+        tuple(_report(group, i, positions[i], lags.get(i)) for i in sorted(positions)),
     )
 
 

@@ -157,14 +157,14 @@ class PassingOn:
         self._report(address, reason)
         if is_in_doubt:
             self._meters.passed_on_unanswered_count += 1
-            answer = (
+            remark = (
                 f"the master {address} gave no answer, and the request may be lost:"
                 f" send it again ({reason})"
             )
         else:
             self._meters.not_passed_on_count += 1
-            answer = f"the master {address} cannot be asked: ask for the route again ({reason})"
-        return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, answer)
+            remark = f"the master {address} cannot be asked: ask for the route again ({reason})"
+        return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, remark)
 
     def _report(self, address: str, reason: str) -> None:
         """Log that requests reach a master, or why not, when that has changed."""
