@@ -206,12 +206,12 @@ async def test_a_settings_file_on_a_slow_disk_delays_nobody(filled, broker, code
     assert (await slow).code == 0
 
 
-async def test_the_sign_of_a_new_master_does_not_wait_until_its_epoch_is_written(start_broker):
+async def test_the_heartbeat_of_a_new_master_does_not_wait_until_its_epoch_is_written(start_broker):
     server = await start_broker(enableControllerMode="true", controllerAddr="127.0.0.1:1")
     membership = server.broker.membership
     disk = membership._store = membership.marks._store = SlowDisk(server.store, "epochs")
     membership.master.elect(3)
 
-    sign = membership.sign()
+    facts = membership.heartbeat_facts()
 
-    assert (sign.epoch, disk.is_asked.is_set()) == (3, False)
+    assert (facts.epoch, disk.is_asked.is_set()) == (3, False)
