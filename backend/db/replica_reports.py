@@ -10,24 +10,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from backend.db.pipeline import Pipeline, Statement
-from backend.domain.election import ReplicaReport
+from backend.db.tables import replica_sightings
+from backend.domain.election import REPORTED, ReplicaReport
 
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
-# The fields of a report as columns, all but its age, in one order; and their types.
+# Each list of a report's columns in SQL is made from these: their names and types.
 _COLUMNS: Final[Mapping[str, str]] = {
-    "timeout_ms": "bigint",
-    "epoch": "integer",
-    "max_offset": "bigint",
-    "confirm_offset": "bigint",
-    "priority": "integer",
-    "is_verified": "boolean",
-    "is_cordoned": "boolean",
-    "is_learner": "boolean",
-    "life": "bigint",
-    "confirm_epoch": "integer",
-    "refused_cut": "bigint",
+    name: str(replica_sightings.c[name].type) for name in REPORTED
 }
 _NAMES: Final = ", ".join(_COLUMNS)
 

@@ -5,8 +5,9 @@ a person is told is what would happen. Offsets are compared in full width.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from backend.domain.errors import (
@@ -96,26 +97,21 @@ class ReplicaReport:
 
     def aged(self, age_ms: int) -> "ReplicaReport":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
-        return ReplicaReport(
-            age_ms,
-            self.timeout_ms,
-            self.epoch,
-            self.max_offset,
-            self.confirm_offset,
-            self.priority,
-            self.is_verified,
-            self.is_cordoned,
-            self.is_learner,
-            self.life,
-            self.confirm_epoch,
-            self.refused_cut,
-            self.grace_ms,
-        )
+        return ReplicaReport(age_ms, *_all_but_age(self))
 
     @property
     def is_alive(self) -> bool:
         """Tell whether the replica was heard within the time in which it is waited for."""
         return self.age_ms <= self.timeout_ms + self.grace_ms
+
+
+REPORTED: Final = tuple(
+    one.name for one in fields(ReplicaReport) if one.name not in {"age_ms", "grace_ms"}
+)
+"""What the replica itself said. SQL that stores and reads a report derives from these names."""
+
+# Faster than `dataclasses.replace`.
+_all_but_age = attrgetter(*(one.name for one in fields(ReplicaReport)[1:]))
 
 
 @dataclass(frozen=True, slots=True)

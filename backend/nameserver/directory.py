@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from backend.clients.clock import Clock
 from backend.domain.controller_figures import RequestTally
 from backend.nameserver.failover import Failover
-from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.key_values import KeyValues
 from backend.nameserver.live_settings import LiveSettings
-from backend.nameserver.members import LiveBroker
+from backend.nameserver.presence import PresenceTable, RegisteredBroker
 from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.write_behind import WriteBehind
@@ -26,7 +25,7 @@ class Directory:
     clock: Clock
     port_of: Callable[[], int]
     controller: Controller
-    heartbeats: HeartbeatTable
+    presence: PresenceTable
     reports: ReplicaReportWriter
     failover: Failover
     describe_controller: Callable[[], dict[str, str]]
@@ -37,8 +36,9 @@ class Directory:
     answer_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
     controller_requests: RequestTally = field(default_factory=RequestTally)
 
-    def dismiss(self, brokers: list[LiveBroker]) -> None:
+    def dismiss(self, brokers: list[RegisteredBroker]) -> None:
         """Take brokers out of the routes, as one batch."""
-        self.table.remove(broker.departure for broker in brokers)
-        for broker in brokers:
-            self.write_behind.note_departed(broker.departure)
+        departures = [broker.report.departure for broker in brokers]
+        self.table.remove(departures)
+        for departure in departures:
+            self.write_behind.note_departed(departure)

@@ -21,8 +21,8 @@ from backend.db.replica_reports import ReplicaKey
 from backend.domain.election import ReplicaReport, Resignation
 from backend.domain.errors import DomainError, MasterLeaseLive
 from backend.domain.replica_group import ChangeKind
-from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.own_pauses import OwnPauses
+from backend.nameserver.presence import PresenceTable
 from backend.nameserver.replica_report_writer import DATABASE_ERRORS, ReplicaReportWriter
 from backend.services.controller import elections
 from backend.services.controller.elections import Evidence
@@ -54,7 +54,7 @@ class Failover:
 
     def __init__(
         self,
-        table: HeartbeatTable,
+        table: PresenceTable,
         writer: ReplicaReportWriter,
         controller: Controller,
         pauses: OwnPauses,
@@ -65,8 +65,6 @@ class Failover:
         self._table, self._writer, self._controller = table, writer, controller
         self._pauses = pauses
         self._close_connection, self._owes_for_s = close_connection, owes_for_s
-        pauses.on_stall(table.postpone)
-        pauses.on_pause(self._listen_anew)
         # What waits is groups, not events: a group whose turn comes is judged as it is then.
         self._causes: dict[Group, str] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
@@ -75,21 +73,17 @@ class Failover:
         self._has_replaced = asyncio.Event()
         self._unlogged: list[tuple[GroupView, str]] = []
 
-    def _listen_anew(self, _pause_ms: float) -> None:
-        self._table.wait_anew(self._table.list_all())
-        self._writer.note_break()
-
     def note_closed(self, connection: object) -> None:
         """Have the replicas of a closed connection taken for gone, unless we may be the cause."""
         self._pauses.look()
         is_owed = self._owes_for_s(connection) >= OWED_S_MAX
-        for entry in self._table.list_connection(connection):
-            if is_owed or self._pauses.has_ended_within(entry.last_report.timeout_ms):
-                self._table.keep_without_connection(entry.key)
+        for entry in self._table.list_replicas_over(connection):
+            if is_owed or self._pauses.has_ended_within(entry.report.timeout_ms):
+                self._table.keep_without_connection(entry)
                 why = "it waited for an answer" if is_owed else "this process was paused"
                 _, broker_name, broker_id = entry.key
                 log.info("close_not_counted", broker_name=broker_name, broker_id=broker_id, why=why)
-        self._note_gone(self._table.remove_connection(connection), "its connection closed")
+        self._note_gone(self._table.remove_replicas_over(connection), "its connection closed")
 
     async def take_leave(self, key: ReplicaKey, last_report: ReplicaReport) -> None:
         """Replace a replica that says good-bye, and end its lease.
@@ -100,7 +94,7 @@ class Failover:
         Raises:
             ConnectionError: Postgres does not answer.
         """
-        self._table.remove(key)
+        self._table.remove_replica(key)
         is_replaced = False
         try:
             with contextlib.suppress(*DATABASE_ERRORS):
@@ -136,7 +130,9 @@ class Failover:
         while True:
             group = await self._groups.get()
             cause = self._causes.pop(group)
-            gone = {key for key in self._gone.pop(group, ()) if self._table.find(key) is None}
+            gone = {
+                key for key in self._gone.pop(group, ()) if self._table.find_replica(key) is None
+            }
             try:
                 # What others are to know can wait; this process judges by what it hears itself.
                 await self._judge(group, cause, gone=gone)
@@ -154,7 +150,7 @@ class Failover:
             await asyncio.sleep(FORGET_DELAY_S)
             replaced, self._replaced = self._replaced, set()
             self._has_replaced.clear()
-            gone = sorted(key for key in replaced if self._table.find(key) is None)
+            gone = sorted(key for key in replaced if self._table.find_replica(key) is None)
             try:
                 if gone:
                     await self._writer.forget(gone)
@@ -214,18 +210,18 @@ class Failover:
 
     def _give_up_silent(self) -> None:
         silent = []
-        for entry in self._table.list_silent():
+        for entry in self._table.list_silent_replicas():
             if self._owes_for_s(entry.connection) > 0:
                 # It sends nothing before it has our answer.
-                self._table.wait_anew([entry])
+                self._table.wait_again([entry])
             else:
                 silent.append(entry)
         for entry in silent:
-            self._table.remove(entry.key)
+            self._table.remove_replica(entry.key)
         self._note_gone([entry.key for entry in silent], "it sent no heartbeat in time")
         for entry in silent:
             # Another replica may still speak over the same connection.
-            if self._table.is_silent_connection(entry.connection):
+            if not self._table.list_replicas_over(entry.connection):
                 self._close_connection(entry.connection)
 
     async def scan_masterless(self) -> None:

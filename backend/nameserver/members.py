@@ -1,10 +1,8 @@
-"""Hold who is in each broker group and when each was last heard; a part of the route table.
+"""Hold who is in each broker group; a part of the route table.
 
-Keyed by (cluster, group) and (cluster, address): two clusters may use one group name (D2). Nothing
-here waits. Time comes in as milliseconds of a clock that is never set: what is kept is an age.
+Keyed by (cluster, group) and (cluster, address): two clusters may use one group name (D2).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from backend.domain.broker import MASTER_ID, NOTHING_LEFT_OUT, DataVersion, LeftOutItems
@@ -23,7 +21,7 @@ class Registration:
     broker_id: int
     address: str
     ha_address: str | None
-    heartbeat_timeout_ms: int
+    timeout_ms: int
     data_version: DataVersion
     # Absent from brokers older than acting masters, which never stand in (remoting.md 2.7).
     acting_master_enabled: bool | None = None
@@ -40,6 +38,11 @@ class Registration:
         """Name the sender among live brokers."""
         return (self.cluster_name, self.address)
 
+    @property
+    def departure(self) -> "Departure":
+        """Name the sender as one that leaves."""
+        return Departure(self.cluster_name, self.group_name, self.broker_id, self.address)
+
 
 @dataclass(frozen=True, slots=True)
 class Departure:
@@ -50,29 +53,10 @@ class Departure:
     broker_id: int
     address: str
 
-
-@dataclass(slots=True)
-class LiveBroker:
-    """Hold what is known of a broker while it is heard."""
-
-    registration: Registration
-    heard_at_ms: float
-    connection: object
-
-    def is_silent(self, now_ms: float) -> bool:
-        """Tell whether the broker has been silent for longer than it asked to be waited for."""
-        return self.heard_at_ms + self.registration.heartbeat_timeout_ms < now_ms
-
     @property
-    def departure(self) -> Departure:
-        """Name the broker as one that leaves."""
-        registration = self.registration
-        return Departure(
-            registration.cluster_name,
-            registration.group_name,
-            registration.broker_id,
-            registration.address,
-        )
+    def live_key(self) -> LiveKey:
+        """Name the broker among live brokers."""
+        return (self.cluster_name, self.address)
 
 
 @dataclass(slots=True)
@@ -104,41 +88,3 @@ class Group:
             acting_master_enabled=self.acting_master_enabled,
             zone_name=self.zone_name,
         )
-
-
-class Members:
-    """Keep groups and live brokers."""
-
-    def __init__(self) -> None:
-        self.groups: dict[GroupKey, Group] = {}
-        self.live: dict[LiveKey, LiveBroker] = {}
-
-    def find_or_add(self, registration: Registration) -> Group:
-        """Return the sender's group, made when it is new, with its settings as now told."""
-        group = self.groups.setdefault(
-            registration.group_key, Group(registration.cluster_name, registration.group_name)
-        )
-        group.acting_master_enabled = bool(registration.acting_master_enabled)
-        group.zone_name = registration.zone_name
-        return group
-
-    def named(self, group_name: str) -> Iterator[Group]:
-        """Yield the groups of a name, one for each cluster that has it."""
-        return (group for group in self.groups.values() if group.group_name == group_name)
-
-    def find(self, key: GroupKey, broker_id: int) -> LiveBroker | None:
-        """Find the live broker that holds an id of a group."""
-        group = self.groups.get(key)
-        address = None if group is None else group.addresses.get(broker_id)
-        return None if address is None else self.live.get((key[0], address))
-
-    def forget(self, departure: Departure) -> None:
-        """Drop what is known of a live broker, unless it is one of another group by now."""
-        key = (departure.cluster_name, departure.address)
-        held = self.live.get(key)
-        if held is not None and held.registration.group_name == departure.group_name:
-            del self.live[key]
-
-    def of_connection(self, connection: object) -> list[LiveBroker]:
-        """List every broker that registered over a connection."""
-        return [broker for broker in self.live.values() if broker.connection is connection]

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.db.engine import Database
 from backend.db.replica_reports import ReplicaKey
 from backend.domain.election import ReplicaReport
-from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.presence import PresenceTable
 from backend.services.controller.replica_reports import (
     forget_old_replica_reports,
     forget_replica_reports,
@@ -51,7 +51,7 @@ class ReplicaReportWriter:
     """Keep Postgres informed of whom this process hears."""
 
     def __init__(
-        self, table: HeartbeatTable, *, database: Database, monotonic_ms: Callable[[], float]
+        self, table: PresenceTable, *, database: Database, monotonic_ms: Callable[[], float]
     ) -> None:
         self._table, self._database, self._now_ms = table, database, monotonic_ms
         self._asked: dict[ReplicaKey, _Asked] = {}

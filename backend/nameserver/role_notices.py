@@ -18,7 +18,7 @@ from backend.brokers.client import RemotingClient
 from backend.brokers.errors import BrokerUnreachable
 from backend.db.group_notices import GroupNotice, listen
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
-from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
+from backend.nameserver.presence import HeardReplica, PresenceTable
 from backend.nameserver.processors.replica_groups import encode_set, master_header
 from backend.nameserver.replica_report_writer import DATABASE_ERRORS
 from backend.remoting.command import notice
@@ -52,7 +52,7 @@ class RoleNotices:
     """Push elections to brokers."""
 
     def __init__(
-        self, table: HeartbeatTable, controller: Controller, client: RemotingClient
+        self, table: PresenceTable, controller: Controller, client: RemotingClient
     ) -> None:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)

@@ -1,8 +1,9 @@
 """Keep every route in memory, by the rules of stock's RouteInfoManager (control-plane.md 4).
 
-The table is the one truth that route answers come from (D15). It is pure: no socket, task or clock;
-it is changed and read from one event loop, so that each call is whole. `version` rises by one with
-every change that an answer can show. What differs from stock, each on purpose: a refused
+The table is the one truth that route answers come from (D15). It is pure: no socket or task; it is
+changed and read from one event loop, so that each call is whole. Which brokers live is in the
+presence table, which it shares. `version` rises by one with every change that an answer can show.
+What differs from stock, each on purpose: a refused
 registration leaves no trace, leaving takes effect at once instead of through a queue, a connection
 takes all its brokers along, and no live entry stays without a group.
 """
@@ -11,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from backend.domain.broker import MASTER_ID, DataVersion
+from backend.domain.broker import MASTER_ID
 from backend.domain.errors import RegistrationRefused, RouteNotFound
 from backend.domain.route import (
     GroupMembers,
@@ -24,10 +25,9 @@ from backend.nameserver.members import (
     Departure,
     Group,
     GroupKey,
-    LiveBroker,
-    Members,
     Registration,
 )
+from backend.nameserver.presence import PresenceTable, RegisteredBroker
 
 SINGLE_TOPIC: Final = 1
 
@@ -37,7 +37,7 @@ class Registered:
     """Say what a registration did: whom its sender follows, and which topics it changed."""
 
     is_accepted: bool
-    master: LiveBroker | None = None
+    master: RegisteredBroker | None = None
     changed_topics: Mapping[str, QueueSettings] = field(default_factory=dict)
     moved_from: Departure | None = None
 
@@ -45,9 +45,10 @@ class Registered:
 class RouteTable:
     """Hold topics' queues by broker group, and the groups' members."""
 
-    def __init__(self) -> None:
+    def __init__(self, presence: PresenceTable) -> None:
         self.version = 0
-        self._members = Members()
+        self._presence = presence
+        self._groups: dict[GroupKey, Group] = {}
         self._topics: dict[str, dict[GroupKey, QueueSettings]] = {}
 
     @property
@@ -58,14 +59,13 @@ class RouteTable:
     @property
     def broker_count(self) -> int:
         """Count the brokers that are in a group."""
-        return sum(len(group.addresses) for group in self._members.groups.values())
+        return sum(len(group.addresses) for group in self._groups.values())
 
     def register(
         self,
         registration: Registration,
         topics: Mapping[str, QueueSettings],
         *,
-        now_ms: float,
         connection: object,
         left_out_count: int = 0,
     ) -> Registered:
@@ -76,46 +76,56 @@ class RouteTable:
         Raises:
             RegistrationRefused: a broker that is not known announced exactly one topic.
         """
-        known = self._members.groups.get(registration.group_key)
+        known = self._groups.get(registration.group_key)
         is_known_id = known is not None and registration.broker_id in known.addresses
         if not is_known_id and len(topics) + left_out_count == SINGLE_TOPIC:
             raise RegistrationRefused(registration.group_name, registration.broker_id)
         moved_from = self._leave_other_group(registration)
         before = None if known is None else known.describe()
-        group = self._members.find_or_add(registration)
+        group = self._find_or_add(registration)
         group.remove_address(registration.address, except_id=registration.broker_id)
         if self._is_outdated_master(group, registration):
-            self._members.live.pop(registration.live_key, None)
+            self._presence.unregister(registration.live_key)
             self._note_change(is_changed=group.describe() != before)
             return Registered(is_accepted=False, moved_from=moved_from)
         group.addresses[registration.broker_id] = registration.address
         changed = self._take_topics(group, registration, topics, is_first=not is_known_id)
-        self._members.live[registration.live_key] = LiveBroker(registration, now_ms, connection)
+        self._presence.register(registration, connection=connection)
         self._note_change(is_changed=bool(changed) or group.describe() != before)
         master = None
         if registration.broker_id != MASTER_ID:
-            master = self._members.find(registration.group_key, MASTER_ID)
+            master = self.find_live(registration.group_key, MASTER_ID)
         return Registered(
             is_accepted=True, master=master, changed_topics=changed, moved_from=moved_from
         )
 
+    def _find_or_add(self, registration: Registration) -> Group:
+        """Return the sender's group, made when it is new, with its settings as now registered."""
+        group = self._groups.setdefault(
+            registration.group_key, Group(registration.cluster_name, registration.group_name)
+        )
+        group.acting_master_enabled = bool(registration.acting_master_enabled)
+        group.zone_name = registration.zone_name
+        return group
+
     def _leave_other_group(self, registration: Registration) -> Departure | None:
         """Take a broker out of the group it was in before it was given another."""
-        held = self._members.live.get(registration.live_key)
-        if held is None or held.registration.group_key == registration.group_key:
+        held = self._presence.find_registered(registration.live_key)
+        if held is None or held.report.group_key == registration.group_key:
             return None
-        self.remove([held.departure])
-        return held.departure
+        departure = held.report.departure
+        self.remove([departure])
+        return departure
 
     def _is_outdated_master(self, group: Group, registration: Registration) -> bool:
         """Tell whether the id is held by a live broker of a newer master epoch."""
         held_by = group.addresses.get(registration.broker_id)
         if held_by is None or held_by == registration.address:
             return False
-        holder = self._members.live.get((registration.cluster_name, held_by))
+        holder = self._presence.find_registered((registration.cluster_name, held_by))
         if holder is None:
             return False
-        held_since = holder.registration.data_version.state_version
+        held_since = holder.report.data_version.state_version
         return held_since > registration.data_version.state_version
 
     def _take_topics(
@@ -134,9 +144,9 @@ class RouteTable:
         )
         if registration.broker_id != MASTER_ID and not is_prime_replica:
             return {}
-        previous = self._members.live.get(registration.live_key)
+        previous = self._presence.find_registered(registration.live_key)
         is_new_version = (
-            previous is None or previous.registration.data_version != registration.data_version
+            previous is None or previous.report.data_version != registration.data_version
         )
         clears_write = is_prime_replica and bool(registration.acting_master_enabled)
         changed: dict[str, QueueSettings] = {}
@@ -150,43 +160,11 @@ class RouteTable:
                 changed[name] = settings
         return changed
 
-    def heard(self, cluster_name: str, address: str, *, now_ms: float) -> LiveBroker | None:
-        """Note a sign of life; one of a broker that is not registered means nothing."""
-        broker = self._members.live.get((cluster_name, address))
-        if broker is not None:
-            broker.heard_at_ms = now_ms
-        return broker
-
-    def find_data_version(self, cluster_name: str, address: str) -> DataVersion | None:
-        """Find the version of the topics that a broker last registered with."""
-        broker = self._members.live.get((cluster_name, address))
-        return None if broker is None else broker.registration.data_version
-
-    def find_live(self, key: GroupKey, broker_id: int) -> LiveBroker | None:
+    def find_live(self, key: GroupKey, broker_id: int) -> RegisteredBroker | None:
         """Find the live broker that holds an id of a group."""
-        return self._members.find(key, broker_id)
-
-    def list_silent(self, *, now_ms: float) -> list[LiveBroker]:
-        """List brokers that have been silent for longer than they asked to be waited for."""
-        return [broker for broker in self._members.live.values() if broker.is_silent(now_ms)]
-
-    def postpone(self, by_ms: float, *, now_ms: float) -> None:
-        """Grant every broker the time in which this process itself stood still."""
-        for broker in self._members.live.values():
-            broker.heard_at_ms = min(now_ms, broker.heard_at_ms + by_ms)
-
-    def wait_anew(self, brokers: Iterable[LiveBroker], *, now_ms: float) -> None:
-        """Wait for brokers as if each had spoken now."""
-        for broker in brokers:
-            broker.heard_at_ms = now_ms
-
-    def list_live(self) -> list[LiveBroker]:
-        """List every broker that is heard."""
-        return list(self._members.live.values())
-
-    def list_of_connection(self, connection: object) -> list[LiveBroker]:
-        """List every broker that registered over a connection."""
-        return self._members.of_connection(connection)
+        group = self._groups.get(key)
+        address = None if group is None else group.addresses.get(broker_id)
+        return None if address is None else self._presence.find_registered((key[0], address))
 
     def remove(self, departures: Iterable[Departure]) -> None:
         """Take brokers out as one batch; topics that nobody serves go with them."""
@@ -195,8 +173,8 @@ class RouteTable:
         is_changed = False
         for departure in departures:
             key = (departure.cluster_name, departure.group_name)
-            self._members.forget(departure)
-            group = self._members.groups.get(key)
+            self._forget(departure)
+            group = self._groups.get(key)
             if group is None:
                 continue
             count = len(group.addresses)
@@ -205,15 +183,21 @@ class RouteTable:
             if group.addresses:
                 reduced.add(key)
             else:
-                del self._members.groups[key]
+                del self._groups[key]
                 emptied.add(key)
                 is_changed = True
         self._drop_groups(emptied)
         for key in reduced - emptied:
-            group = self._members.groups[key]
+            group = self._groups[key]
             if group.acting_master_enabled and not group.has_master:
                 self._change_group(key, QueueSettings.without_write)
         self._note_change(is_changed=is_changed)
+
+    def _forget(self, departure: Departure) -> None:
+        """Drop a broker's registration, unless it is of another group by now."""
+        held = self._presence.find_registered(departure.live_key)
+        if held is not None and held.report.group_name == departure.group_name:
+            self._presence.unregister(departure.live_key)
 
     def _drop_groups(self, keys: set[GroupKey]) -> None:
         if not keys:
@@ -241,9 +225,9 @@ class RouteTable:
         """
         held = self._topics.get(topic_name, {})
         entries = tuple(
-            RouteEntry(self._members.groups[key].describe(), held[key])
+            RouteEntry(self._groups[key].describe(), held[key])
             for key in sorted(held)
-            if key in self._members.groups and self._members.groups[key].addresses
+            if key in self._groups and self._groups[key].addresses
         )
         if not entries:
             raise RouteNotFound(topic_name)
@@ -251,12 +235,12 @@ class RouteTable:
 
     def list_groups(self) -> list[GroupMembers]:
         """List every group with its members, by cluster and name."""
-        groups = self._members.groups
+        groups = self._groups
         return [groups[key].describe() for key in sorted(groups) if groups[key].addresses]
 
     def find_group(self, cluster_name: str, group_name: str) -> GroupMembers | None:
         """Find a group's members, with their real ids."""
-        group = self._members.groups.get((cluster_name, group_name))
+        group = self._groups.get((cluster_name, group_name))
         return None if group is None else group.describe()
 
     def list_topics(self, *, cluster_name: str | None = None) -> list[str]:
@@ -286,20 +270,22 @@ class RouteTable:
     def _change_named(
         self, group_name: str, change: Callable[[QueueSettings], QueueSettings]
     ) -> int:
-        keys = [(group.cluster_name, group.group_name) for group in self._members.named(group_name)]
-        count = sum(self._change_group(key, change) for key in keys)
+        count = sum(self._change_group(key, change) for key in self._keys_of(group_name))
         self._note_change(is_changed=count > 0)
         return count
 
+    def _keys_of(self, group_name: str) -> list[GroupKey]:
+        """Name the groups of a name, one for each cluster that has it."""
+        return [key for key in self._groups if key[1] == group_name]
+
     def add_topic(self, topic_name: str, settings: Mapping[str, QueueSettings]) -> bool:
         """Add a topic to groups by name; with one that is not known, nothing is added."""
-        keys = {name: [*self._members.named(name)] for name in settings}
+        keys = {name: self._keys_of(name) for name in settings}
         if not settings or not all(keys.values()):
             return False
         held = self._topics.setdefault(topic_name, {})
-        for name, groups in keys.items():
-            for group in groups:
-                held[group.cluster_name, group.group_name] = settings[name]
+        for name, group_keys in keys.items():
+            held |= dict.fromkeys(group_keys, settings[name])
         self._note_change(is_changed=True)
         return True
 

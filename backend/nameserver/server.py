@@ -27,10 +27,9 @@ from backend.domain.route import TopicRoute
 from backend.nameserver.directory import Directory
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
 from backend.nameserver.failover import WORKER_COUNT, Failover
-from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.live_settings import LiveSettings
-from backend.nameserver.members import LiveBroker
 from backend.nameserver.own_pauses import OwnPauses
+from backend.nameserver.presence import PresenceTable, RegisteredBroker
 from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
@@ -66,39 +65,39 @@ class NameServer:
         unclean_election_allowed: bool = False,
     ) -> None:
         self._clock = clock
-        self._table = RouteTable()
+        self._presence = PresenceTable(uuid4(), elapsed_ms)
+        self._table = RouteTable(self._presence)
         self._pauses = OwnPauses(elapsed_ms)
         self._pauses.on_stall(self._postpone)
-        self._pauses.on_pause(self._listen_anew)
-        heartbeats = HeartbeatTable(uuid4(), elapsed_ms)
+        self._pauses.on_pause(self._listen_again)
         self._write_behind = WriteBehind(
             self._table,
             database=database,
             redis=redis,
             clock=clock,
-            observer=Observer(str(heartbeats.id), clock, elapsed_ms),
+            observer=Observer(str(self._presence.id), clock, elapsed_ms),
         )
         self._client = RemotingClient()
         self._controller = Controller(
             database=database,
             clock=clock,
-            heartbeat_source=heartbeats,
+            heartbeat_source=self._presence,
             lease_policy=lease_policy,
             allows_unclean=unclean_election_allowed,
             brokers=Brokers(self._client),
         )
         self._report_writer = ReplicaReportWriter(
-            heartbeats, database=database, monotonic_ms=elapsed_ms
+            self._presence, database=database, monotonic_ms=elapsed_ms
         )
         self._failover = Failover(
-            heartbeats,
+            self._presence,
             self._report_writer,
             self._controller,
             self._pauses,
             close_connection=_close_session,
             owes_for_s=_owes_for_s,
         )
-        self._role_notices = RoleNotices(heartbeats, self._controller, self._client)
+        self._role_notices = RoleNotices(self._presence, self._controller, self._client)
         self._topic_notices = TopicNotices(self._table, self._write_behind, database)
         self._directory = Directory(
             table=self._table,
@@ -107,7 +106,7 @@ class NameServer:
             port_of=lambda: self.port,
             settings=LiveSettings(silence_scan_interval_s=silence_scan_interval_s),
             controller=self._controller,
-            heartbeats=heartbeats,
+            presence=self._presence,
             reports=self._report_writer,
             failover=self._failover,
             describe_controller=self._describe_controller,
@@ -237,15 +236,14 @@ class NameServer:
 
     def describe_controller(self) -> ControllerFigures:
         """Say what the controller has counted since its start, and whom it hears."""
-        heartbeats = self._directory.heartbeats
         return ControllerFigures(
             requests=self._directory.controller_requests,
             elections=self._controller.elections,
             active_broker_counts={
                 (cluster, group): sum(
-                    report.is_alive for report in heartbeats.reports_of(cluster, group).values()
+                    report.is_alive for report in self._presence.reports_of(cluster, group).values()
                 )
-                for cluster, group in heartbeats.list_groups()
+                for cluster, group in self._presence.list_groups()
             },
         )
 
@@ -284,12 +282,12 @@ class NameServer:
         if self._is_closing:
             return
         self._failover.note_closed(session)
-        gone, kept = list[LiveBroker](), list[LiveBroker]()
-        for broker in self._table.list_of_connection(session):
+        gone, kept = list[RegisteredBroker](), list[RegisteredBroker]()
+        for broker in self._presence.list_registered_over(session):
             # After a pause a broker has time to come back: it may have closed for that (D28).
-            timeout_ms = broker.registration.heartbeat_timeout_ms
-            (kept if self._pauses.has_ended_within(timeout_ms) else gone).append(broker)
-        self._table.wait_anew(kept, now_ms=elapsed_ms())
+            is_kept = self._pauses.has_ended_within(broker.report.timeout_ms)
+            (kept if is_kept else gone).append(broker)
+        self._presence.wait_again(kept)
         if gone:
             self._directory.dismiss(gone)
         if gone or kept:
@@ -303,30 +301,30 @@ class NameServer:
         return elapsed_s()
 
     def _postpone(self, stood_ms: float) -> None:
-        self._table.postpone(stood_ms, now_ms=elapsed_ms())
+        self._presence.postpone(stood_ms)
         now_s = elapsed_s()
         for session in self._sessions:
             session.active_at_s = min(now_s, session.active_at_s + stood_ms / 1000)
 
-    def _listen_anew(self, _pause_ms: float) -> None:
+    def _listen_again(self, _pause_ms: float) -> None:
         """Wait for every broker as if it had spoken now: what it sent has not been read yet."""
-        self._table.wait_anew(self._table.list_live(), now_ms=elapsed_ms())
+        self._presence.wait_again()
+        self._report_writer.note_break()
         self._write_behind.observer.begin()
 
     async def _give_up_silent_brokers(self) -> None:
         while True:
             await asyncio.sleep(self._directory.settings.silence_scan_interval_s)
             self._pauses.look()
-            silent = self._table.list_silent(now_ms=elapsed_ms())
+            silent = self._presence.list_silent_registered()
             if not silent:
                 continue
             self._directory.dismiss(silent)
             for broker in silent:
-                registration = broker.registration
                 log.warning(
                     "broker_expired",
-                    broker_name=registration.group_name,
-                    broker_id=registration.broker_id,
+                    broker_name=broker.report.group_name,
+                    broker_id=broker.report.broker_id,
                 )
                 if isinstance(broker.connection, NameServerSession):
                     broker.connection.abort()

@@ -22,7 +22,8 @@ from backend.domain.broker_group import GroupMode
 from backend.domain.errors import DomainError
 from backend.domain.route import TopologyChange
 from backend.domain.topic import QueueSettings
-from backend.nameserver.members import Departure, GroupKey, LiveBroker, Registration
+from backend.nameserver.members import Departure, GroupKey, Registration
+from backend.nameserver.presence import RegisteredBroker
 from backend.nameserver.route_table import RouteTable
 from backend.services.cluster import topology
 from backend.services.controller.heartbeats import (
@@ -81,9 +82,9 @@ class WriteBehind:
             BrokerIdentity(departure.cluster_name, departure.group_name, departure.broker_id)
         )
 
-    def note_heard(self, broker: LiveBroker) -> None:
+    def note_heard(self, broker: RegisteredBroker) -> None:
         """Have a sign of life written."""
-        self._heard[_key(broker.registration)] = self._clock.now_ms()
+        self._heard[_key(broker.report)] = self._clock.now_ms()
 
     def note_topic_removed(self, topic_name: str, cluster_name: str | None) -> None:
         """Have a deleted topic's rows removed."""
@@ -154,7 +155,7 @@ class WriteBehind:
         topics = self._topics.pop(group_key, {})
         try:
             return await register_broker(
-                _command(live.registration, topics), database=self._database, clock=self._clock
+                _command(live.report, topics), database=self._database, clock=self._clock
             )
         except (DomainError, *UNSTORABLE):
             raise
@@ -206,7 +207,7 @@ def _command(registration: Registration, topics: Mapping[str, QueueSettings]) ->
             broker_id=registration.broker_id,
             address=registration.address,
             ha_address=registration.ha_address,
-            heartbeat_timeout_ms=registration.heartbeat_timeout_ms,
+            heartbeat_timeout_ms=registration.timeout_ms,
             data_version=registration.data_version,
             left_out=registration.left_out,
         ),

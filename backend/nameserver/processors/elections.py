@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 async def on_elect_master(command: Command, session: object, directory: Directory) -> Answer:
     """Elect a master as a broker or an operator asks; the present one may stay (2011)."""
     header = decode_header(ElectMasterHeader, command.ext)
-    cluster_name = header.cluster_name or directory.heartbeats.find_cluster(
+    cluster_name = header.cluster_name or directory.presence.find_cluster(
         session, header.broker_name
     )
     is_for_nobody = header.broker_id == CALLER_IS_CONTROLLER

@@ -7,7 +7,6 @@ from typing import Final
 
 import structlog
 
-from backend.clients.clock import elapsed_ms
 from backend.db.replica_reports import ReplicaKey
 from backend.domain.broker import (
     HEARTBEAT_TIMEOUT_MAX_MS,
@@ -28,7 +27,8 @@ from backend.domain.topic import QueueSettings
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.nameserver.key_values import ORDER_TOPIC_NAMESPACE
-from backend.nameserver.members import LiveBroker, Registration
+from backend.nameserver.members import Registration
+from backend.nameserver.presence import RegisteredBroker
 from backend.nameserver.route_table import SINGLE_TOPIC, Registered
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable, decode_left_out
@@ -80,7 +80,6 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
     registered = directory.table.register(
         registration,
         topics,
-        now_ms=elapsed_ms(),
         connection=session,
         left_out_count=len(left_out),
     )
@@ -99,7 +98,7 @@ def on_unregister_broker(command: Command, _session: object, directory: Director
     header = decode_header(UnregisterBrokerHeader, command.ext)
     key = (header.cluster_name, header.broker_name)
     live = directory.table.find_live(key, header.broker_id)
-    if live is not None and live.registration.address == header.broker_address:
+    if live is not None and live.report.address == header.broker_address:
         directory.dismiss([live])
         log.info("broker_unregistered", broker_name=key[1], broker_id=header.broker_id)
     return Answer()
@@ -119,18 +118,18 @@ def on_broker_heartbeat(
     if header.broker_id is None or header.broker_id < FIRST_BROKER_ID:
         return Answer()
     key = (header.cluster_name, header.broker_name, header.broker_id)
-    last_report = _report(header)
+    last_report = read_report(header)
     if last_report.timeout_ms <= 0:
         return _take_leave(key, last_report, directory)
-    held = directory.heartbeats.find(key)
+    held = directory.presence.find_replica(key)
     if held is None:
         check_cluster_name(header.cluster_name)
         check_group_name(header.broker_name)
     # A broker of another epoch may have become master, and acknowledges nothing without a lease.
-    is_urgent = held is not None and held.last_report.epoch < last_report.epoch
+    is_urgent = held is not None and held.report.epoch < last_report.epoch
     # Who tells no epoch only registers routes: a lease would bind it to an office unknown to it.
     asks_lease = not command.is_oneway and header.epoch is not None
-    is_heard = directory.heartbeats.hear(
+    is_heard = directory.presence.hear(
         key, last_report, connection=session, takes_notices=asks_lease
     )
     if not is_heard:
@@ -159,14 +158,15 @@ def on_query_data_version(command: Command, _session: object, directory: Directo
     header = decode_header(QueryDataVersionHeader, command.ext)
     asked = java_json.decode(command.body, bodies.DataVersion)
     broker = _hear(header.cluster_name, header.broker_address, directory)
-    held = None if broker is None else broker.registration.data_version
+    held = None if broker is None else broker.report.data_version
     return Answer(
         ext=encode_header(QueryDataVersionAnswer(changed=held != _data_version(asked))),
         body=b"" if held is None else java_json.encode(_data_version_body(held)),
     )
 
 
-def _report(header: BrokerHeartbeatHeader) -> ReplicaReport:
+def read_report(header: BrokerHeartbeatHeader) -> ReplicaReport:
+    """Read what a replica reports of itself with a heartbeat; what it leaves out is unknown."""
     timeout_ms = header.heartbeat_timeout_ms
     if timeout_ms is None:
         timeout_ms = CONTROLLER_TIMEOUT_DEFAULT_MS
@@ -223,7 +223,7 @@ def _join_known_items(
     live = directory.table.find_live(registration.group_key, registration.broker_id)
     if live is None:
         return items
-    former = live.registration.left_out
+    former = live.report.left_out
     kept = tuple(one for one in former.first if one.name not in names)
     return LeftOutItems(
         items.count + former.count - (len(former.first) - len(kept)),
@@ -235,7 +235,7 @@ def _log_left_out(registration: Registration, directory: Directory) -> None:
     """Name what is left out, once for each change of it."""
     live = directory.table.find_live(registration.group_key, registration.broker_id)
     left_out = registration.left_out
-    if not left_out.count or (live is not None and live.registration.left_out == left_out):
+    if not left_out.count or (live is not None and live.report.left_out == left_out):
         return
     log.warning(
         "registration_items_left_out",
@@ -261,7 +261,7 @@ def _registration(
         broker_id=header.broker_id,
         address=check_address(header.broker_address),
         ha_address=check_address(header.ha_address),
-        heartbeat_timeout_ms=clamp_heartbeat_timeout_ms(header.heartbeat_timeout_ms),
+        timeout_ms=clamp_heartbeat_timeout_ms(header.heartbeat_timeout_ms),
         data_version=_data_version(version),
         acting_master_enabled=header.enable_acting_master,
         zone_name=zone_name,
@@ -289,8 +289,8 @@ def _note(registration: Registration, registered: Registered, directory: Directo
     directory.write_behind.note_heard(live)
 
 
-def _hear(cluster_name: str, address: str, directory: Directory) -> LiveBroker | None:
-    broker = directory.table.heard(cluster_name, address, now_ms=elapsed_ms())
+def _hear(cluster_name: str, address: str, directory: Directory) -> RegisteredBroker | None:
+    broker = directory.presence.hear_registered((cluster_name, address))
     if broker is not None:
         directory.write_behind.note_heard(broker)
     return broker
@@ -299,7 +299,7 @@ def _hear(cluster_name: str, address: str, directory: Directory) -> LiveBroker |
 def _master_of(registered: Registered) -> dict[str, str]:
     if registered.master is None:
         return {}
-    master = registered.master.registration
+    master = registered.master.report
     return encode_header(
         RegisterBrokerAnswer(ha_address=master.ha_address, master_address=master.address)
     )

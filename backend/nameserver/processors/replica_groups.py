@@ -194,7 +194,7 @@ def _named(
     group_name: str, cluster_name: str | None, session: object, directory: Directory
 ) -> GroupName:
     # Stock names no cluster where it knows groups by name alone; the connection may say it (D2).
-    known = cluster_name or directory.heartbeats.find_cluster(session, group_name)
+    known = cluster_name or directory.presence.find_cluster(session, group_name)
     return GroupName(group_name, known)
 
 

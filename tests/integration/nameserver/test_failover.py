@@ -252,7 +252,7 @@ async def test_a_process_that_died_with_its_master_is_made_good_by_another(
     brokers = await join(server, connect, 1, 2, 3)
     await make_f3(brokers)
     # As if the process that heard the master had died: nobody saw a connection close.
-    server._directory.heartbeats.remove(("c", "g", 1))
+    server._presence.remove_replica(("c", "g", 1))
     async with database.begin() as connection:
         await connection.execute(text("DELETE FROM replica_sightings WHERE broker_id = 1"))
 

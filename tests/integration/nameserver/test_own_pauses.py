@@ -343,7 +343,7 @@ async def test_a_process_that_has_just_begun_elects_for_no_master_it_has_not_hea
     server = await start_server()
     second, third = [BrokerPeer(await connect(server), number) for number in (2, 3)]
     for key in (("c", "g", 1), ("c", "g", 2), ("c", "g", 3)):
-        former._directory.heartbeats.remove(key)
+        former._presence.remove_replica(key)
     async with former.controller.database.begin() as connection:
         await connection.execute(text("DELETE FROM replica_sightings"))
     for peer in (second, third):

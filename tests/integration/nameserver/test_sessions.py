@@ -133,7 +133,7 @@ async def test_a_heartbeat_keeps_a_broker(database, redis, connect, eventually):
         ext = {"clusterName": "main", "brokerName": "broker-a", "brokerAddr": "10.0.0.1:10911"}
 
         for _ in range(2):
-            for broker in server._table.list_live():
+            for broker in server._presence._registered.values():
                 broker.heard_at_ms -= PATIENT_MS * 2 // 3
             await kept.send(904, ext, oneway=True)
             # Answered after the heartbeat was heard.

@@ -168,8 +168,8 @@ async def test_an_odd_topic_of_a_registration_takes_no_other_along(
 async def test_a_registration_of_one_topic_mends_no_other_odd_topic(client, name_server):
     # Cases A4 and A11: stock and agents announce one changed topic alone.
     def list_odd():
-        (live,) = name_server._table.list_live()
-        return [one.name for one in live.registration.left_out.first]
+        live = name_server._table.find_live(("main", "broker-a"), 0)
+        return [one.name for one in live.report.left_out.first]
 
     await client.register(topics={"orders": (4, 4, 6), "odd": (70_000, 4, 6)})
 

@@ -1,9 +1,11 @@
 """Who is heard by which process, and what is left of it once nobody hears a replica."""
 
+from dataclasses import fields, replace
 from datetime import timedelta
 
 from sqlalchemy import text
 
+from backend.domain.election import REPORTED, ReplicaReport
 from backend.services.controller.replica_reports import (
     forget_old_replica_reports,
     forget_replica_reports,
@@ -23,6 +25,21 @@ async def test_a_replica_that_another_process_hears_is_alive(drive, database):
     await forget_replica_reports([KEY_1], heard_by=other.heartbeat_source.id, database=database)
     assert (await one.view()).liveness.alive_ids == {2, 3}
     assert (await one.replace_lost()).group.master_id in {2, 3}
+
+
+async def test_every_field_of_a_report_reaches_other_processes(drive, database):
+    one, other = drive(), drive()
+    await one.make_f3()
+    values = {
+        field.name: not field.default if isinstance(field.default, bool) else 7 + i
+        for i, field in enumerate(fields(ReplicaReport))
+        if field.name in REPORTED and field.name != "timeout_ms"
+    }
+    await other.record(database, KEY_1, **values)
+
+    read = (await drive().view()).liveness.reports[1]
+
+    assert replace(read, age_ms=0, grace_ms=0) == ReplicaReport(0, 10_000, **values)
 
 
 async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, database):

@@ -1,6 +1,6 @@
 """Who becomes master, by the numbers of control-plane.md 9.4, and what is said of the others."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -66,6 +66,12 @@ def verdicts(group, liveness, ballot=CONTROLLER):
 
 def never_elected():
     return f3(members=(), master_id=None, master_epoch=0)
+
+
+def test_an_older_report_differs_in_nothing_but_its_age():
+    report = ReplicaReport(*range(1, 1 + len(fields(ReplicaReport))))
+
+    assert report.aged(99) == replace(report, age_ms=99)
 
 
 def test_the_first_to_ask_in_a_new_group_becomes_master():  # S46

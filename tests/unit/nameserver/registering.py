@@ -1,11 +1,30 @@
 """Brokers of one group as a route table is told of them."""
 
+from uuid import UUID
+
 from backend.domain.broker import DataVersion
 from backend.domain.topic import QueueSettings
 from backend.nameserver.members import Departure, Registration
+from backend.nameserver.presence import PresenceTable
+from backend.nameserver.route_table import RouteTable
 
 ORDERS = {"orders": QueueSettings(4, 4, 6), "TBW102": QueueSettings(8, 8, 7)}
 FIRST, SECOND = object(), object()
+
+
+class Clock:
+    now_ms = 1_000.0
+
+    def __call__(self):
+        return self.now_ms
+
+
+def presence_table(clock=None):
+    return PresenceTable(UUID(int=1), clock or Clock())
+
+
+def route_table():
+    return RouteTable(presence_table())
 
 
 def registration(broker_id=0, address="10.0.0.1:10911", **changes):
@@ -15,18 +34,17 @@ def registration(broker_id=0, address="10.0.0.1:10911", **changes):
         "broker_id": broker_id,
         "address": address,
         "ha_address": "10.0.0.1:10912",
-        "heartbeat_timeout_ms": 10_000,
+        "timeout_ms": 10_000,
         "data_version": DataVersion(0, 1_000, 1),
     }
     return Registration(**(values | changes))
 
 
-def register(table, broker_id=0, address=None, *, topics=None, now_ms=0, connection=FIRST, **more):
+def register(table, broker_id=0, address=None, *, topics=None, connection=FIRST, **more):
     address = address or f"10.0.0.{broker_id + 1}:10911"
     return table.register(
         registration(broker_id, address, **more),
         ORDERS if topics is None else topics,
-        now_ms=now_ms,
         connection=connection,
     )
 

@@ -4,13 +4,19 @@ import pytest
 
 from backend.domain.broker import DataVersion
 from backend.domain.topic import QueueSettings
-from backend.nameserver.route_table import RouteTable
-from tests.unit.nameserver.registering import ORDERS, addresses, leave, permissions, register
+from tests.unit.nameserver.registering import (
+    ORDERS,
+    addresses,
+    leave,
+    permissions,
+    register,
+    route_table,
+)
 
 
 @pytest.fixture
 def table():
-    return RouteTable()
+    return route_table()
 
 
 def test_a_replica_does_not_speak_for_its_group_while_a_master_does(table):

@@ -1,153 +1,59 @@
-"""Who is heard, over which connection, and for how long."""
-
-from uuid import uuid4
+"""What a heartbeat reports of its sender."""
 
 import pytest
 
-from backend.domain.election import ReplicaReport
-from backend.nameserver import heartbeats
-from backend.nameserver.heartbeats import HeartbeatTable
+from backend.domain.election import REPORTED, ReplicaReport
+from backend.nameserver.processors.registrations import read_report
+from backend.remoting.headers import BrokerHeartbeatHeader
 
-KEY, OTHER = ("c", "g", 1), ("c", "g", 2)
-
-
-class Clock:
-    now_ms = 1_000.0
-
-    def __call__(self):
-        return self.now_ms
+NAMES = {"cluster_name": "c", "broker_name": "g", "broker_address": "10.0.0.1:10911"}
 
 
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def table(clock):
-    return HeartbeatTable(uuid4(), clock)
-
-
-def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **last_report):
-    report = ReplicaReport(0, timeout_ms, **last_report)
-    return table.hear(key, report, connection=connection, takes_notices=takes_notices)
-
-
-def test_a_sighting_ages_by_the_monotonic_clock(table, clock):  # D3
-    hear(table)
-
-    clock.now_ms += 100
-    assert table.reports_of("c", "g")[1].is_alive
-    assert table.list_silent() == []
-
-    clock.now_ms += 1
-    assert not table.reports_of("c", "g")[1].is_alive
-    assert [entry.key for entry in table.list_silent()] == [KEY]
-
-
-def test_positions_only_rise_while_a_connection_lasts(table):  # S67
-    hear(table, epoch=2, max_offset=50, confirm_offset=40)
-    hear(table, epoch=1, max_offset=99, confirm_offset=99)
-
-    assert table.find(KEY).last_report.epoch == 2
-    assert (table.find(KEY).last_report.max_offset, table.find(KEY).last_report.confirm_offset) == (
-        50,
-        40,
+def test_every_field_of_a_heartbeat_is_reported():
+    header = BrokerHeartbeatHeader(
+        **NAMES,
+        broker_id=1,
+        epoch=4,
+        max_offset=50,
+        confirm_offset=40,
+        heartbeat_timeout_ms=3_000,
+        election_priority=7,
+        is_verified=False,
+        is_cordoned=True,
+        is_learner=True,
+        process_life=77,
+        confirm_epoch=3,
+        refused_cut=20,
     )
-    hear(table, epoch=2, max_offset=51)
-    assert table.find(KEY).last_report.max_offset == 51
+
+    report = read_report(header)
+
+    assert report == ReplicaReport(
+        age_ms=0,
+        timeout_ms=3_000,
+        epoch=4,
+        max_offset=50,
+        confirm_offset=40,
+        priority=7,
+        is_verified=False,
+        is_cordoned=True,
+        is_learner=True,
+        life=77,
+        confirm_epoch=3,
+        refused_cut=20,
+    )
+    unknown = ReplicaReport(0, 0)
+    assert [name for name in REPORTED if getattr(report, name) == getattr(unknown, name)] == []
 
 
-def test_a_new_connection_tells_the_truth_anew(table):
-    """Stock keeps the larger offset until the entry expires (control-plane.md 1.16)."""
-    hear(table, epoch=2, max_offset=50)
-    hear(table, connection="two", epoch=2, max_offset=10)
+def test_a_heartbeat_of_a_stock_broker_leaves_our_fields_unknown():
+    header = BrokerHeartbeatHeader(**NAMES, broker_id=1, epoch=4, max_offset=50)
 
-    assert table.find(KEY).last_report.max_offset == 10
+    assert read_report(header) == ReplicaReport(0, 10_000, epoch=4, max_offset=50, confirm_epoch=4)
 
 
-def test_an_old_connection_takes_nobody_along(table):
-    hear(table, connection="one")
-    hear(table, connection="two")
+@pytest.mark.parametrize(("asked_ms", "granted_ms"), [(-1, 0), (2**62, 86_400_000)])
+def test_a_timeout_is_held_to_its_bounds(asked_ms, granted_ms):
+    header = BrokerHeartbeatHeader(**NAMES, heartbeat_timeout_ms=asked_ms)
 
-    assert table.remove_connection("one") == []
-    assert table.remove_connection("two") == [KEY]
-    assert table.reports_of("c", "g") == {}
-    assert table.list_groups() == []
-
-
-def test_a_connection_takes_all_its_replicas_along(table):  # S134
-    hear(table, KEY)
-    hear(table, OTHER)
-
-    assert sorted(table.remove_connection("one")) == [KEY, OTHER]
-    assert table.is_silent_connection("one")
-
-
-def test_what_was_heard_is_handed_over_once(table, clock):
-    hear(table)
-    clock.now_ms += 30
-
-    taken = table.take_unwritten()
-
-    assert {key: report.age_ms for key, report in taken.items()} == {KEY: 30}
-    assert table.take_unwritten() == {}
-    table.put_back(taken)
-    assert table.take_unwritten().keys() == {KEY}
-
-
-def test_who_is_gone_is_not_handed_over(table):
-    hear(table)
-    table.remove(KEY)
-    table.remove(KEY)
-
-    assert table.take_unwritten() == {}
-
-
-def test_a_pause_of_this_process_is_granted_to_everybody(table, clock):
-    hear(table)
-
-    clock.now_ms += 60_000
-    table.postpone(60_000)
-
-    assert table.list_silent() == []
-
-
-def test_a_connection_tells_the_cluster_of_its_group(table):  # D2
-    hear(table)
-
-    assert table.find_cluster("one", "g") == "c"
-    assert table.find_cluster("one", "h") is None
-    assert table.find_cluster("two", "g") is None
-
-
-def test_there_is_an_end_to_how_many_are_heard(table, monkeypatch):
-    monkeypatch.setattr(heartbeats, "HEARD_COUNT_MAX", 1)
-
-    assert hear(table, KEY)
-    assert not hear(table, OTHER)
-    assert hear(table, KEY)
-    table.remove(KEY)
-    assert hear(table, OTHER)
-
-
-def test_a_lease_is_promised_from_the_last_heartbeat_on(table, clock):  # D9
-    hear(table, takes_notices=True)
-    hear(table, OTHER)
-
-    clock.now_ms += 30
-    assert (table.promise_lease(KEY), table.promise_lease(OTHER)) == (70, 0)
-
-    # It ends when it was to end, whatever is heard while Postgres writes it.
-    clock.now_ms += 20
-    hear(table, takes_notices=True)
-    held = table.find(KEY)
-    assert held.lease_ends_at_ms - held.heard_at_ms == 50
-
-
-def test_no_lease_is_promised_to_who_was_silent_for_too_long_or_never_heard(table, clock):
-    hear(table, takes_notices=True)
-
-    clock.now_ms += 101
-
-    assert (table.promise_lease(KEY), table.promise_lease(OTHER)) == (0, 0)
+    assert read_report(header) == ReplicaReport(0, granted_ms)

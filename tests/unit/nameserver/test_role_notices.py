@@ -8,7 +8,7 @@ from regent_engine import Decoder
 
 from backend.domain.election import ReplicaReport
 from backend.domain.replica_group import Replica, ReplicaGroup, SyncStateSet
-from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.presence import PresenceTable
 from backend.nameserver.role_notices import RoleNotices
 
 KEY = ("c", "g", 2)
@@ -41,7 +41,7 @@ def clock():
 
 @pytest.fixture
 def heard(clock):
-    return HeartbeatTable(UUID(int=1), lambda: clock.now_ms)
+    return PresenceTable(UUID(int=1), lambda: clock.now_ms)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_who_came_back_over_another_connection_is_told_over_that_one(heard, prep
     heard.promise_lease(KEY)
     tell = prepare(ELECTED)
 
-    heard.remove_connection(former)
+    heard.remove_replicas_over(former)
     speak(heard, present)
     tell(77)
 

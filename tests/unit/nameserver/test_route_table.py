@@ -11,16 +11,28 @@ from tests.unit.nameserver.registering import (
     FIRST,
     ORDERS,
     SECOND,
+    Clock,
     addresses,
     leave,
     permissions,
+    presence_table,
     register,
 )
 
 
 @pytest.fixture
-def table():
-    return RouteTable()
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def presence(clock):
+    return presence_table(clock)
+
+
+@pytest.fixture
+def table(presence):
+    return RouteTable(presence)
 
 
 def test_a_master_with_two_topics_is_taken_in_without_master_data(table):  # S80
@@ -36,8 +48,8 @@ def test_a_replica_learns_its_master(table):  # S81
 
     outcome = register(table, 1)
 
-    assert outcome.master.registration.address == "10.0.0.1:10911"
-    assert outcome.master.registration.ha_address == "10.0.0.1:10912"
+    assert outcome.master.report.address == "10.0.0.1:10911"
+    assert outcome.master.report.ha_address == "10.0.0.1:10912"
     assert addresses(table) == {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}
 
 
@@ -93,14 +105,14 @@ def test_groups_without_a_controller_let_the_later_registration_win(table):
     assert addresses(table) == {0: "10.0.0.2:10911"}
 
 
-def test_a_master_of_an_older_epoch_is_ignored_and_not_heard_any_more(table):  # S90
+def test_a_master_of_an_older_epoch_is_ignored_and_not_heard_any_more(table, presence):  # S90
     register(table, address="10.0.0.1:10911", data_version=DataVersion(2, 0, 0))
 
     outcome = register(table, address="10.0.0.9:10911", data_version=DataVersion(1, 0, 0))
 
     assert not outcome.is_accepted
     assert addresses(table) == {0: "10.0.0.1:10911"}
-    assert table.heard("main", "10.0.0.9:10911", now_ms=1) is None
+    assert presence.hear_registered(("main", "10.0.0.9:10911")) is None
 
 
 def test_an_id_whose_holder_is_no_longer_heard_is_free_whatever_the_epoch(table):
@@ -150,12 +162,12 @@ def test_two_clusters_may_use_one_group_name(table):
     assert [entry.members.cluster_name for entry in table.route("orders").entries] == ["main"]
 
 
-def test_a_good_bye_of_another_group_changes_nothing(table):
+def test_a_good_bye_of_another_group_changes_nothing(table, presence):
     register(table)
 
     leave(table, group="broker-b")
 
-    assert table.heard("main", "10.0.0.1:10911", now_ms=1) is not None
+    assert presence.hear_registered(("main", "10.0.0.1:10911")) is not None
 
 
 def test_the_last_broker_takes_the_topics_of_its_group_along(table):
@@ -182,38 +194,43 @@ def test_groups_that_leave_together_leave_nothing(table):  # S96
     assert (table.list_topics(), table.list_groups()) == ([], [])
 
 
-def test_silence_longer_than_asked_for_is_found(table):  # S94
-    register(table, now_ms=1_000)
-    register(table, 1, now_ms=1_000, heartbeat_timeout_ms=60_000)
+def test_silence_longer_than_asked_for_is_found(table, presence, clock):  # S94
+    register(table)
+    register(table, 1, timeout_ms=60_000)
 
-    assert table.list_silent(now_ms=11_000) == []
-    assert [broker.registration.broker_id for broker in table.list_silent(now_ms=11_001)] == [0]
-
-
-def test_a_heartbeat_ends_silence(table):
-    register(table, now_ms=1_000)
-
-    table.heard("main", "10.0.0.1:10911", now_ms=9_000)
-
-    assert table.list_silent(now_ms=11_001) == []
+    clock.now_ms += 10_000
+    assert presence.list_silent_registered() == []
+    clock.now_ms += 1
+    assert [broker.report.broker_id for broker in presence.list_silent_registered()] == [0]
 
 
-def test_all_brokers_of_a_connection_are_found(table):
+def test_a_heartbeat_ends_silence(table, presence, clock):
+    register(table)
+
+    clock.now_ms += 8_000
+    presence.hear_registered(("main", "10.0.0.1:10911"))
+    clock.now_ms += 8_000
+
+    assert presence.list_silent_registered() == []
+
+
+def test_all_brokers_of_a_connection_are_found(table, presence):
     register(table, connection=FIRST)
     register(table, 1, connection=FIRST)
     register(table, 2, connection=SECOND)
 
-    ids = [broker.registration.broker_id for broker in table.list_of_connection(FIRST)]
+    ids = [broker.report.broker_id for broker in presence.list_registered_over(FIRST)]
 
     assert ids == [0, 1]
 
 
-def test_a_broker_that_came_back_is_not_of_its_old_connection(table):
+def test_a_broker_that_came_back_is_not_of_its_old_connection(table, presence):
     register(table, connection=FIRST)
 
     register(table, connection=SECOND)
 
-    assert table.list_of_connection(FIRST) == []
+    assert presence.list_registered_over(FIRST) == []
+    assert [row.connection for row in presence.list_registered_over(SECOND)] == [SECOND]
 
 
 def test_wiped_permission_survives_the_same_version_and_not_a_new_one(table):  # S97
@@ -276,12 +293,13 @@ def test_topics_of_a_cluster_are_those_of_its_groups(table):
     assert table.list_topics(cluster_name="other") == ["x", "y"]
 
 
-def test_the_version_rises_with_changes_only(table):
+def test_the_version_rises_with_changes_only(table, clock):
     register(table)
     after_first = table.version
 
     register(table)
-    register(table, now_ms=5)
+    clock.now_ms += 5
+    register(table)
     unchanged = table.version
     leave(table)
 

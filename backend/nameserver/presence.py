@@ -1,0 +1,262 @@
+"""Keep whom this process hears: what each broker said last, when, and over which connection.
+
+A broker may have two rows. One is its registration, by address: it keeps the broker in the routes.
+The other is its report as a replica of a controller's group, by id: elections and leases depend on
+it. Each row has its own timeout, and a registration never extends a lease (D9).
+
+Pure: time comes from the monotonic clock that is passed in, so that a step of the wall clock ends
+no lease (D3). What differs from stock on purpose: a replica moves to the connection that it was
+heard on last, so the close of an old one means nothing, and a connection takes all its brokers
+along (control-plane.md 1.16, 2.6).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from backend.db.replica_reports import ReplicaKey
+from backend.domain.election import ReplicaReport
+from backend.nameserver.members import GroupKey, LiveKey, Registration
+
+REPLICA_COUNT_MAX: Final = 50_000
+
+
+class Report(Protocol):
+    """What a broker said of itself."""
+
+    @property
+    def timeout_ms(self) -> int:
+        """Say for how long the broker asks to be waited for."""
+        ...
+
+
+KeyT = TypeVar("KeyT")
+ReportT = TypeVar("ReportT", bound=Report)
+
+
+@dataclass(slots=True, eq=False)
+class HeardBroker(Generic[KeyT, ReportT]):
+    """Hold one broker that is heard; its report is as old as `heard_at_ms`."""
+
+    key: KeyT
+    report: ReportT
+    connection: object
+    heard_at_ms: float
+    # It asks for leases, so it takes notices over the connection that it speaks on.
+    takes_notices: bool = False
+    # Until when it may act as master if the election is committed that is being written.
+    lease_ends_at_ms: float = 0.0
+
+
+RegisteredBroker = HeardBroker[LiveKey, Registration]
+HeardReplica = HeardBroker[ReplicaKey, ReplicaReport]
+
+
+class PresenceTable:
+    """Hold every broker that is heard; the witness of this process."""
+
+    def __init__(self, process_id: UUID, monotonic_ms: Callable[[], float]) -> None:
+        self._id, self._now_ms = process_id, monotonic_ms
+        self._registered: dict[LiveKey, RegisteredBroker] = {}
+        self._groups: dict[GroupKey, dict[int, HeardReplica]] = {}
+        # By connection, in the order of their coming.
+        self._connections: dict[object, dict[HeardBroker[Any, Any], None]] = {}
+        self._unwritten: set[ReplicaKey] = set()
+        self._replica_count = 0
+
+    @property
+    def id(self) -> UUID:
+        """Name this process among those of the control plane."""
+        return self._id
+
+    def postpone(self, by_ms: float) -> None:
+        """Grant every broker the time in which this process itself stood still (D28)."""
+        now_ms = self._now_ms()
+        for row in self._rows():
+            row.heard_at_ms = min(now_ms, row.heard_at_ms + by_ms)
+
+    def wait_again(self, rows: Iterable[HeardBroker[Any, Any]] | None = None) -> None:
+        """Wait for some brokers, or for all, as if each had spoken now."""
+        now_ms = self._now_ms()
+        for row in self._rows() if rows is None else rows:
+            row.heard_at_ms = now_ms
+
+    def register(self, registration: Registration, *, connection: object) -> None:
+        """Note a registration and the connection that it came over."""
+        key = registration.live_key
+        self.unregister(key)
+        row = HeardBroker(key, registration, connection, self._now_ms())
+        self._registered[key] = row
+        self._attach(row)
+
+    def hear_registered(self, key: LiveKey) -> RegisteredBroker | None:
+        """Note a heartbeat; one of a broker that is not registered means nothing."""
+        row = self._registered.get(key)
+        if row is not None:
+            row.heard_at_ms = self._now_ms()
+        return row
+
+    def find_registered(self, key: LiveKey) -> RegisteredBroker | None:
+        """Find a broker that is registered and heard."""
+        return self._registered.get(key)
+
+    def unregister(self, key: LiveKey) -> None:
+        """Drop a registration, if there is one."""
+        row = self._registered.pop(key, None)
+        if row is not None:
+            self._detach(row)
+
+    def list_registered_over(self, connection: object) -> list[RegisteredBroker]:
+        """List every broker that registered over a connection."""
+        rows = self._connections.get(connection, ())
+        return [row for row in rows if isinstance(row.report, Registration)]
+
+    def list_silent_registered(self) -> list[RegisteredBroker]:
+        """List registered brokers that were silent for longer than they asked to be waited for."""
+        return self._silent(self._registered.values())
+
+    def hear(
+        self, key: ReplicaKey, report: ReplicaReport, *, connection: object, takes_notices: bool
+    ) -> bool:
+        """Note a replica's heartbeat; tell whether there was room for it.
+
+        Positions only rise while a connection lasts (S67).
+        """
+        held = self.find_replica(key)
+        if held is None:
+            if self._replica_count >= REPLICA_COUNT_MAX:
+                return False
+            self._replica_count += 1
+        elif held.connection is connection:
+            held.report = _keep_position(report, held.report)
+            held.heard_at_ms, held.takes_notices = self._now_ms(), takes_notices
+            self._unwritten.add(key)
+            return True
+        else:
+            self._detach(held)
+        row = HeardBroker(key, report, connection, self._now_ms(), takes_notices)
+        self._groups.setdefault(key[:2], {})[key[2]] = row
+        self._attach(row)
+        self._unwritten.add(key)
+        return True
+
+    def find_replica(self, key: ReplicaKey) -> HeardReplica | None:
+        """Find a replica that is heard."""
+        return self._groups.get(key[:2], {}).get(key[2])
+
+    def reports_of(self, cluster_name: str, group_name: str) -> Mapping[int, ReplicaReport]:
+        """Return what was heard of a group's replicas, by broker id."""
+        now_ms = self._now_ms()
+        rows = self._groups.get((cluster_name, group_name), {})
+        return {broker_id: _report(row, now_ms) for broker_id, row in rows.items()}
+
+    def promise_lease(self, key: ReplicaKey) -> int:
+        """Say how long a lease would last, in ms, that was asked for with the last heartbeat.
+
+        It is the broker's once Postgres has it, and only told to one that asks for leases.
+        """
+        held = self.find_replica(key)
+        if held is None or not held.takes_notices:
+            return 0
+        held.lease_ends_at_ms = held.heard_at_ms + held.report.timeout_ms
+        return max(0, int(held.lease_ends_at_ms - self._now_ms()))
+
+    def list_of_group(self, cluster_name: str, group_name: str) -> list[HeardReplica]:
+        """List the replicas of a group that are heard."""
+        return list(self._groups.get((cluster_name, group_name), {}).values())
+
+    def list_groups(self) -> list[GroupKey]:
+        """List the groups of which a replica is heard."""
+        return list(self._groups)
+
+    def find_cluster(self, connection: object, group_name: str) -> str | None:
+        """Find the cluster of a connection's group, where a request leaves it out (D2)."""
+        keys = (row.key for row in self.list_replicas_over(connection))
+        return next((key[0] for key in keys if key[1] == group_name), None)
+
+    def take_unwritten(self) -> dict[ReplicaKey, ReplicaReport]:
+        """Hand over what was heard of replicas since it was last handed over."""
+        unwritten, self._unwritten = self._unwritten, set()
+        now_ms = self._now_ms()
+        held = ((key, self.find_replica(key)) for key in unwritten)
+        return {key: _report(row, now_ms) for key, row in held if row is not None}
+
+    def put_back(self, keys: Iterable[ReplicaKey]) -> None:
+        """Take back what could not be written."""
+        self._unwritten.update(keys)
+
+    def list_replicas_over(self, connection: object) -> list[HeardReplica]:
+        """List every replica that was last heard over a connection."""
+        rows = self._connections.get(connection, ())
+        return [row for row in rows if isinstance(row.report, ReplicaReport)]
+
+    def remove_replicas_over(self, connection: object) -> list[ReplicaKey]:
+        """Drop every replica that was last heard over a connection, and name them."""
+        keys = [row.key for row in self.list_replicas_over(connection)]
+        for key in keys:
+            self.remove_replica(key)
+        return keys
+
+    def keep_without_connection(self, row: HeardReplica) -> None:
+        """Wait for a replica as if it had spoken now, though its connection has closed."""
+        self._detach(row)
+        row.connection, row.takes_notices = object(), False
+        row.heard_at_ms = self._now_ms()
+
+    def list_silent_replicas(self) -> list[HeardReplica]:
+        """List replicas that were silent for longer than they asked to be waited for."""
+        return self._silent(row for rows in self._groups.values() for row in rows.values())
+
+    def remove_replica(self, key: ReplicaKey) -> None:
+        """Drop a replica, if it is heard."""
+        held = self.find_replica(key)
+        if held is None:
+            return
+        self._detach(held)
+        self._unwritten.discard(key)
+        self._replica_count -= 1
+        del self._groups[key[:2]][key[2]]
+        if not self._groups[key[:2]]:
+            del self._groups[key[:2]]
+
+    def _rows(self) -> Iterator[HeardBroker[Any, Any]]:
+        yield from self._registered.values()
+        for rows in self._groups.values():
+            yield from rows.values()
+
+    def _silent(
+        self, rows: Iterable[HeardBroker[KeyT, ReportT]]
+    ) -> list[HeardBroker[KeyT, ReportT]]:
+        now_ms = self._now_ms()
+        return [row for row in rows if now_ms - row.heard_at_ms > row.report.timeout_ms]
+
+    def _attach(self, row: HeardBroker[Any, Any]) -> None:
+        self._connections.setdefault(row.connection, {})[row] = None
+
+    def _detach(self, row: HeardBroker[Any, Any]) -> None:
+        rows = self._connections.get(row.connection)
+        if rows is None:
+            return
+        rows.pop(row, None)
+        if not rows:
+            del self._connections[row.connection]
+
+
+def _report(row: HeardReplica, now_ms: float) -> ReplicaReport:
+    """Say what was heard of a replica and how long ago."""
+    return row.report.aged(max(0, int(now_ms - row.heard_at_ms)))
+
+
+def _keep_position(report: ReplicaReport, before: ReplicaReport) -> ReplicaReport:
+    """Keep the later report with the position of the higher one."""
+    highest = (before.epoch, before.max_offset, before.confirm_offset)
+    if (report.epoch, report.max_offset, report.confirm_offset) >= highest:
+        return report
+    return replace(
+        report,
+        epoch=before.epoch,
+        max_offset=before.max_offset,
+        confirm_offset=before.confirm_offset,
+        confirm_epoch=before.confirm_epoch,
+    )
