@@ -23,6 +23,12 @@ Start here:
     regent topic list           show the topics
     regent capacity report      show how long the disks last
 
+Terms:
+    broker group    a master and the replicas that copy its commit log
+    lease           the master's permission to acknowledge, for seconds
+    plan            the preview of a change; it expires if facts change
+    fence           a rising number: brokers refuse a replaced worker
+
 A command takes its server from --server, --context or --data. Without these options, \
 it uses REGENT_URL, then REGENT_CONTEXT, then the context in use (`regent context use`, \
 `regent login`). Without a context in use, it uses the local cluster of `regent up` in \

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Final
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, choose_cluster
+from backend.cli.errors import CommandError
 from backend.cli.order_commands import Given, Option, orders
 from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.paging import print_unknown
-from backend.cli.rest import connect, segment
+from backend.cli.paging import collect_messages, print_unknown
+from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 from backend.domain.orders.dead_letter import ResendDeadLetters
 
@@ -43,19 +44,11 @@ def list_dead_letters(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    found: list[dict[str, Any]] = []
-    unknown: dict[str, dict[str, Any]] = {}
-    after, has_more = None, True
     with connect(options) as client:
         place = f"/clusters/{segment(choose_cluster(client, cluster))}"
-        path = f"{place}/topics/{segment(f'%DLQ%{group}')}/messages"
-        while has_more and len(found) < limit:
-            page = client.get(path, limit=min(PAGE_SIZE, limit - len(found)), after=after)
-            found += page["items"]
-            unknown |= {one["address"]: one for one in page["unknown"]}
-            after, has_more = page["next"], page["has_more"]
+        found = _collect(client, place, group, limit)
     if options.output == "json":
-        print_json({"messages": found, "has_more": has_more, "unknown": [*unknown.values()]})
+        print_json(found)
         return
     print_table(
         ("STORED", "ID", "BROKER GROUP", "OFFSET#", "TOPIC", "ATTEMPTS#", "KEYS"),
@@ -69,12 +62,24 @@ def list_dead_letters(
                 one["reconsume_times"],
                 " ".join(one["keys"]),
             )
-            for one in found
+            for one in found["messages"]
         ],
     )
-    if has_more:
+    if found["has_more"]:
         print_line("there are more: see --limit")
-    print_unknown(unknown.values())
+    print_unknown(found["unknown"])
+
+
+def _collect(client: RestClient, place: str, group: str, limit: int) -> dict[str, Any]:
+    path = f"{place}/topics/{segment(f'%DLQ%{group}')}/messages"
+    try:
+        return collect_messages(client, path, limit=limit, page_size=PAGE_SIZE)
+    except CommandError as error:
+        if error.code != "topic_not_found":
+            raise
+        # Brokers create the topic with the first dead letter. The group itself must exist.
+        client.get(f"{place}/consumer-groups/{segment(group)}")
+        return {"messages": [], "has_more": False, "unknown": []}
 
 
 @orders(
@@ -99,8 +104,8 @@ def resend_dead_letters(given: Given) -> Mapping[str, Any]:
 
     Examples:
         regent message dlq resend billing --dry-run
-        regent message dlq resend billing --limit 500 --rate 50 --reason "the database is back"
-        regent message dlq resend billing 7F00000100002A9F0000000000000000 --reason "one for a test"
+        regent message dlq resend billing --limit 500 --reason "database is back"
+        regent message dlq resend billing 7F00000100002A9F0000000000000000
     """
     return {**given.values, "message_ids": list(given.values["message_ids"])}
 

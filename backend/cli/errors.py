@@ -24,7 +24,10 @@ class ExitCode(IntEnum):
 
 
 class CommandError(Exception):
-    """End a command: what happened, why if that is known, and the next command to try."""
+    """End a command: what happened, why if that is known, and the next command to try.
+
+    `code` is that of the server's refusal, if the server refused.
+    """
 
     def __init__(
         self,
@@ -33,10 +36,11 @@ class CommandError(Exception):
         why: str | None = None,
         next_step: str | None = None,
         exit_code: ExitCode = ExitCode.FAILED,
+        code: str | None = None,
     ) -> None:
         super().__init__(what)
         self.what, self.why, self.next_step = what, why, next_step
-        self.exit_code = exit_code
+        self.exit_code, self.code = exit_code, code
 
     def __str__(self) -> str:
         lines = [f"error: {self.what}"]

@@ -62,14 +62,17 @@ def send_message(given: Given) -> Mapping[str, Any]:
 
     Examples:
         regent message send orders --body '{"id": 4711}' --key 4711 --tag created
-        regent message send orders --file order.json --property source=test --delay-level 3
-        gzip -c order.json | regent message send orders --broker-group broker-a --queue 2
+        regent message send orders --file order.json --property source=test
+        regent message send orders --body later --delay-level 3
+        gzip -c order.json | regent message send orders --queue 2
     """
     values = dict(given.values)
-    text, file = values.pop("body"), values.pop("file")
+    body = _read_body(values.pop("body"), values.pop("file"))
+    if not body:
+        raise _usage("the body is empty", "give a body: brokers store no message without one")
     return {
         **values,
-        "body": base64.b64encode(_read_body(text, file)).decode(),
+        "body": base64.b64encode(body).decode(),
         "body_encoding": BodyEncoding.BASE64.value,
         "properties": [_read_property(one) for one in values["properties"]],
     }

@@ -17,7 +17,7 @@ from backend.cli.output import (
     print_table,
     time_text,
 )
-from backend.cli.paging import print_unknown
+from backend.cli.paging import collect_messages, print_unknown
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
@@ -198,30 +198,23 @@ def list_messages(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    found: list[dict[str, Any]] = []
-    unknown: dict[str, dict[str, Any]] = {}
-    after, has_more = None, True
     with connect(options) as client:
-        path = _topic_path(client, cluster, topic)
-        while has_more and len(found) < limit:
-            page = client.get(
-                path,
-                limit=min(limit - len(found), PAGE_SIZE),
-                after=after,
-                begin=_moment(since),
-                end=_moment(until),
-                group_name=broker_group,
-                queue_id=queue,
-                offset=offset,
-            )
-            found += page["items"]
-            unknown |= {one["address"]: one for one in page["unknown"]}
-            after, has_more = page["next"], page["has_more"]
+        found = collect_messages(
+            client,
+            _topic_path(client, cluster, topic),
+            limit=limit,
+            page_size=PAGE_SIZE,
+            begin=_moment(since),
+            end=_moment(until),
+            group_name=broker_group,
+            queue_id=queue,
+            offset=offset,
+        )
     if options.output == "json":
-        print_json({"messages": found, "has_more": has_more, "unknown": [*unknown.values()]})
+        print_json(found)
         return
-    _print_messages(found)
-    print_unknown(unknown.values())
+    _print_messages(found["messages"])
+    print_unknown(found["unknown"])
 
 
 @message.command(name="tail")

@@ -214,10 +214,10 @@ class RestClient:
 
     def _refusal(self, response: httpx.Response) -> CommandError:
         body = _error_body(response)
-        status = response.status_code
-        if json_object(response).get("code") == SEND_UNANSWERED:
+        status, code = response.status_code, str(json_object(response).get("code"))
+        if code == SEND_UNANSWERED:
             return _unknown_send(json_object(response))
-        next_step = LISTS.get(str(json_object(response).get("code")))
+        next_step = LISTS.get(code)
         if status == HTTPStatus.UNAUTHORIZED:
             next_step = self.target.login
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -229,6 +229,7 @@ class RestClient:
             why=_faults(response),
             next_step=next_step,
             exit_code=_EXIT_CODES.get(status, ExitCode.FAILED),
+            code=code,
         )
 
 

@@ -5,13 +5,18 @@ name the dead letter and the operation, so that the copy is told from the messag
 retries, and from the copies of other operations.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from backend.domain.message import ORIGIN_ID, UNIQUE_KEY, StoredMessage
 from backend.domain.orders.dead_letter import Destination
 from backend.domain.outgoing_message import OutgoingMessage
 from backend.rules.topic import RETRY_PREFIX
+
+Place = tuple[str, int]
+"""A broker group, and the number of a queue of the dead-letter topic there."""
+Offsets = Mapping[Place, Sequence[int]]
 
 LETTER_MARK: Final = "REGENT_DEAD_LETTER"
 OPERATION_MARK: Final = "REGENT_OPERATION"
@@ -70,8 +75,27 @@ def is_copy(found: StoredMessage, letter: StoredMessage, operation_id: str) -> b
     return marks == (letter.message_id, operation_id) and found.reconsume_times == 0
 
 
+def choose_letters(
+    offsets: Offsets, resent: Mapping[Place, Collection[int]], *, count_max: int
+) -> tuple[Offsets, int]:
+    """Return the first dead letters that were not resent, and the count of all that were not.
+
+    A queue may hold millions: only the offsets that are returned or were resent are looked at.
+    """
+    chosen: dict[Place, Sequence[int]] = {}
+    left_count, room = 0, count_max
+    for place in sorted(offsets):
+        meant, former = offsets[place], resent.get(place, ())
+        left_count += len(meant) - sum(one in meant for one in former)
+        first = list(islice((one for one in meant if one not in former), room))
+        if first:
+            chosen[place] = first
+        room -= len(first)
+    return chosen, left_count
+
+
 def cut_batches(
-    offsets: Mapping[tuple[str, int], Sequence[int]], *, messages_per_second: int
+    offsets: Offsets, *, messages_per_second: int
 ) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     """Cut what is chosen, by broker group and queue, into what one step sends."""
     size = min(BATCH_SIZE_MAX, BATCH_S_MAX * messages_per_second)

@@ -35,7 +35,7 @@ class SendIn(RootModel[dict[str, Any]]):
 async def send(given: SendIn, context: Context, author: Asker) -> SentMessageOut:
     """Send one message at once; the audit keeps the size and the digest of its body only.
 
-    An answer of 502 says that it may be stored. Nothing sends it a second time.
+    An answer with the code `send_unanswered` says that it may be stored. Nothing sends it again.
     """
     sent = await send_message(
         read_order(SendMessage, given.root),

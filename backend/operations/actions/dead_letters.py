@@ -1,7 +1,7 @@
 """Send the dead letters of one batch again."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -22,9 +22,6 @@ from backend.services.message.messages import EVER_MS, FOUND_COUNT_MAX
 
 GUARD_INTERVAL_S: Final = 1.0
 """Well within the lease: a worker that stood still asks first whether it was replaced."""
-
-_OF_THE_MESSAGE: Final = frozenset({ResponseCode.MESSAGE_ILLEGAL})
-"""With these a broker refuses one message, and would store another."""
 
 
 @dataclass(slots=True)
@@ -85,13 +82,11 @@ class ResendBatch:
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Send one copy after another, at the rate that was ordered."""
         address = await self._address(context)
-        letters = await self._letters(address, context)
-        progress = _Progress(
-            str(run.operation.id), expired=[one for one in self.offsets if one not in letters]
-        )
+        progress, absent = _Progress(str(run.operation.id)), set(self.offsets)
         loop, interval_s = asyncio.get_running_loop(), 1 / self.messages_per_second
         next_at, guarded_at = loop.time(), loop.time() - GUARD_INTERVAL_S
-        for letter in letters.values():
+        async for letter in self._letters(address, context):
+            absent.discard(letter.queue_offset)
             if run.is_repeated and await self._count(address, letter, progress.operation, context):
                 progress.found += 1
                 continue
@@ -102,22 +97,22 @@ class ResendBatch:
                 guarded_at = loop.time()
             next_at = loop.time() + interval_s
             await self._send(address, letter, progress, context)
+        progress.expired = sorted(absent)
         return progress.value
 
     async def verify(self, step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Count the copies of each dead letter."""
         counts_after = dict(step.after or {})
         left_out = {*counts_after["expired"], *(int(offset) for offset in counts_after["refused"])}
-        wanted = [one for one in self.offsets if one not in left_out]
+        wanted = {*self.offsets} - left_out
         try:
             address = await self._address(context)
-            letters = await self._letters(address, context)
             counts = {
-                offset: await self._count(
-                    address, letters[offset], counts_after["operation"], context
+                letter.queue_offset: await self._count(
+                    address, letter, counts_after["operation"], context
                 )
-                for offset in wanted
-                if offset in letters
+                async for letter in self._letters(address, context)
+                if letter.queue_offset in wanted
             }
         except (NoAnswer, Unfinished):
             counts = None
@@ -138,10 +133,14 @@ class ResendBatch:
             raise Unfinished(f"no master of {self.broker_group_name} is online")
         return found.found[0].address
 
-    async def _letters(self, address: str, context: OperationContext) -> dict[int, StoredMessage]:
-        """Read the dead letters of the batch, by offset; those that have expired are left out."""
+    async def _letters(
+        self, address: str, context: OperationContext
+    ) -> AsyncIterator[StoredMessage]:
+        """Read the dead letters of the batch, as many at a time as a pull gives.
+
+        Those that have expired are left out.
+        """
         topic, wanted = dead_letter_topic(self.consumer_group_name), set(self.offsets)
-        letters: dict[int, StoredMessage] = {}
         offset, last = self.offsets[0], self.offsets[-1]
         while offset <= last:
             request = PullMessages(
@@ -152,13 +151,13 @@ class ResendBatch:
                 count=last - offset + 1,
             )
             pulled = await context.brokers.ask(address, request)
-            letters |= {one.queue_offset: one for one in pulled.messages}
+            for letter in pulled.messages:
+                if letter.queue_offset in wanted:
+                    yield letter
             if pulled.next_offset <= offset:
                 break
-            offset = pulled.next_offset
-            rest = [one for one in self.offsets if one >= offset]
+            rest = [one for one in self.offsets if one >= pulled.next_offset]
             offset = rest[0] if rest else last + 1
-        return {one: letters[one] for one in sorted(wanted & letters.keys())}
 
     async def _send(
         self,
@@ -175,13 +174,20 @@ class ResendBatch:
             copy = copy_of(letter, topic, progress.operation)
             await context.brokers.ask(address, StoreMessage(copy))
         except SendRefused as error:
-            if error.code in _OF_THE_MESSAGE:
+            if self._is_of_the_message(error.code):
                 progress.refused[str(letter.queue_offset)] = error.reason
                 return
             if progress.sent:
                 raise
             raise ChangeRefused(address, error.reason) from error
         progress.sent += 1
+
+    def _is_of_the_message(self, code: int) -> bool:
+        """Tell whether a broker refuses this message, and would store another."""
+        if self.destination is Destination.TOPIC and code == ResponseCode.TOPIC_NOT_EXIST:
+            # The next dead letter may be of another topic, which is still there.
+            return True
+        return code == ResponseCode.MESSAGE_ILLEGAL
 
     async def _count(
         self, address: str, letter: StoredMessage, operation: str, context: OperationContext

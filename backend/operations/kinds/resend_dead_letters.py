@@ -16,7 +16,13 @@ from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout, QueueE
 from backend.db import resent_letters
 from backend.db.resent_letters import JournaledStep
 from backend.domain.consumer_group import GroupSettings
-from backend.domain.dead_letter import cut_batches, origin_topic
+from backend.domain.dead_letter import (
+    Offsets,
+    Place,
+    choose_letters,
+    cut_batches,
+    origin_topic,
+)
 from backend.domain.message import StoredMessage
 from backend.domain.operation import StepState
 from backend.domain.operation_errors import DeadLettersNotFound
@@ -44,10 +50,6 @@ KIND_NAME: Final = "resend_dead_letters"
 SAMPLE_SIZE: Final = 5
 _CLEAR: Final = frozenset({StepState.DONE, StepState.FAILED})
 """A step that failed has sent nothing."""
-
-Place = tuple[str, int]
-"""A broker group, and the number of a queue of the dead-letter topic there."""
-Offsets = Mapping[Place, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +169,8 @@ async def preview(
     present = facts.seen
     asked = await _find_chosen(order, context) if order.message_ids else _find_all(present)
     resent = {} if order.includes_resent else present.resent
-    left = {
-        place: [one for one in offsets if one not in resent.get(place, set())]
-        for place, offsets in asked.items()
-    }
-    chosen = _limited(left, order.count_max)
-    asked_count, left_count, count = (_count(one) for one in (asked, left, chosen))
+    chosen, left_count = choose_letters(asked, resent, count_max=order.count_max)
+    asked_count, count = _count(asked), _count(chosen)
     if not count:
         why = f"all {asked_count} were resent before" if asked_count else "it has none"
         raise DeadLettersNotFound(order.cluster_name, order.consumer_group_name, why)
@@ -235,13 +233,6 @@ def _find_all(present: Present) -> Offsets:
         for master, group in present.held.items()
         for queue_id, ends in group.ends.items()
     }
-
-
-def _limited(offsets: Offsets, count_max: int) -> Offsets:
-    kept: dict[Place, Sequence[int]] = {}
-    for place in sorted(offsets):
-        kept[place] = offsets[place][: count_max - _count(kept)]
-    return {place: chosen for place, chosen in kept.items() if chosen}
 
 
 def _count(offsets: Offsets) -> int:

@@ -3,12 +3,16 @@
 A message is data: it can't be taken back, and no plan says more of it than the order itself. So it
 is sent at once and is no operation, whose journal would keep the body. The audit has one entry
 before the broker is asked and one that says how it ended. A message is never sent a second time.
+Where the database is lost in between, the caller still learns how it ended, and the log says it.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 from uuid import uuid4
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
@@ -35,6 +39,8 @@ from backend.services.cluster.broker_questions import Questions, find_masters
 from backend.services.topic.topics import describe_topic, list_placements
 
 _DELAY_LEVELS: Final = "messageDelayLevel"
+
+log = structlog.get_logger(__name__)
 
 
 class SendState(StrEnum):
@@ -100,15 +106,15 @@ async def send_message(
     try:
         stored = await brokers.ask(place.address, StoreMessage(message))
     except SendRefused as error:
-        await written.enter("message.refused", code=error.code, remark=error.remark)
+        await written.end("message.refused", code=error.code, remark=error.remark)
         raise MessageRefused(place.broker_group_name, error.code, error.remark) from error
     except BrokerUnreachable as error:
-        await written.enter("message.unanswered", why=error.reason)
+        await written.end("message.unanswered", why=error.reason)
         raise SendUnanswered(
             order.topic_name, message.unique_key, place.broker_group_name, error.reason
         ) from error
     sent = _sent(order, place, message, stored)
-    await written.enter(
+    await written.end(
         "message.sent",
         state=sent.state,
         message_id=sent.message_id,
@@ -142,6 +148,18 @@ class _Written:
         subject = f"topic {self.order.topic_name}"
         audited = AuditedAction(self.author, action, self.order.cluster_name, subject, details)
         await audit.enter(audited, database=self.database, clock=self.clock)
+
+    async def end(self, action: str, **more: Any) -> None:
+        """Enter how it ended; an error here would have the caller send the message again."""
+        try:
+            await self.enter(action, **more)
+        except SQLAlchemyError as error:
+            log.warning(
+                "send_outcome_not_audited",
+                action=action,
+                unique_key=self.message.unique_key,
+                reason=type(error).__name__,
+            )
 
 
 async def _find_places(order: SendMessage, brokers: Brokers, *, database: Database) -> list[Place]:

@@ -17,6 +17,7 @@ from backend.domain.operation_errors import (
 )
 from backend.operations.engine import orders
 from backend.remoting import java_json
+from backend.remoting.bodies import TopicConfig
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import ANNA
@@ -37,13 +38,13 @@ async def client(agents):
     await connected.close()
 
 
-async def die(client, count, *, first=0):
+async def die(client, count, *, first=0, topic="orders"):
     """Have messages become dead letters of the group."""
     for number in range(first, first + count):
         given = {"KEYS": f"k{number}", "TAGS": "red", "source": "test", "UNIQ_KEY": f"U-{number}"}
-        sent = await client.send("orders", b"body %d" % number, properties=given)
+        sent = await client.send(topic, b"body %d" % number, properties=given)
         position = parse_offset_message_id(sent.ext["msgId"])[2]
-        header = {"offset": position, "group": "billing", "delayLevel": -1, "originTopic": "orders"}
+        header = {"offset": position, "group": "billing", "delayLevel": -1, "originTopic": topic}
         answer = await client.call(RequestCode.CONSUMER_SEND_MSG_BACK, header)
         assert answer.code == 0, answer.remark
 
@@ -139,6 +140,23 @@ async def test_copies_go_to_the_original_topic_and_say_nothing_of_the_group(agen
     assert sorted(one.body for one in copies) == [b"body 0", b"body 1"]
     assert not any("RETRY_TOPIC" in one.properties for one in copies)
     assert not any("ORIGIN_MESSAGE_ID" in one.properties for one in copies)
+
+
+async def test_a_dead_letter_whose_topic_was_deleted_keeps_back_no_other(agents, client):
+    agents.agent("broker-a").put_topic(
+        TopicConfig(name="gone", read_queue_count=1, write_queue_count=1)
+    )
+    await die(client, 1, topic="gone")
+    await die(client, 1, first=1)
+    await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "gone"})
+
+    done = await agents.order(KIND, **ALL, destination="topic")
+    found = [one for queue_id in range(4) for one in await read(client, "orders", queue_id)]
+
+    assert [one.body for one in found if "REGENT_OPERATION" in one.properties] == [b"body 1"]
+    assert done.state is S.PARTLY
+    assert "code 17" in done.steps[0].after["refused"]["0"]
+    assert "offset 0 refused (code 17" in done.read_back[0].observed
 
 
 async def test_a_group_that_holds_queue_locks_is_not_sent_to_its_retry_topic(agents, client):

@@ -116,7 +116,7 @@ def check_one_question_was_enough(group, senders):
     # Where the machine is too busy for a change within the bound, clients are refused again.
     assert group.waited_in_vain() or max(sender.attempts_max for sender in senders) <= 2
     told = {answer.remark for sender in senders for answer in sender.refusals}
-    assert not [remark for remark in told if "may be lost" in remark]
+    assert not [remark for remark in told if "it is unknown whether" in remark]
     assert {answer.code for sender in senders for answer in sender.refusals} <= {14}
 
 

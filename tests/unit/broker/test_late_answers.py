@@ -30,7 +30,7 @@ def test_a_deposed_master_tells_nobody_that_a_message_is_stored():
     [answer] = Decoder(1 << 20).receive(unconfirmed(frame, Outcome.DEPOSED))
 
     assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
-    assert "no longer the master" in answer.remark
+    assert "no longer the master, so it is unknown" in answer.remark
 
 
 def test_a_refusal_stays_what_it_was():

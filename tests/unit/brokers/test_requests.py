@@ -1,5 +1,6 @@
 """Each request to brokers is declared once: its code, what it sends, and how its answer is read."""
 
+import asyncio
 import pkgutil
 from dataclasses import fields
 from importlib import import_module
@@ -135,6 +136,24 @@ async def test_a_broker_that_cannot_be_reached_is_asked_once_in_a_round_and_a_re
             await asking.ask(A, GetGroupsOfTopic("T"))
 
     assert (len(gone.sent), len(refusing.sent)) == (1, 2)
+
+
+async def test_a_round_ends_at_its_deadline_also_for_who_waits_for_a_turn():
+    asked = []
+
+    class Never(Brokers):
+        async def ask(self, address, _inquiry):
+            asked.append(address)
+            await asyncio.Event().wait()
+
+    asking = Round(Never(None), at_once_max=1, patience_s=0.05)
+    told = await asking.ask_all([_key(A), _key(B)], GetGroupsOfTopic("T"))
+    again = await asking.ask(A, GetGroupsOfTopic("T"))
+
+    assert {one.reason for one in told.silent.values()} == {"no answer within 0.05 s"}
+    assert (len(told.silent), again) == (2, told.silent[_key(A)])
+    assert asked[0] == A.address
+    assert asked.count(A.address) == 1
 
 
 def _key(broker):

@@ -91,6 +91,7 @@ def test_a_body_comes_from_a_file(east, tmp_path):
     ("words", "told"),
     [
         (["--body", "x", "--file", "y"], "each give a body"),
+        (["--body", ""], "the body is empty"),
         (["--file", "/nowhere"], "cannot read /nowhere"),
         (["--body", "x", "--property", "novalue"], "write --property NAME=VALUE"),
     ],
@@ -141,6 +142,18 @@ def test_dead_letters_are_listed_with_the_topic_they_come_from(east, capsys):
 
     [_, row] = capsys.readouterr().out.splitlines()
     assert row.split()[-3:] == ["orders", "16", "k"]
+
+
+def test_a_group_without_a_dead_letter_topic_has_no_dead_letters(east, capsys):
+    refused = refusal(404, "topic_not_found", "no topic '%DLQ%billing' in cluster 'east'")
+    east.on("GET", "/clusters/east/topics/%25DLQ%25billing/messages", refused)
+    unknown = refusal(404, "consumer_group_not_found", "no consumer group 'billing'")
+    east.on("GET", "/clusters/east/consumer-groups/billing", {"name": "billing"}, unknown)
+
+    assert run(["message", "dlq", "list", "billing", "-o", "json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out)["messages"] == []
+    assert run(["message", "dlq", "list", "billing"]) == ExitCode.NOT_FOUND
+    assert "no consumer group 'billing'" in capsys.readouterr().err
 
 
 def test_dead_letters_are_resent_as_an_operation(east):

@@ -1,8 +1,15 @@
 """How a dead letter is sent again, and how its copy is recognised."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.domain.dead_letter import copy_of, cut_batches, destination_topic, is_copy
+from backend.domain.dead_letter import (
+    choose_letters,
+    copy_of,
+    cut_batches,
+    destination_topic,
+    is_copy,
+)
 from backend.domain.message import StoredMessage
 from backend.domain.orders.dead_letter import Destination
 
@@ -73,6 +80,43 @@ def test_a_copy_is_told_from_its_retries_and_from_copies_of_other_operations():
     assert not is_copy(copy, LETTER, "another")
     assert not is_copy(copy, replace(LETTER, message_id="CC"), "op")
     assert not is_copy(LETTER, LETTER, "op")
+
+
+class Queue(Sequence):
+    """The offsets of a queue, of which only some may be looked at one by one."""
+
+    def __init__(self, count, *, looked_at_max):
+        self.offsets, self.left = range(count), looked_at_max
+
+    def __len__(self):
+        return len(self.offsets)
+
+    def __contains__(self, offset):
+        return offset in self.offsets
+
+    def __getitem__(self, index):
+        self.left -= 1
+        assert self.left >= 0, "more offsets are looked at than are chosen"
+        return self.offsets[index]
+
+
+def test_of_millions_of_dead_letters_only_those_are_looked_at_that_are_chosen():
+    many = {("a", 0): Queue(5_000_000, looked_at_max=5), ("b", 0): Queue(7, looked_at_max=0)}
+
+    chosen, left_count = choose_letters(many, {("a", 0): {1, 2, 9_000_000}}, count_max=3)
+
+    assert chosen == {("a", 0): [0, 3, 4]}
+    assert left_count == 5_000_000 - 2 + 7
+
+
+def test_dead_letters_of_several_queues_are_chosen_up_to_the_limit():
+    asked = {("b", 1): range(2, 5), ("a", 0): [4, 6]}
+
+    assert choose_letters(asked, {("a", 0): {4}}, count_max=3) == (
+        {("a", 0): [6], ("b", 1): [2, 3]},
+        4,
+    )
+    assert choose_letters(asked, {("a", 0): {4, 6}, ("b", 1): {2, 3, 4}}, count_max=3) == ({}, 0)
 
 
 def test_a_batch_ends_with_its_queue_and_lasts_ten_seconds_at_most():

@@ -10,7 +10,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import Outcome
 
 _DEPOSED: Final = (
-    "this broker is no longer the master, and the message may be lost:"
+    "this broker is no longer the master, so it is unknown whether the message is kept:"
     " send it again to the new master"
 )
 _CODES: Final = {

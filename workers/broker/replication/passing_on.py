@@ -158,8 +158,8 @@ class PassingOn:
         if is_in_doubt:
             self._meters.passed_on_unanswered_count += 1
             remark = (
-                f"the master {address} gave no answer, and the request may be lost:"
-                f" send it again ({reason})"
+                f"the master {address} gave no answer, so it is unknown whether it carried out"
+                f" the request: send it again ({reason})"
             )
         else:
             self._meters.not_passed_on_count += 1

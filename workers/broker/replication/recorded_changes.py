@@ -18,7 +18,7 @@ _UNCONFIRMED: Final = {
     ),
     Outcome.DEPOSED: (
         ResponseCode.SERVICE_NOT_AVAILABLE,
-        "this broker is no longer the master, and the change may be lost",
+        "this broker is no longer the master, so it is unknown whether the change is kept",
     ),
 }
 
