@@ -90,7 +90,7 @@ test: ## Run every check there is (half an hour after the set-up)
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop ## Run the long forms of tests one after another (two to three hours, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop ## Run the long forms of tests one after another (about an hour, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests

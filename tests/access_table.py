@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from backend.api import permissions
 from backend.api.graphql import guard
 from backend.api.graphql.schema import build_schema
-from backend.api.rest import build_router
+from backend.api.rest import list_routes
 from backend.domain.access import RULES, Credential, Permission, Principal, Reach, require
 from backend.domain.access_errors import PasswordChangeRequired
 from backend.domain.errors import Forbidden
@@ -48,7 +48,7 @@ def rest_doors() -> list[Door]:
     """Give every route but the one that signs in."""
     found = [
         _rest_door(method, path, route)
-        for method, path, route in _routes(build_router())
+        for method, path, route in _routes(list_routes())
         if (method, path) != SIGN_IN
     ]
     return sorted(found, key=lambda door: (door.name, door.method))
@@ -123,13 +123,9 @@ def rewritten(page: str) -> str:
     return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 
-def _routes(router, prefix="") -> Iterator[tuple[str, str, APIRoute]]:
-    for route in router.routes:
-        if isinstance(route, APIRoute):
-            yield from ((method, prefix + route.path, route) for method in route.methods)
-        else:
-            below = prefix + route.include_context.prefix
-            yield from _routes(route.original_router, below)
+def _routes(routes) -> Iterator[tuple[str, str, APIRoute]]:
+    for route in routes:
+        yield from ((method, route.path, route) for method in route.methods)
 
 
 if __name__ == "__main__":

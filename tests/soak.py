@@ -68,24 +68,31 @@ PARTS: Final = (
         "fuzz",
         "mutated files for {} s at each decoder of the store",
         "REGENT_FUZZ_SECONDS",
-        60,
+        30,
         (
             *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
             *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
         ),
     ),
     Part(
+        "codec",
+        "{} generated commands, decoded by the engine and by a slow decoder",
+        "REGENT_GENERATED_COMMANDS",
+        100_000,
+        (*PYTEST, "tests/unit/engine/test_codec.py", "-k", "independent"),
+    ),
+    Part(
         "operations",
         "{} stories in which workers and servers die during operations",
         "REGENT_OPERATION_RUNS",
-        10_000,
+        3_000,
         (*PYTEST, "-n", "2", "tests/integration/operations/test_crashes.py"),
     ),
     Part(
         "schemas",
         "{} generated questions at each entry of REST and GraphQL",
         "REGENT_SCHEMA_EXAMPLES",
-        300,
+        60,
         (
             *PYTEST,
             "tests/integration/api/test_openapi.py",
@@ -124,7 +131,7 @@ PARTS: Final = (
         "chaos",
         "{} failovers by faults of every kind, from a new seed",
         "REGENT_CHAOS_FAILOVERS",
-        500,
+        120,
         (sys.executable, "-m", "tests.chaos"),
     ),
 )

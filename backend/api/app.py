@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -12,16 +12,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from backend.api import console, health, rest
-from backend.api.answers import PROBLEM_MEDIA_TYPE, add_handlers
+from backend.api.answers import add_handlers
 from backend.api.context import ApiContext
 from backend.api.encoded_slashes import EncodedSlashes
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.metrics import Metrics
 from backend.api.request_guard import RequestGuard
-from backend.api.rest import operations
+from backend.api.rest import errors, operations
 from backend.services.background import end_tasks
-
-JSON: Final = "application/json"
 
 
 def create_app(context: ApiContext) -> FastAPI:
@@ -54,18 +52,13 @@ def print_openapi() -> str:
 class _Application(FastAPI):
     """Say in the OpenAPI document what no option of a route can.
 
-    That is what error answers are called, and the parameters of each kind of operation.
+    That is the form of error answers, and the parameters of each kind of operation.
     """
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            described = super().openapi()
-            described["components"]["schemas"] |= operations.describe_parameters()
-            for methods in described["paths"].values():
-                for operation in methods.values():
-                    for status, answer in operation["responses"].items():
-                        if status >= "400":
-                            answer["content"] = {PROBLEM_MEDIA_TYPE: answer["content"][JSON]}
+            schemas = super().openapi()["components"]["schemas"]
+            schemas |= operations.describe_parameters() | errors.describe_problem()
         return super().openapi()
 
 
@@ -84,8 +77,7 @@ def _new_app(**options: Any) -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
-    app.include_router(health.router)
-    app.include_router(rest.build_router())
+    app.router.routes += [*health.router.routes, *rest.list_routes()]
 
 
 class _Graph:

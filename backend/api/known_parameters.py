@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
 
-def check_parameters(request: Request) -> None:
+async def check_parameters(request: Request) -> None:
     """Let a request pass whose query names only what its route takes.
 
     Raises:

@@ -1,10 +1,7 @@
 """Answer scripts: resources under ``/api/v1``, JSON in snake case."""
 
-from fastapi import APIRouter, Depends
+from starlette.routing import BaseRoute
 
-from backend.api.gate import API_PREFIX
-from backend.api.known_parameters import check_parameters
-from backend.api.permissions import check_permission
 from backend.api.rest import (
     api_tokens,
     audit,
@@ -18,19 +15,12 @@ from backend.api.rest import (
 from backend.api.rest.questions import build_questions_router
 
 
-def build_router() -> APIRouter:
-    """Put all resources under the version's prefix."""
-    router = APIRouter(prefix=API_PREFIX)
-    guarded = APIRouter(dependencies=[Depends(check_permission), Depends(check_parameters)])
-    resources = (
-        *(sessions, api_tokens, users),
-        *(capacity, operations),
-        *(audit, events, messages),
+def list_routes() -> list[BaseRoute]:
+    """List the routes of all resources, with their whole paths."""
+    routers = (
+        *(sessions.sign_in_router, sessions.router, api_tokens.router, users.router),
+        *(capacity.router, operations.router),
+        *(audit.router, events.router, messages.router),
+        build_questions_router(),
     )
-    for resource in resources:
-        guarded.include_router(resource.router)
-    guarded.include_router(build_questions_router())
-    # Whoever signs in has no credential yet.
-    router.include_router(sessions.open_router, dependencies=[Depends(check_parameters)])
-    router.include_router(guarded)
-    return router
+    return [route for router in routers for route in router.routes]

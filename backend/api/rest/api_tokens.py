@@ -5,13 +5,13 @@ from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.api.context import Context, SignedIn
 from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, refused_with
+from backend.api.rest.routers import guarded_router
 from backend.api.rest.sessions import ActionAuthor
 from backend.domain.access import Permission
 from backend.domain.api_token import LIFETIME_DAYS_MAX, NAME_LENGTH_MAX, TokenScope
@@ -21,7 +21,7 @@ from backend.services.access import api_tokens
 from backend.views.access import ApiTokenOut
 from backend.views.copying import copied
 
-router = APIRouter(prefix="/tokens", tags=["tokens"])
+router = guarded_router("tokens", prefix="/tokens")
 
 
 class ApiTokenIn(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter
 
@@ -11,12 +11,13 @@ from backend.api.context import Context, Within
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
 from backend.api.rest.questions import read_choice
+from backend.api.rest.routers import guarded_router
 from backend.domain.access import Reach
 from backend.questions.audit import AuditChoice
 from backend.services.access.audit import export_entries
 from backend.views.audit import AuditEntryOut
 
-router = APIRouter(prefix="/audit", tags=["audit"])
+router = guarded_router("audit", prefix="/audit")
 
 LINES = "application/jsonl"
 LINE: Final = TypeAdapter(AuditEntryOut)

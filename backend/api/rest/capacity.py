@@ -3,14 +3,14 @@
 from http import HTTPStatus
 from uuid import UUID
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from backend.api.context import Context, SignedIn, require_change
 from backend.api.rest.errors import COMMON
+from backend.api.rest.routers import guarded_router
 from backend.services.capacity_reports.capacity import request_report
 
-router = APIRouter(tags=["capacity"])
+router = guarded_router("capacity")
 
 
 class RequestedOut(BaseModel):

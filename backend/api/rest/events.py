@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from backend.api.context import Context, Within
 from backend.api.event_stream import EventStreamResponse
@@ -11,13 +11,14 @@ from backend.api.followed_events import follow_events
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, refused_with
 from backend.api.rest.pages import Limit
+from backend.api.rest.routers import guarded_router
 from backend.domain.access import Reach
 from backend.domain.event import Event, EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
 from backend.services.upkeep.events import list_events
 from backend.views.events import EventOut, EventPageOut
 
-router = APIRouter(prefix="/events", tags=["events"])
+router = guarded_router("events", prefix="/events")
 
 NUMBER_MAX = 2**63 - 1
 STREAM = "text/event-stream"

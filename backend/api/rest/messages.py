@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import RootModel
 from pydantic.config import ConfigDict
 
@@ -10,13 +9,14 @@ from backend.api.context import Context
 from backend.api.permissions import reaches
 from backend.api.rest.errors import SILENT, refused_with
 from backend.api.rest.operations import Asker, schema_of
+from backend.api.rest.routers import guarded_router
 from backend.domain.access import Reach
 from backend.domain.orders.message import SendMessage
 from backend.operations.engine.order_schema import read_order
 from backend.services.message.sent_messages import send_message
 from backend.views.messages import SentMessageOut
 
-router = APIRouter(tags=["messages"])
+router = guarded_router("messages")
 
 
 def _refer(schema: dict[str, Any]) -> None:

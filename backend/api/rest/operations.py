@@ -3,13 +3,14 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import Depends, Header, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.api.context import Context, SignedIn, author_of
 from backend.api.operation_verbs import VERBS, Verb
 from backend.api.permissions import reaches
-from backend.api.rest.errors import NOT_FOUND, Responses, refused_with
+from backend.api.rest.errors import NOT_FOUND, SCHEMA_PATH, Responses, refused_with
+from backend.api.rest.routers import guarded_router
 from backend.api.rest.versions import IfMatch, expected_version
 from backend.domain.access import Reach
 from backend.domain.operation import (
@@ -25,10 +26,9 @@ from backend.operations.engine.order_schema import describe_orders
 from backend.questions.operations import show
 from backend.views.operations import OperationOut
 
-router = APIRouter(prefix="/operations", tags=["operations"])
+router = guarded_router("operations", prefix="/operations")
 
 ORDERED: Responses = {**NOT_FOUND, **refused_with(409, 412)}
-_SCHEMA = "#/components/schemas/"
 KindName = Annotated[str, Field(max_length=100, json_schema_extra={"enum": list(KINDS)})]
 Key = Annotated[
     str | None,
@@ -57,12 +57,12 @@ Asker = Annotated[Author, Depends(get_author)]
 def describe_parameters() -> dict[str, Any]:
     """Return JSON Schema of all orders, by their names."""
     order_types: list[type[Any]] = [SendMessage, *(kind.order_type for kind in KINDS.values())]
-    return describe_orders(order_types, _SCHEMA + "{name}")
+    return describe_orders(order_types, SCHEMA_PATH + "{name}")
 
 
 def schema_of(order_type: type[Any]) -> str:
     """Say where in the OpenAPI document an order is described."""
-    return _SCHEMA + order_type.__name__
+    return SCHEMA_PATH + order_type.__name__
 
 
 def _by_kind(schema: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from backend.api.permissions import needs, reaches
 from backend.api.rest.errors import COMMON, Responses, refused_with
 from backend.api.rest.models import answer_model, has_version
 from backend.api.rest.pages import After, page_fields
+from backend.api.rest.routers import guarded_router
 from backend.api.rest.versions import TAGGED, put_tag
 from backend.api.supplies import Caller, ask
 from backend.questions import list_questions
@@ -34,7 +35,7 @@ async def get_caller(connection: HTTPConnection, context: Context, principal: Si
 
 def build_questions_router() -> APIRouter:
     """Make one route for each question that has a path."""
-    router = APIRouter()
+    router = guarded_router()
     for question in list_questions():
         if question.path is not None:
             router.add_api_route(

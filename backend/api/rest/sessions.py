@@ -5,13 +5,14 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
 from backend.api.gate import COOKIE_NAME, is_own_origin
 from backend.api.permissions import needs
-from backend.api.rest.errors import COMMON, NOT_FOUND, Problem
+from backend.api.rest.errors import COMMON, NOT_FOUND, refused_with
+from backend.api.rest.routers import guarded_router, open_router
 from backend.domain.access import Credential, Permission, find_refusals, find_risk_max
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import Forbidden
@@ -20,8 +21,8 @@ from backend.domain.plan import Risk
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services.access import sessions
 
-open_router = APIRouter(tags=["session"])
-router = APIRouter(tags=["session"])
+sign_in_router = open_router("session")
+router = guarded_router("session")
 
 
 async def get_action_author(request: Request, principal: SignedIn) -> Author:
@@ -89,9 +90,9 @@ class EndedOut(BaseModel):
     ended_count: int
 
 
-@open_router.post(
+@sign_in_router.post(
     "/session",
-    responses={**COMMON, 429: {"model": Problem}},
+    responses={**COMMON, **refused_with(429)},
     response_model_exclude_none=True,
 )
 async def create_session(

@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from backend.api.context import Context, SignedIn
 from backend.api.password_changes import change_own_password
 from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
-from backend.api.rest.errors import COMMON, NOT_FOUND, Problem, Responses, refused_with
+from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
 from backend.api.rest.models import view_model
+from backend.api.rest.routers import guarded_router
 from backend.api.rest.sessions import ActionAuthor, EndedOut
 from backend.api.rest.versions import TAGGED, IfMatch, expected_version, put_tag
 from backend.domain.access import Permission
@@ -23,7 +24,7 @@ from backend.services.access import users
 from backend.views.access import UserOut
 from backend.views.copying import copied
 
-router = APIRouter(tags=["users"])
+router = guarded_router("users")
 
 CHANGED: Responses = {**NOT_FOUND, **refused_with(409)}
 UserName = Annotated[str, Path(max_length=USER_NAME_LENGTH_MAX)]
@@ -75,7 +76,7 @@ class PasswordIn(BaseModel):
     new_password: Password
 
 
-@router.put("/session/password", responses={**COMMON, 429: {"model": Problem}})
+@router.put("/session/password", responses={**COMMON, **refused_with(429)})
 @needs(Permission.SIGN)
 async def change_password(
     given: PasswordIn, request: Request, context: Context, principal: SignedIn

@@ -24,6 +24,8 @@ class Broker:
 
     def __init__(self, agent, flush="ASYNC_FLUSH", **settings):
         self.agent, self.settings = agent, {"flushDiskType": flush} | settings
+        # These tests start agents more than a hundred times, and imports are most of a start.
+        self.agent.is_forked = True
         self.client = None
 
     async def start(self):

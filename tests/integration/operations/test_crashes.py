@@ -1,7 +1,7 @@
 """Whoever dies wherever, no step's effect comes twice, none is lost, and the end is the model's.
 
 That is 300 generated stories, in parts that test processes share out among them (I22, G1);
-`make soak SOAK=operations` runs 10 000. `test_crash_mistakes` finds each mistake in fewer than 300.
+`make soak SOAK=operations` runs 3 000. `test_crash_mistakes` finds each mistake in fewer than 300.
 """
 
 import asyncio

@@ -8,7 +8,9 @@ from backend.api.context import get_context, get_principal, get_scope
 from backend.api.graphql.guard import PERMISSIONS
 from backend.api.graphql.router import build_router as build_graph_router
 from backend.api.graphql.schema import build_schema
-from backend.api.rest import build_router
+from backend.api.known_parameters import check_parameters
+from backend.api.permissions import check_permission
+from backend.api.rest import list_routes
 from backend.domain.access import Permission
 from backend.operations.engine.known_kinds import KINDS
 from tests.cli_help import commands, find_command
@@ -31,21 +33,22 @@ NOT_OF_A_CLUSTER = (
 OF_ACCESS = {name for name, needed in PERMISSIONS.items() if needed not in READING}
 
 
-def routes(router, prefix=""):
-    """Walk a router, and those that it includes."""
-    for route in router.routes:
-        if isinstance(route, APIRoute):
-            yield prefix + route.path, route
-        elif (inner := getattr(route, "original_router", None)) is not None:
-            yield from routes(inner, prefix + route.include_context.prefix)
-
-
 def test_every_route_that_changes_something_is_one_of_operations():
-    changing = {path for path, route in routes(build_router()) if route.methods - SAFE}
+    changing = {route.path for route in list_routes() if route.methods - SAFE}
 
     others = {path for path in changing if not path.startswith("/api/v1/operations")}
     assert {path for path in others if not path.startswith(NOT_OF_A_CLUSTER)} == set()
     assert len(changing) > len(others)
+
+
+def test_every_route_but_that_which_signs_in_asks_for_a_permission():
+    def is_guarded(route):
+        first = [one.call for one in route.dependant.dependencies[:2]]
+        return first == [check_permission, check_parameters]
+
+    unguarded = [route for route in list_routes() if not is_guarded(route)]
+
+    assert [(route.methods, route.path) for route in unguarded] == [({"POST"}, "/api/v1/session")]
 
 
 def test_every_mutation_of_a_cluster_gives_an_operation():
@@ -71,11 +74,12 @@ def test_what_routes_depend_on_runs_on_the_loop():
             yield one.call
             yield from functions(one)
 
-    routers = (build_router(), build_graph_router("/graphql", allowed_origins=()))
+    graph = build_graph_router("/graphql", allowed_origins=())
+    routes = [*list_routes(), *graph.routes]
     found = {
         call
-        for router in routers
-        for _, route in routes(router)
+        for route in routes
+        if isinstance(route, APIRoute)
         for call in functions(route.dependant)
     }
 

@@ -1,6 +1,10 @@
-"""The command codec, against vectors of the reference and an independent decoder."""
+"""The command codec, against vectors of the reference and an independent decoder.
+
+`make soak SOAK=codec` generates 100 000 commands.
+"""
 
 import json
+import os
 import struct
 from random import Random
 
@@ -20,8 +24,8 @@ from tests.unit.engine.slow_decoder import BrokenStreamError, SlowCommand, SlowD
 ROUTE_QUERY = bytes.fromhex(
     "00000025 01000021 00690001df000000070000000000000000 0000000c 0005746f706963 00000001 54"
 )
-GENERATED_COUNT = 100_000
-DAMAGED_COUNT = 20_000
+COUNT = int(os.environ.get("REGENT_GENERATED_COMMANDS", "10000"))
+STREAM_COUNT, DAMAGED_COUNT = COUNT // 500, COUNT // 5
 
 
 def plain(command: Command) -> SlowCommand:
@@ -47,12 +51,12 @@ def random_chunks(random: Random, stream: bytes) -> list[bytes]:
     return chunks
 
 
-def test_an_independent_decoder_agrees_on_a_hundred_thousand_generated_commands() -> None:
+def test_an_independent_decoder_agrees_on_generated_commands() -> None:
     random = Random(20261121)
     decoder, slow_decoder = Decoder(), SlowDecoder()
     decoded_count = 0
 
-    for _ in range(GENERATED_COUNT // 500):
+    for _ in range(STREAM_COUNT):
         stream = b"".join(generate_frame(random) for _ in range(500))
         expected = slow_decoder.receive(stream)
         commands = [
@@ -62,7 +66,7 @@ def test_an_independent_decoder_agrees_on_a_hundred_thousand_generated_commands(
 
         assert [plain(command) for command in commands] == expected
 
-    assert decoded_count == GENERATED_COUNT
+    assert decoded_count == STREAM_COUNT * 500 > 0
 
 
 def test_an_independent_decoder_agrees_on_which_damaged_frames_are_broken() -> None:

@@ -93,7 +93,7 @@ async def broker(name_server, tmp_path, client):
     }
     root = tmp_path / "agent"
     root.mkdir()
-    with Agent(root, settings) as agent:
+    with Agent(root, settings, is_forked=True) as agent:
         async with AsyncExitStack() as stack:
             admin = await agent.start()
             stack.push_async_callback(_close, admin)

@@ -1,8 +1,8 @@
 //! Entry points for arbitrary bytes, one for each format the store reads, and a seeded mutator of
 //! real files that drives them with the stable toolchain.
 //!
-//! A second or two each; `make soak SOAK=fuzz` gives each a minute. No input may panic, hang or take much
-//! memory, and a wrong derived file never makes the store serve a wrong message.
+//! A second or two each; `make soak SOAK=fuzz` gives each half a minute. No input may panic, hang
+//! or take much memory, and a wrong derived file never makes the store serve a wrong message.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
