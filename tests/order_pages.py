@@ -38,15 +38,12 @@ def table() -> str:
 
 def forms() -> str:
     """Describe every field that the graph takes, by its order, in the graph's spelling."""
-    described = {
-        _camel(name): {
-            _camel(one.name): _form(one)
-            for one in fields_of(order_type)
-            if not one.about.for_undo and not is_dataclass(one.type)
-        }
-        for name, order_type in ORDERS.items()
-    }
+    described = {_camel(name): _forms(order_type) for name, order_type in ORDERS.items()}
     return json.dumps(described, indent=2) + "\n"
+
+
+def _forms(order_type: type[Any]) -> dict[str, Any]:
+    return {_camel(one.name): _form(one) for one in fields_of(order_type) if not one.about.for_undo}
 
 
 def _rows() -> Iterator[tuple[str, ...]]:
@@ -83,32 +80,40 @@ def _default(one: Field) -> str:
 
 
 def _form(one: Field) -> dict[str, Any]:
-    bounds = one.about.bounds
-    initial = None if one.is_required else one.default
-    described: dict[str, Any] = {"type": _form_type(one)}
-    if isinstance(initial, Enum):
-        initial = initial.name
-    if issubclass(one.type, Enum):
-        described["choices"] = [choice.name for choice in one.type]
+    about, bounds = one.about, one.about.bounds
+    described: dict[str, Any] = {"type": _form_type(one), "text": about.meaning}
+    if one.is_required:
+        described["isRequired"] = True
+    if about.absence is not None:
+        described["absence"] = about.absence
+    if about.only_with is not None:
+        name, value = about.only_with
+        described["onlyWith"] = {"name": _camel(name), "value": value.name}
     if one.is_list:
-        return {**described, "countMax": bounds.count_max}
-    if one.type is int:
+        described["countMax"] = bounds.count_max
+    if is_dataclass(one.type):
+        described["parts"] = _forms(one.type)
+    elif issubclass(one.type, Enum):
+        described["choices"] = [choice.name for choice in one.type]
+    elif one.type is int:
         described |= {"low": bounds.low, "high": None if one.is_long else bounds.high}
-    if one.type is str:
-        return {**described, "lengthMax": bounds.length_max or bounds.name_length_max}
-    return {**described, "initial": initial}
+    elif one.type is str:
+        described["lengthMax"] = bounds.length_max or bounds.name_length_max
+    if not one.is_list and not one.is_required:
+        described["initial"] = one.default.name if isinstance(one.default, Enum) else one.default
+    return described
 
 
 def _form_type(one: Field) -> str:
     if one.is_list:
-        return "names"
+        return "parts" if is_dataclass(one.type) else "names"
     if issubclass(one.type, Enum):
         return "choice"
     if one.type is bool:
         return "yesNo" if one.is_optional else "flag"
     if one.type is int:
         return "number" if one.is_long else "count"
-    return "name"
+    return "name" if one.about.bounds.name_length_max else "text"
 
 
 def _camel(name: str) -> str:

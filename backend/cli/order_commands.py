@@ -146,12 +146,12 @@ def acts(
                 print_note(f"target: {what} at {client.target.server}")
                 act(given, parameters)
 
-        command.__name__, command.__doc__ = complete.__name__, complete.__doc__
-        command.__annotations__ = {
-            one.name: one.annotation for one in signature.parameters.values()
-        }
-        command.kind = kind_name(order_type)  # type: ignore[attr-defined]  # so that tests find it
-        command.__signature__ = signature  # type: ignore[attr-defined]  # as inspect reads it
+        made: Any = command
+        made.__name__, made.__doc__ = complete.__name__, complete.__doc__
+        made.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+        # Tests find a command by its kind.
+        made.kind = kind_name(order_type)
+        made.__signature__ = signature
         return command
 
     return decorate

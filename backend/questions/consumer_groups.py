@@ -1,5 +1,6 @@
 """Ask for consumer groups: who is there, and how far they are."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from backend.brokers.asking import Brokers
@@ -8,7 +9,7 @@ from backend.db.engine import Database
 from backend.domain.operation_errors import ConsumerGroupNotFound
 from backend.domain.page import Page
 from backend.domain.protection import Resource, ResourceKind
-from backend.questions.question import After, Given, Search, page_size, question
+from backend.questions.question import FLAT, After, Given, Search, page_size, question
 from backend.services.consumer_group.client_snapshots import ClientSnapshots
 from backend.services.consumer_group.consumer_group_details import describe_consumer_group
 from backend.services.consumer_group.consumer_groups import (
@@ -32,6 +33,14 @@ Limit = Annotated[int, page_size(OBSERVED_COUNT_MAX)]
 GroupName = Annotated[str, Given(graph_name="name")]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupChoice:
+    """Narrow a list of consumer groups."""
+
+    search: Search = None
+    includes_system: bool = False
+
+
 @question(
     None,
     field="consumerGroups",
@@ -40,8 +49,7 @@ GroupName = Annotated[str, Given(graph_name="name")]
 )
 async def list_named_groups(
     cluster_name: str,
-    search: str | None = None,
-    includes_system: bool = False,  # noqa: FBT001, FBT002 - callers name it
+    chosen: Annotated[GroupChoice, FLAT] = GroupChoice(),
     limit: Limit = 50,
     after: After[str] = None,
     *,
@@ -52,8 +60,8 @@ async def list_named_groups(
         cluster_name,
         size=limit,
         after=after,
-        search=search,
-        includes_system=includes_system,
+        search=chosen.search,
+        includes_system=chosen.includes_system,
         client_snapshots=client_snapshots,
     )
     page = found.page.map(lambda one: NamedGroupOut.of(one, cluster_name))
@@ -70,8 +78,7 @@ async def list_named_groups(
 )
 async def show_consumer_groups(
     cluster_name: str,
-    search: Search = None,
-    includes_system: bool = False,  # noqa: FBT001, FBT002 - callers name it
+    chosen: Annotated[GroupChoice, FLAT] = GroupChoice(),
     limit: Limit = 50,
     after: After[str] = None,
     *,
@@ -85,8 +92,8 @@ async def show_consumer_groups(
         cluster_name,
         size=limit,
         after=after,
-        search=search,
-        includes_system=includes_system,
+        search=chosen.search,
+        includes_system=chosen.includes_system,
         client_snapshots=client_snapshots,
     )
     names = [one.name for one in found.page.items]

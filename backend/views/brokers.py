@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 from backend.domain.broker import Broker, BrokerRole, BrokerState
 from backend.domain.broker_group import BrokerGroup, GroupMode, find_master
 from backend.domain.protection import Protection
 from backend.views.copying import copied
-from backend.views.graph_forms import GraphId, Int64, NotShown, RestOnly, RestText
+from backend.views.graph_forms import GraphId, Int64, NotShown, RestOnly, RestText, Text
 from backend.views.instants import instant
 from backend.views.protections import ProtectionOut
 
@@ -21,18 +21,30 @@ class BrokerOut:
     A missing broker is not registered: only a controller knows it, by its id in the group.
     """
 
-    id: GraphId
+    id: Annotated[GraphId, Text("Key of the row of the broker.")]
     model: NotShown[Broker]
-    group_name: str
-    broker_id: Int64
-    role: RestText[BrokerRole]
-    state: RestText[BrokerState]
-    address: str
-    ha_address: str | None
-    registered_at: datetime
-    last_heartbeat_at: RestOnly[datetime | None]
-    is_registered: bool
-    protection: RestOnly[ProtectionOut | None]
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_id: Annotated[
+        Int64, Text("Id of the broker in its group. Name servers know the master as 0.")
+    ]
+    role: Annotated[RestText[BrokerRole], Text("Role of the broker: master or replica.")]
+    state: Annotated[RestText[BrokerState], Text("Whether the broker is online.")]
+    address: Annotated[str, Text("Address for clients.")]
+    ha_address: Annotated[
+        str | None, Text("Address for replicas. Null if the broker reported none.")
+    ]
+    registered_at: Annotated[datetime, Text("Time of the first registration.")]
+    last_heartbeat_at: Annotated[
+        RestOnly[datetime | None], Text("Time of the last heartbeat. Null if it is unknown.")
+    ]
+    is_registered: Annotated[
+        bool,
+        Text("Whether the broker is registered. One that is not is known to its controller only."),
+    ]
+    protection: Annotated[
+        RestOnly[ProtectionOut | None],
+        Text("Protection from being forgotten. Null if there is none."),
+    ]
 
     @classmethod
     def of(
@@ -59,13 +71,18 @@ def heard_at(broker: Broker, heard_at_ms: int | None) -> datetime | None:
 class BrokerGroupOut:
     """A broker group; `master` is the address that takes writes, or null."""
 
-    id: GraphId
-    name: str
-    cluster_name: str
-    mode: RestText[GroupMode]
-    broker_count: RestOnly[int]
-    online_broker_count: RestOnly[int]
-    master: RestOnly[str | None]
+    id: Annotated[GraphId, Text("Key of the row of the broker group.")]
+    name: Annotated[str, Text("Name of the broker group.")]
+    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    mode: Annotated[RestText[GroupMode], Text("Whether a controller elects the master.")]
+    broker_count: Annotated[RestOnly[int], Text("Number of brokers in the group.")]
+    online_broker_count: Annotated[
+        RestOnly[int], Text("Number of brokers of the group that are online.")
+    ]
+    master: Annotated[
+        RestOnly[str | None],
+        Text("Master of the group, which takes writes. Null if there is none."),
+    ]
 
     @classmethod
     def of(cls, group: BrokerGroup, brokers: Sequence[Broker] = ()) -> Self:

@@ -2,28 +2,31 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from backend.domain.cluster import Cluster, ClusterCounts
 from backend.views.copying import Copied
-from backend.views.graph_forms import GraphId, Int64
+from backend.views.graph_forms import GraphId, Int64, Text
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOut(Copied[Cluster]):
     """A cluster."""
 
-    id: GraphId
-    name: str
-    created_at: datetime
-    route_version: Int64
+    id: Annotated[GraphId, Text("Key of the row of the cluster.")]
+    name: Annotated[str, Text("Name of the cluster, as its brokers register it.")]
+    created_at: Annotated[datetime, Text("Time when the first broker of the cluster registered.")]
+    route_version: Annotated[
+        Int64, Text("Version of the routes of the cluster. It grows with each change.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewOut(Copied[ClusterCounts]):
     """How much all clusters within reach hold."""
 
-    cluster_count: int
-    broker_group_count: int
-    broker_count: int
-    online_broker_count: int
-    topic_count: int
+    cluster_count: Annotated[int, Text("Number of clusters.")]
+    broker_group_count: Annotated[int, Text("Number of broker groups.")]
+    broker_count: Annotated[int, Text("Number of brokers.")]
+    online_broker_count: Annotated[int, Text("Number of brokers that are online.")]
+    topic_count: Annotated[int, Text("Number of topics.")]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
@@ -11,7 +11,7 @@ from backend.domain.protection import Protection
 from backend.services.consumer_group.consumer_group_details import GroupDetail, SeenMember
 from backend.services.consumer_group.consumer_groups import ListedGroup, Observation
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Int64, NotShown, Version, in_graph
+from backend.views.graph_forms import Int64, NotShown, Text, Version, in_graph
 from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.protections import ProtectionOut
@@ -24,18 +24,29 @@ in_graph("LagQueueKind")(QueueKind)
 @in_graph("ConsumerLag")
 @dataclass(frozen=True, slots=True)
 class LagOut(Copied[LagTotal]):
-    """Messages that are left to read, and the age of the oldest; null is unknown.
+    """Messages that are left to read, and the age of the oldest."""
 
-    `is_complete` is false if a broker or an offset is unknown; the lag can then be higher.
-    `expired_count` is the number of messages that were deleted before the group read them; the lag
-    does not include them. A broadcasting group has no lag: its members keep their offsets.
-    """
-
-    message_count: Int64 | None
-    waiting_ms: Int64 | None
-    is_complete: bool
-    expired_count: Int64 | None
-    is_applicable: bool
+    message_count: Annotated[
+        Int64 | None,
+        Text("Number of messages that the group has not consumed. Null if it is unknown."),
+    ]
+    waiting_ms: Annotated[
+        Int64 | None,
+        Text("Age of the oldest unconsumed message in milliseconds. Null if it is unknown."),
+    ]
+    is_complete: Annotated[
+        bool, Text("Whether all brokers and offsets are known. If not, the lag can be higher.")
+    ]
+    expired_count: Annotated[
+        Int64 | None,
+        Text("Number of messages deleted before the group consumed them. The lag excludes them."),
+    ]
+    is_applicable: Annotated[
+        bool,
+        Text(
+            "False for a broadcasting group: its members keep their own offsets, so it has no lag."
+        ),
+    ]
 
 
 @in_graph("ConsumerGroupSettings")
@@ -43,15 +54,25 @@ class LagOut(Copied[LagTotal]):
 class GroupSettingsOut:
     """How one broker group serves the consumer group."""
 
-    group_name: str
-    consume_enabled: bool
-    broadcast_allowed: bool
-    consume_from_min_enabled: bool
-    is_ordered: bool
-    retry_count_max: int
-    retry_queue_count: int
-    consume_timeout_minutes: int
-    notifies_members: bool
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    consume_enabled: Annotated[bool, Text("Whether consumers of the group may read.")]
+    broadcast_allowed: Annotated[
+        bool, Text("Whether each consumer of the group may read all messages.")
+    ]
+    consume_from_min_enabled: Annotated[
+        bool, Text("Whether the group reads a new queue from its oldest message.")
+    ]
+    is_ordered: Annotated[bool, Text("Whether the group is marked as one that consumes in order.")]
+    retry_count_max: Annotated[
+        int, Text("Maximum number of retries of a message. The value -1 is the broker's default.")
+    ]
+    retry_queue_count: Annotated[int, Text("Number of queues of the retry topic.")]
+    consume_timeout_minutes: Annotated[
+        int, Text("Minutes after which the consumption of a message has failed.")
+    ]
+    notifies_members: Annotated[
+        bool, Text("Whether members are notified when other members join or leave.")
+    ]
 
     @classmethod
     def of(cls, group_name: str, settings: GroupSettings) -> Self:
@@ -64,22 +85,38 @@ class GroupSettingsOut:
 class MemberOut:
     """A client of the group, and the broker groups that it is connected to.
 
-    `subscriptions` are those of this member, as `topic (type expression)`, with its model and its
-    start position. Several entries are connections that differ. None is unknown: a RocketMQ broker
-    reports the last heartbeat of any member.
+    Several subscriptions, models or start positions are connections that differ. A RocketMQ broker
+    does not report those of one member.
     """
 
-    client_id: str
-    address: str
-    language: str
-    version: int
-    version_name: str | None
-    group_names: list[str]
-    addresses: list[str]
-    subscriptions: list[str]
-    message_models: list[str]
-    consume_types: list[str]
-    starts_from: list[str]
+    client_id: Annotated[str, Text("Id of the client.")]
+    address: Annotated[str, Text("Address of the client.")]
+    language: Annotated[str, Text("Language of the client library.")]
+    version: Annotated[int, Text("Version of the client library, as RocketMQ numbers it.")]
+    version_name: Annotated[
+        str | None, Text("Version of the client library in words. Null if the number is unknown.")
+    ]
+    group_names: Annotated[
+        list[str], Text("Names of the broker groups that the client is connected to.")
+    ]
+    addresses: Annotated[
+        list[str], Text("Addresses of the brokers that the client is connected to.")
+    ]
+    subscriptions: Annotated[
+        list[str],
+        Text(
+            "Subscriptions of the client, as `topic (type expression)`. Empty if they are unknown."
+        ),
+    ]
+    message_models: Annotated[
+        list[str], Text("Message models of the client: clustering or broadcasting.")
+    ]
+    consume_types: Annotated[
+        list[str], Text("How the client consumes: it pulls, or the library pushes.")
+    ]
+    starts_from: Annotated[
+        list[str], Text("Where the client starts in a queue without a committed offset.")
+    ]
 
     @classmethod
     def of(cls, seen: SeenMember) -> Self:
@@ -102,34 +139,51 @@ class MemberOut:
 class SubscriptionOut:
     """What a topic is read with; several expressions are members that disagree."""
 
-    topic: str
-    expressions: list[str]
+    topic: Annotated[str, Text("Name of the topic.")]
+    expressions: Annotated[
+        list[str],
+        Text("Filter expressions of the members. More than one means that members disagree."),
+    ]
 
 
 @in_graph("ConsumerQueue")
 @dataclass(frozen=True, slots=True)
 class QueueLagOut:
-    """Progress of the group in one queue; `committed` is null where it never committed.
+    """Progress of the group in one queue."""
 
-    `waiting_ms` is the age of the oldest message that is not consumed, `owner` the client that
-    reads the queue; null is unknown, or no owner. `expired_count` is the number of messages
-    that were deleted before the group read them. `ahead_count` is how far the offset is beyond the
-    end.
-    """
-
-    group_name: str
-    topic: str
-    queue_id: int
-    kind: QueueKind
-    committed: Int64 | None
-    begin: Int64 | None
-    end: Int64
-    lag: Int64 | None
-    expired_count: Int64 | None
-    ahead_count: Int64 | None
-    waiting_ms: Int64 | None
-    consumed_at: datetime | None
-    owner: str | None
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    topic: Annotated[str, Text("Name of the topic.")]
+    queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
+    kind: Annotated[
+        QueueKind, Text("Whether the queue belongs to a topic, or holds retries of the group.")
+    ]
+    committed: Annotated[
+        Int64 | None, Text("Committed offset of the group. Null if the group never committed one.")
+    ]
+    begin: Annotated[Int64 | None, Text("Offset of the oldest message. Null if it is unknown.")]
+    end: Annotated[Int64, Text("Offset after the newest message.")]
+    lag: Annotated[
+        Int64 | None,
+        Text("Number of messages that the group has not consumed. Null if it is unknown."),
+    ]
+    expired_count: Annotated[
+        Int64 | None, Text("Number of messages deleted before the group consumed them.")
+    ]
+    ahead_count: Annotated[
+        Int64 | None, Text("How far the committed offset is beyond the end of the queue.")
+    ]
+    waiting_ms: Annotated[
+        Int64 | None,
+        Text("Age of the oldest unconsumed message in milliseconds. Null if it is unknown."),
+    ]
+    consumed_at: Annotated[
+        datetime | None,
+        Text("Time when the last consumed message was stored. Null if it is unknown."),
+    ]
+    owner: Annotated[
+        str | None,
+        Text("Id of the client that reads the queue. Null if none does, or if it is unknown."),
+    ]
 
     @classmethod
     def of(cls, queue: QueueLag) -> Self:
@@ -143,9 +197,11 @@ class NamedGroupOut:
     """A consumer group, and the broker groups that serve it."""
 
     cluster_name: NotShown[str]
-    name: str
-    is_system: bool
-    group_names: list[str]
+    name: Annotated[str, Text("Name of the consumer group.")]
+    is_system: Annotated[bool, Text("Whether the group belongs to RocketMQ itself.")]
+    group_names: Annotated[
+        list[str], Text("Names of the broker groups that serve the consumer group.")
+    ]
 
     @classmethod
     def of(cls, group: ListedGroup, cluster_name: str) -> Self:
@@ -155,18 +211,20 @@ class NamedGroupOut:
 
 @dataclass(frozen=True, slots=True)
 class ListedGroupOut(NamedGroupOut):
-    """A consumer group with its connected members and its progress.
+    """A consumer group with its connected members and its progress."""
 
-    `state` comes from the `broker_count_told` brokers that answered, of `broker_count_asked`.
-    """
-
-    state: GroupState
-    broker_count_told: int
-    broker_count_asked: int
-    member_count: int
-    lag: LagOut
-    retry_lag: LagOut
-    protection: ProtectionOut | None
+    state: Annotated[
+        GroupState,
+        Text("Whether a client of the group is connected, by the brokers that answered."),
+    ]
+    broker_count_told: Annotated[int, Text("Number of brokers that answered.")]
+    broker_count_asked: Annotated[int, Text("Number of brokers that were asked.")]
+    member_count: Annotated[int, Text("Number of connected clients of the group.")]
+    lag: Annotated[LagOut, Text("Messages that the group has not consumed.")]
+    retry_lag: Annotated[LagOut, Text("Messages that wait for another attempt.")]
+    protection: Annotated[
+        ProtectionOut | None, Text("Protection from deletion. Null if there is none.")
+    ]
 
     @classmethod
     def observed(
@@ -200,30 +258,39 @@ class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
 @in_graph("ConsumerGroupDetail")
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupOut:
-    """A consumer group with its members, settings and queues.
+    """A consumer group with its members, settings and queues."""
 
-    `state` and `dead_letter_count` come from the `broker_count_told` brokers that answered, of
-    `broker_count_asked`; null means that none answered.
-    """
-
-    name: str
-    is_system: bool
-    state: GroupState
-    broker_count_told: int
-    broker_count_asked: int
-    models: list[str]
-    lag: LagOut
-    retry_lag: LagOut
-    dead_letter_count: Int64 | None
-    is_dead_letter_count_complete: bool
-    settings: list[GroupSettingsOut]
-    members: list[MemberOut]
-    subscriptions: list[SubscriptionOut]
-    queues: list[QueueLagOut]
-    unknown: list[UnknownBrokerOut]
-    version: Version
-    observed_at: datetime
-    protection: ProtectionOut | None
+    name: Annotated[str, Text("Name of the consumer group.")]
+    is_system: Annotated[bool, Text("Whether the group belongs to RocketMQ itself.")]
+    state: Annotated[
+        GroupState,
+        Text("Whether a client of the group is connected, by the brokers that answered."),
+    ]
+    broker_count_told: Annotated[int, Text("Number of brokers that answered.")]
+    broker_count_asked: Annotated[int, Text("Number of brokers that were asked.")]
+    models: Annotated[list[str], Text("Message models of the members: clustering or broadcasting.")]
+    lag: Annotated[LagOut, Text("Messages that the group has not consumed.")]
+    retry_lag: Annotated[LagOut, Text("Messages that wait for another attempt.")]
+    dead_letter_count: Annotated[
+        Int64 | None, Text("Number of dead letters of the group. Null if no broker answered.")
+    ]
+    is_dead_letter_count_complete: Annotated[
+        bool, Text("Whether all brokers answered. If not, there can be more dead letters.")
+    ]
+    settings: Annotated[
+        list[GroupSettingsOut], Text("Settings of the group at each broker group that serves it.")
+    ]
+    members: Annotated[list[MemberOut], Text("Connected clients of the group.")]
+    subscriptions: Annotated[list[SubscriptionOut], Text("Topics that the group reads.")]
+    queues: Annotated[list[QueueLagOut], Text("Progress of the group in each queue.")]
+    unknown: Annotated[
+        list[UnknownBrokerOut], Text("Brokers whose answer is missing or incomplete.")
+    ]
+    version: Annotated[Version, Text("Version of the settings. A change can require it.")]
+    observed_at: Annotated[datetime, Text("Time when the brokers were asked.")]
+    protection: Annotated[
+        ProtectionOut | None, Text("Protection from deletion. Null if there is none.")
+    ]
 
     @classmethod
     def of(cls, found: GroupDetail, protection: Protection | None) -> Self:

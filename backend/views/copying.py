@@ -12,7 +12,8 @@ def copied(view: type[ViewT], source: object, **others: Any) -> ViewT:
 
     A tuple becomes a list, as a view has it.
     """
-    names = [one.name for one in fields(view) if one.name not in others]  # type: ignore[arg-type]
+    described: Any = view
+    names = [one.name for one in fields(described) if one.name not in others]
     values = {name: getattr(source, name) for name in names}
     lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
     return view(**(values | lists | others))

@@ -2,31 +2,36 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from backend.domain.finding import RUNBOOKS, Finding, FindingCode, Severity
-from backend.views.graph_forms import Int64
+from backend.views.graph_forms import Int64, Text
 
 
 @dataclass(frozen=True, slots=True)
 class FindingOut:
-    """An invariant that is or was broken, what shows it, and what to do about it.
+    """An invariant that is or was broken, what shows it, and what to do about it."""
 
-    The subject is a broker group, or a broker as `group/id`. `sentence` is what health says of it.
-    """
-
-    id: Int64
-    code: FindingCode
-    severity: Severity
-    title: str
-    cluster_name: str
-    subject: str
-    sentence: str | None
-    evidence: dict[str, Any]
-    advice: str
-    since: datetime
-    opened_at: datetime
-    closed_at: datetime | None
+    id: Annotated[Int64, Text("Number of the finding.")]
+    code: Annotated[FindingCode, Text("Invariant that is broken.")]
+    severity: Annotated[Severity, Text("How severe the finding is.")]
+    title: Annotated[str, Text("The invariant in words.")]
+    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    subject: Annotated[
+        str, Text("Broker group, or broker as `group/id`, that the finding is about.")
+    ]
+    sentence: Annotated[
+        str | None, Text("What health reports because of this finding. Null if nothing.")
+    ]
+    evidence: Annotated[dict[str, Any], Text("Facts that show the finding.")]
+    advice: Annotated[str, Text("What to do about the finding.")]
+    since: Annotated[datetime, Text("Time when the invariant was first seen broken.")]
+    opened_at: Annotated[
+        datetime, Text("Time when the finding was opened, because the invariant was still broken.")
+    ]
+    closed_at: Annotated[
+        datetime | None, Text("Time when the invariant held again. Null while it is broken.")
+    ]
 
     @classmethod
     def of(cls, finding: Finding) -> Self:

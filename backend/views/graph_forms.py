@@ -1,4 +1,4 @@
-"""Say how the doors spell a view where its form in Python does not say so already.
+"""Say what the fields of a view mean, and how the doors spell what Python spells otherwise.
 
 A view is called as REST calls it. The graph leaves `Out` away, and spells in camel case.
 """
@@ -34,6 +34,24 @@ RestText = Annotated[FieldT, IS_TEXT_IN_REST]
 """An enumeration that the OpenAPI document describes as any text."""
 NotShown = Annotated[FieldT, IN_GRAPH_ONLY, IN_REST_ONLY]
 """What relations are loaded by. Neither door shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Say in the schemas of both doors what a field means."""
+
+    text: str
+
+    def __get_pydantic_json_schema__(
+        self, schema: Any, describe: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Describe a field in the OpenAPI document."""
+        return {**describe(schema), "description": self.text}
+
+
+def text_of(annotation: Any) -> str | None:
+    """Return what a field says of itself, if anything."""
+    return next((one.text for one in marks_of(annotation) if isinstance(one, Text)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,9 @@ class ObservedPage(Generic[ItemT, UnknownT]):
         return cls(page, [unknown.of(one) for one in found.unknown], found.observed_at)
 
 
-def views_of(answer: type) -> tuple[Any, Any]:
+def views_of(answer: Any) -> tuple[Any, Any]:
     """Return the views of the items and of the unknown brokers of an observed page."""
-    (base,) = answer.__orig_bases__  # type: ignore[attr-defined]
+    (base,) = answer.__orig_bases__
     item, unknown = base.__args__
     return item, unknown
 

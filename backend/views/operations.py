@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from backend.domain.operation import Operation, OperationState, Step, StepState, Wish
@@ -20,7 +20,7 @@ from backend.domain.plan import (
 )
 from backend.operations.engine.following import Following
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import in_graph
+from backend.views.graph_forms import Text, in_graph
 
 in_graph("OperationWish")(Wish)
 in_graph("OperationAction")(Action)
@@ -28,63 +28,73 @@ in_graph("OperationAction")(Action)
 
 @dataclass(frozen=True, slots=True)
 class PreconditionOut(Copied[Precondition]):
-    """A fact that the plan was made from; another value makes it void."""
+    """A fact that the plan was made from."""
 
-    name: str
-    value: str
+    name: Annotated[str, Text("Name of the fact.")]
+    value: Annotated[
+        str, Text("Value of the fact when the plan was made. If it changes, the plan expires.")
+    ]
 
 
 @in_graph("PlanCheck")
 @dataclass(frozen=True, slots=True)
 class CheckOut(Copied[Check]):
-    """What could go wrong, and why; `stock_code` is RocketMQ's response code for it, if any."""
+    """What could go wrong, and why."""
 
-    name: str
-    verdict: CheckVerdict
-    why: str
-    stock_code: int | None
+    name: Annotated[str, Text("Name of the check.")]
+    verdict: Annotated[
+        CheckVerdict, Text("Whether the check passes, warns or blocks the operation.")
+    ]
+    why: Annotated[str, Text("The verdict in words.")]
+    stock_code: Annotated[
+        int | None, Text("Response code of RocketMQ for this case. Null if there is none.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceOut(Copied[Difference]):
-    """One thing that changes; null is what is not there."""
+    """One value that changes."""
 
-    what: str
-    before: str | None
-    after: str | None
+    what: Annotated[str, Text("What changes.")]
+    before: Annotated[str | None, Text("Value before the change. Null if there is none.")]
+    after: Annotated[str | None, Text("Value after the change. Null if there is none.")]
 
 
 @dataclass(frozen=True, slots=True)
 class GateOut:
-    """What a confirmation must bring, and for how long after it nothing begins.
+    """What a confirmation needs, and for how long after it nothing begins."""
 
-    Where the name is to be typed, a reason is to be given too.
-    """
-
-    needs_name: bool
-    needs_loss_accepted: bool
-    hold_ms: int
+    needs_name: Annotated[
+        bool, Text("Whether a confirmation needs the typed name of the target, and a reason.")
+    ]
+    needs_loss_accepted: Annotated[
+        bool, Text("Whether a confirmation must accept the loss that the plan states.")
+    ]
+    hold_ms: Annotated[
+        int,
+        Text("Milliseconds after the confirmation in which the operation can be cancelled."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOut:
-    """What will happen, what changes, who feels it, what could go wrong, how to get back.
+    """What will happen, what changes, who is affected, what could go wrong, how to undo it."""
 
-    `risk_label` says what the class means for this plan; it follows the way back.
-    """
-
-    summary: str
-    risk: Risk
-    risk_label: str
-    is_reversible: bool
-    gate: GateOut
-    preconditions: list[PreconditionOut]
-    changes: list[DifferenceOut]
-    impact: list[str]
-    checks: list[CheckOut]
-    way_back: str
-    loss: str | None
-    facts: dict[str, Any]
+    summary: Annotated[str, Text("What the operation does, in one sentence.")]
+    risk: Annotated[Risk, Text("Risk class: R1 is small, R2 affects service, R3 may lose data.")]
+    risk_label: Annotated[str, Text("The risk class of this plan in words.")]
+    is_reversible: Annotated[bool, Text("Whether an undo exists.")]
+    gate: Annotated[GateOut, Text("What a confirmation needs.")]
+    preconditions: Annotated[
+        list[PreconditionOut],
+        Text("Facts that the plan was made from. The plan expires if one changes."),
+    ]
+    changes: Annotated[list[DifferenceOut], Text("Values that change.")]
+    impact: Annotated[list[str], Text("Who is affected, and how.")]
+    checks: Annotated[list[CheckOut], Text("What was checked before.")]
+    way_back: Annotated[str, Text("How to undo the operation.")]
+    loss: Annotated[str | None, Text("What is lost for good. Null if nothing is.")]
+    facts: Annotated[dict[str, Any], Text("Everything that the plan was made from, by name.")]
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
@@ -105,59 +115,83 @@ class PlanOut:
 class StepOut(Copied[Step]):
     """The journal of one step."""
 
-    position: int
-    name: str
-    title: str
-    state: StepState
-    attempt_count: int
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
-    error: str | None
-    began_at: datetime | None
-    ended_at: datetime | None
+    position: Annotated[int, Text("Number of the step, from 0.")]
+    name: Annotated[str, Text("Name of the step.")]
+    title: Annotated[str, Text("What the step does, in words.")]
+    state: Annotated[StepState, Text("State of the step.")]
+    attempt_count: Annotated[int, Text("Number of attempts.")]
+    before: Annotated[
+        dict[str, Any] | None,
+        Text("Values that the step read before it began. Null if it has not begun."),
+    ]
+    after: Annotated[
+        dict[str, Any] | None, Text("Values that the step read back. Null if it has not ended.")
+    ]
+    error: Annotated[str | None, Text("Why the step failed. Null if it did not.")]
+    began_at: Annotated[datetime | None, Text("Time when the step began. Null if it has not.")]
+    ended_at: Annotated[datetime | None, Text("Time when the step ended. Null if it has not.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBackOut(Copied[ReadBack]):
-    """One thing that was read back when the steps were done; null is unknown."""
+    """One value that was read back after the last step."""
 
-    what: str
-    intended: str
-    observed: str | None
-    agreement: Agreement
+    what: Annotated[str, Text("What was read back.")]
+    intended: Annotated[str, Text("Value that the operation should have set.")]
+    observed: Annotated[str | None, Text("Value that was read. Null if it is unknown.")]
+    agreement: Annotated[Agreement, Text("Whether both values agree.")]
 
 
 @dataclass(frozen=True, slots=True)
 class OperationOut:
-    """A change of a cluster from its plan to its outcome.
+    """A change of a cluster from its plan to its outcome."""
 
-    `actions` is what may follow now; `why_not_undo` says why an undo that might be is none of them.
-    """
-
-    id: UUID
-    kind: str
-    cluster_name: str
-    target: str
-    state: OperationState
-    wish: Wish | None
-    parameters: dict[str, Any]
-    plan: PlanOut
-    steps: list[StepOut]
-    read_back: list[ReadBackOut]
-    outcome: str | None
-    requested_by: str
-    reason: str | None
-    confirmed_by: str | None
-    reviewed_by: str | None
-    review_reason: str | None
-    planned_at: datetime
-    expires_at: datetime
-    confirmed_at: datetime | None
-    not_before: datetime | None
-    ended_at: datetime | None
-    undoes: UUID | None
-    actions: list[Action]
-    why_not_undo: str | None
+    id: Annotated[UUID, Text("Id of the operation.")]
+    kind: Annotated[str, Text("Kind of the operation.")]
+    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    target: Annotated[str, Text("Name of the object that the operation changes.")]
+    state: Annotated[OperationState, Text("State of the operation.")]
+    wish: Annotated[
+        Wish | None,
+        Text("What a user asked of the running operation, such as a pause. Null if nothing."),
+    ]
+    parameters: Annotated[dict[str, Any], Text("Parameters of the order.")]
+    plan: Annotated[
+        PlanOut, Text("What the operation does, and what was known when it was planned.")
+    ]
+    steps: Annotated[list[StepOut], Text("Journal of the steps, in their order.")]
+    read_back: Annotated[list[ReadBackOut], Text("Values that were read after the last step.")]
+    outcome: Annotated[str | None, Text("How the operation ended, in words. Null before it ends.")]
+    requested_by: Annotated[str, Text("User who planned the operation.")]
+    reason: Annotated[
+        str | None, Text("Reason that was given with the confirmation. Null if none was given.")
+    ]
+    confirmed_by: Annotated[
+        str | None, Text("User who confirmed the plan. Null before a confirmation.")
+    ]
+    reviewed_by: Annotated[
+        str | None,
+        Text("Second user who approved or declined the operation. Null if there was none."),
+    ]
+    review_reason: Annotated[str | None, Text("Reason of the second user. Null if none was given.")]
+    planned_at: Annotated[datetime, Text("Time when the plan was made.")]
+    expires_at: Annotated[datetime, Text("Time when the plan expires unless it is confirmed.")]
+    confirmed_at: Annotated[datetime | None, Text("Time of the confirmation. Null before it.")]
+    not_before: Annotated[
+        datetime | None,
+        Text("Time before which the next step does not begin. Null if there is none."),
+    ]
+    ended_at: Annotated[
+        datetime | None, Text("Time when the operation ended. Null before it ends.")
+    ]
+    undoes: Annotated[
+        UUID | None, Text("Id of the operation that this one undoes. Null if it undoes none.")
+    ]
+    actions: Annotated[list[Action], Text("What a user may do with the operation now.")]
+    why_not_undo: Annotated[
+        str | None,
+        Text("Why the operation can not be undone. Null if it can, or if no undo applies."),
+    ]
 
     @classmethod
     def of(cls, operation: Operation, following: Following) -> Self:
@@ -176,18 +210,20 @@ class OperationOut:
 
 @dataclass(frozen=True, slots=True)
 class MovedFactOut(Copied[PreconditionMoved]):
-    """The first fact of a plan that is another by now, which makes the plan void."""
+    """The first fact of a plan that changed. The plan has expired."""
 
-    name: str
-    expected: str
-    found: str | None
+    name: Annotated[str, Text("Name of the fact that changed.")]
+    expected: Annotated[str, Text("Value of the fact when the plan was made.")]
+    found: Annotated[str | None, Text("Value of the fact now. Null if it is unknown.")]
 
 
 @dataclass(frozen=True, slots=True)
 class FactsOut:
-    """Whether the facts of a plan are as they were; null is that they are."""
+    """Whether the facts of a plan are as they were."""
 
-    moved: MovedFactOut | None
+    moved: Annotated[
+        MovedFactOut | None, Text("First fact of the plan that changed. Null if none did.")
+    ]
 
     @classmethod
     def of(cls, moved: PreconditionMoved | None) -> Self:

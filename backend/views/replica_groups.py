@@ -11,7 +11,7 @@ from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.controller.group_changes import GroupView
 from backend.services.controller.replica_views import ElectionView, ReplicaGroupView, ReplicaView
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Id, Int64, NotShown, Pairs, RestText, in_graph
+from backend.views.graph_forms import Id, Int64, NotShown, Pairs, RestText, Text, in_graph
 from backend.views.health import GroupHealthOut
 
 in_graph("ElectionVerdict")(Verdict)
@@ -22,17 +22,30 @@ in_graph("GroupChangeKind")(ChangeKind)
 class ReplicaOut(Copied[ReplicaView]):
     """A replica with its last heartbeat; null is a value that the heartbeat lacked."""
 
-    broker_id: Int64
-    address: str
-    is_master: bool
-    is_in_sync: bool
-    is_alive: bool
-    last_heartbeat_at: datetime | None
-    epoch: int | None
-    max_offset: Int64 | None
-    confirm_offset: Int64 | None
-    is_verified: bool | None
-    is_cordoned: bool | None
+    broker_id: Annotated[Int64, Text("Id of the replica in its group.")]
+    address: Annotated[str, Text("Address for clients.")]
+    is_master: Annotated[bool, Text("Whether the replica is the recorded master.")]
+    is_in_sync: Annotated[bool, Text("Whether the replica is in the SyncStateSet.")]
+    is_alive: Annotated[bool, Text("Whether the control plane receives heartbeats of the replica.")]
+    last_heartbeat_at: Annotated[
+        datetime | None, Text("Time of the last heartbeat. Null if it is unknown.")
+    ]
+    epoch: Annotated[
+        int | None, Text("Newest epoch in the log of the replica, by its last heartbeat.")
+    ]
+    max_offset: Annotated[
+        Int64 | None, Text("End of the log of the replica in bytes, by its last heartbeat.")
+    ]
+    confirm_offset: Annotated[
+        Int64 | None, Text("Confirmed position of the replica in bytes, by its last heartbeat.")
+    ]
+    is_verified: Annotated[
+        bool | None,
+        Text("False from an unclean stop until the replica has checked its log. Null if unknown."),
+    ]
+    is_cordoned: Annotated[
+        bool | None, Text("Whether the replica is cordoned. Null if it did not report that.")
+    ]
 
 
 @in_graph("ElectionCandidate")
@@ -40,9 +53,9 @@ class ReplicaOut(Copied[ReplicaView]):
 class CandidateOut(Copied[Candidate]):
     """What an election would make of one replica, as a code and in words."""
 
-    broker_id: Int64
-    verdict: Verdict
-    reason: str
+    broker_id: Annotated[Int64, Text("Id of the replica.")]
+    verdict: Annotated[Verdict, Text("What an election would decide about the replica.")]
+    reason: Annotated[str, Text("The verdict in words.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +65,18 @@ class ElectionOut:
     `warning` says that the group has no writer with that master; null where it has one.
     """
 
-    winner_id: Int64 | None
-    is_unchanged: bool
-    awaits_lease_ms: Int64
-    candidates: list[CandidateOut]
-    warning: str | None
+    winner_id: Annotated[
+        Int64 | None, Text("Id of the replica that would become master. Null if none would.")
+    ]
+    is_unchanged: Annotated[bool, Text("Whether the present master would stay master.")]
+    awaits_lease_ms: Annotated[
+        Int64,
+        Text("Milliseconds until the lease of the present master ends. The election waits for it."),
+    ]
+    candidates: Annotated[list[CandidateOut], Text("Verdict about each replica of the group.")]
+    warning: Annotated[
+        str | None, Text("Why the group would take no writes under that master. Null if it would.")
+    ]
 
     @classmethod
     def of(cls, election: ElectionView) -> Self:
@@ -70,21 +90,43 @@ class ReplicaGroupOut:
     """A group under a controller; `master_id` is the recorded master, alive or not."""
 
     model: NotShown[GroupView]
-    cluster_name: str
-    name: str
-    mode: RestText[GroupMode]
-    lease_policy: LeasePolicy
-    lease_left_ms: Int64
-    master_id: Int64 | None
-    master_epoch: int
-    is_master_alive: bool
-    preferred_id: Int64 | None
-    confirmed_epoch: int | None
-    confirmed_position: Int64 | None
-    sync_state_set: list[Int64]
-    sync_state_set_epoch: int
-    retired_ids: list[Int64]
-    replicas: list[ReplicaOut]
+    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    name: Annotated[str, Text("Name of the broker group.")]
+    mode: Annotated[RestText[GroupMode], Text("Mode of the group. A controller elects its master.")]
+    lease_policy: Annotated[
+        LeasePolicy, Text("What the master needs to acknowledge a message: its lease, or a quorum.")
+    ]
+    lease_left_ms: Annotated[
+        Int64, Text("Milliseconds until the lease of the master ends. 0 if no lease runs.")
+    ]
+    master_id: Annotated[
+        Int64 | None, Text("Id of the recorded master, alive or not. Null if there is none.")
+    ]
+    master_epoch: Annotated[int, Text("Epoch of the recorded master. Each election increases it.")]
+    is_master_alive: Annotated[
+        bool, Text("Whether the control plane receives heartbeats of the master.")
+    ]
+    preferred_id: Annotated[
+        Int64 | None,
+        Text("Id of the replica that wins the next election among equal logs. Null if none."),
+    ]
+    confirmed_epoch: Annotated[
+        int | None, Text("Epoch of the confirmed position. Null if it is unknown.")
+    ]
+    confirmed_position: Annotated[
+        Int64 | None,
+        Text("Log position in bytes that every member of the SyncStateSet holds. Null if unknown."),
+    ]
+    sync_state_set: Annotated[
+        list[Int64], Text("Ids of the replicas in sync with the master, the master included.")
+    ]
+    sync_state_set_epoch: Annotated[
+        int, Text("Version of the SyncStateSet. Each change increases it.")
+    ]
+    retired_ids: Annotated[
+        list[Int64], Text("Ids of replicas that were forgotten. No broker receives them again.")
+    ]
+    replicas: Annotated[list[ReplicaOut], Text("Replicas of the group, by id.")]
 
     @classmethod
     def of(cls, found: ReplicaGroupView) -> Self:
@@ -110,8 +152,11 @@ class ReplicaGroupOut:
 class ReplicaGroupDetailOut(ReplicaGroupOut):
     """A group with the election as it would be now, and how well it can do its work."""
 
-    election: ElectionOut
-    health: GroupHealthOut | None
+    election: Annotated[ElectionOut, Text("Result of an election if it happened now.")]
+    health: Annotated[
+        GroupHealthOut | None,
+        Text("How well the group can do its work. Null if it holds no broker."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,16 @@ from backend.domain.route import RouteEntry, TopicRoute
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.consumer_group.observations import QueueView
 from backend.views.copying import copied
-from backend.views.graph_forms import GraphId, GraphOnly, Int64, Pairs, RestOnly, Version, in_graph
+from backend.views.graph_forms import (
+    GraphId,
+    GraphOnly,
+    Int64,
+    Pairs,
+    RestOnly,
+    Text,
+    Version,
+    in_graph,
+)
 from backend.views.instants import instant
 from backend.views.protections import ProtectionOut
 
@@ -18,11 +27,18 @@ from backend.views.protections import ProtectionOut
 class TopicOut:
     """A topic; `protection` is null if it is not protected from deletion."""
 
-    id: GraphId
-    cluster_name: GraphOnly[str]
-    name: str
-    kind: TopicKind
-    protection: RestOnly[ProtectionOut | None]
+    id: Annotated[GraphId, Text("Key of the row of the topic.")]
+    cluster_name: Annotated[GraphOnly[str], Text("Name of the cluster.")]
+    name: Annotated[str, Text("Name of the topic.")]
+    kind: Annotated[
+        TopicKind,
+        Text(
+            "Kind of the topic: for users, for retries, for dead letters, or for RocketMQ itself."
+        ),
+    ]
+    protection: Annotated[
+        RestOnly[ProtectionOut | None], Text("Protection from deletion. Null if there is none.")
+    ]
 
     @classmethod
     def of(cls, topic: Topic, protection: Protection | None = None) -> Self:
@@ -35,13 +51,17 @@ class TopicOut:
 class PlacementOut:
     """What one broker group holds of a topic."""
 
-    group_name: str
-    read_queue_count: int
-    write_queue_count: int
-    readable: bool
-    writable: bool
-    inherited: bool
-    is_ordered: bool
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    read_queue_count: Annotated[
+        int, Text("Number of queues that consumers read in this broker group.")
+    ]
+    write_queue_count: Annotated[
+        int, Text("Number of queues that producers write in this broker group.")
+    ]
+    readable: Annotated[bool, Text("Whether consumers may read the topic.")]
+    writable: Annotated[bool, Text("Whether producers may write to the topic.")]
+    inherited: Annotated[bool, Text("Whether new topics may take over the settings of this one.")]
+    is_ordered: Annotated[bool, Text("Whether the topic is marked as ordered.")]
 
     @classmethod
     def of(cls, placement: TopicPlacement) -> Self:
@@ -62,11 +82,11 @@ class PlacementOut:
 class QueueOut:
     """The ends of a queue; null while no sample has shown them."""
 
-    group_name: str
-    queue_id: int
-    min_offset: Int64 | None
-    max_offset: Int64 | None
-    observed_at: datetime | None
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
+    min_offset: Annotated[Int64 | None, Text("Offset of the oldest message.")]
+    max_offset: Annotated[Int64 | None, Text("Offset after the newest message.")]
+    observed_at: Annotated[datetime | None, Text("Time of the sample that shows the offsets.")]
 
     @classmethod
     def of(cls, queue: QueueView) -> Self:
@@ -80,11 +100,17 @@ class QueueOut:
 class RouteEntryOut:
     """Where the routes of a topic send clients."""
 
-    group_name: str
-    brokers: Annotated[dict[Int64, str], Pairs("RouteBroker", "broker_id", "address")]
-    read_queue_count: int
-    write_queue_count: int
-    permissions: int
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    brokers: Annotated[
+        dict[Int64, str],
+        Pairs("RouteBroker", "broker_id", "address"),
+        Text("Addresses of the brokers that clients may use, by broker id."),
+    ]
+    read_queue_count: Annotated[int, Text("Number of queues for consumers.")]
+    write_queue_count: Annotated[int, Text("Number of queues for producers.")]
+    permissions: Annotated[
+        int, Text("Permissions as RocketMQ numbers them: 4 to read, 2 to write, 1 if inherited.")
+    ]
 
     @classmethod
     def of(cls, entry: RouteEntry) -> Self:
@@ -99,12 +125,20 @@ class RouteEntryOut:
 class TopicDetailOut(TopicOut):
     """A topic with its places, queues and route; rates are null while unknown."""
 
-    version: Version
-    placements: list[PlacementOut]
-    queues: list[QueueOut]
-    route: list[RouteEntryOut]
-    messages_in_per_second: float | None
-    bytes_in_per_second: float | None
+    version: Annotated[Version, Text("Version of the layout. A change can require it.")]
+    placements: Annotated[
+        list[PlacementOut], Text("Settings of the topic in each broker group that holds it.")
+    ]
+    queues: Annotated[list[QueueOut], Text("Queues of the topic.")]
+    route: Annotated[
+        list[RouteEntryOut], Text("Answer of the name server to clients that ask for this topic.")
+    ]
+    messages_in_per_second: Annotated[
+        float | None, Text("Messages that masters receive per second. Null if it is unknown.")
+    ]
+    bytes_in_per_second: Annotated[
+        float | None, Text("Bytes that masters receive per second. Null if it is unknown.")
+    ]
 
 
 def show_route(route: TopicRoute | None, cluster_name: str) -> list[RouteEntryOut]:

@@ -1,5 +1,7 @@
 """What is made from the orders is what is kept."""
 
+import json
+
 from tests.order_pages import FORMS, PAGE, forms, rewritten, table
 
 
@@ -12,3 +14,10 @@ def test_the_page_lists_the_parameters_of_every_kind():
 
 def test_the_console_makes_its_forms_from_the_orders_as_they_are():
     assert FORMS.read_text() == forms(), "run `make orders`"
+
+
+def test_a_form_is_told_what_a_field_means_and_which_value_of_another_one_needs_it():
+    offset = json.loads(forms())["resetOffsets"]["offset"]
+
+    assert offset["text"] == "New offset, with the position `offset`."
+    assert offset["onlyWith"] == {"name": "position", "value": "OFFSET"}

@@ -1,1 +1,27 @@
-"""Answer the console: one typed graph, read by query and followed by subscription."""
+"""Answer the console: one typed graph, read by query and followed by subscription.
+
+A type is made from a view once, with all its relations. So relations are added here, before any
+module of this package makes a type.
+"""
+
+from backend.api.graphql import (
+    brokers,
+    capacity,
+    clusters,
+    consumer_groups,
+    operations,
+    replica_groups,
+    topics,
+)
+from backend.api.graphql.questions import add_relations
+
+for _module in (
+    brokers,
+    capacity,
+    clusters,
+    consumer_groups,
+    operations,
+    replica_groups,
+    topics,
+):
+    add_relations(vars(_module).values())

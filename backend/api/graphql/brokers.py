@@ -14,7 +14,7 @@ from backend.views.samples import SampleOut
 
 @relation(BrokerOut)
 async def last_heartbeat_at(broker: BrokerOut, info: Info) -> datetime | None:
-    """Look up when the broker was last heard."""
+    """Show the time of the last heartbeat."""
     if not broker.is_registered:
         return heard_at(broker.model, None)
     heard_at_ms = await info.context.loaders.heartbeats.load(broker_key(broker.model))
@@ -23,13 +23,13 @@ async def last_heartbeat_at(broker: BrokerOut, info: Info) -> datetime | None:
 
 @relation(BrokerOut)
 async def protection(broker: BrokerOut, info: Info) -> ProtectionOut | None:
-    """Tell who protects it from being forgotten; null where nobody does."""
+    """Show the protection from being forgotten, or null."""
     return await load_protection(info, resource_of(broker.model))
 
 
 @relation(BrokerOut)
 async def latest_sample(broker: BrokerOut, info: Info) -> SampleOut | None:
-    """Look up the broker's newest sample."""
+    """Show the newest sample of the broker."""
     for sample in await info.context.loaders.samples.load(broker.model.cluster_name):
         if (sample.broker_name, sample.broker_id) == (broker.group_name, broker.broker_id):
             return SampleOut.of(sample)
@@ -38,12 +38,12 @@ async def latest_sample(broker: BrokerOut, info: Info) -> SampleOut | None:
 
 @relation(BrokerGroupOut)
 async def brokers(group: BrokerGroupOut, info: Info) -> list[BrokerOut]:
-    """List the group's brokers by id."""
+    """List the brokers of the group by id."""
     return [BrokerOut.of(found) for found in await info.context.loaders.brokers.load(group.id)]
 
 
 @relation(BrokerGroupOut)
 async def master(group: BrokerGroupOut, info: Info) -> BrokerOut | None:
-    """Find who takes writes."""
+    """Find the broker that takes writes."""
     found = find_master(await info.context.loaders.brokers.load(group.id))
     return None if found is None else BrokerOut.of(found)

@@ -11,14 +11,14 @@ from backend.views.clusters import OverviewOut
 async def rows(
     report: CapacityReportOut, info: Info, kind: CapacityRowKind | None = None
 ) -> list[CapacityRowOut]:
-    """List the report's rows in their order."""
+    """List the rows of the report in their order."""
     found = await info.context.loaders.report_rows.load(report.id)
     return [CapacityRowOut.of(row) for row in found if kind in {None, row.kind}]
 
 
 @relation(CapacityRowOut)
 async def day(row: CapacityRowOut, _info: Info) -> str | None:
-    """Write the day as REST does; the graph has no type for it."""
+    """Write the day as YYYY-MM-DD."""
     return None if row.day is None else row.day.isoformat()
 
 

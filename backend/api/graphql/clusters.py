@@ -20,14 +20,14 @@ from backend.views.topics import TopicOut
 async def broker_groups(
     cluster: ClusterOut, info: Info, limit: Limit = 100, after: After[str] = None
 ) -> Page[BrokerGroupOut, str]:
-    """List the cluster's groups by name."""
+    """List the broker groups of the cluster by name."""
     key = GroupPageKey(cluster.id, check_page_size(limit), after)
     return (await info.context.loaders.groups.load(key)).map(BrokerGroupOut.of)
 
 
 @relation(ClusterOut)
 async def broker_group(cluster: ClusterOut, info: Info, name: str) -> BrokerGroupOut | None:
-    """Find the group of a name, under a controller or not."""
+    """Find a broker group by its name."""
     try:
         found = await describe_broker_group(cluster.name, name, database=info.context.api.database)
     except BrokerGroupNotFound:
@@ -50,7 +50,7 @@ async def replica_groups(
 
 @relation(ClusterOut)
 async def replica_group(cluster: ClusterOut, info: Info, name: str) -> ReplicaGroupOut | None:
-    """Find the group under a controller of a name."""
+    """Find a broker group under a controller by its name."""
     controller = info.context.api.name_server.controller
     try:
         found = await describe_replica_group(GroupName(name, cluster.name), controller)
@@ -75,7 +75,7 @@ async def topics(
 
 @relation(ClusterOut)
 async def topic(cluster: ClusterOut, info: Info, name: str) -> TopicOut | None:
-    """Find the topic of a name."""
+    """Find a topic by its name."""
     try:
         found = await describe_topic(cluster.name, name, database=info.context.api.database)
     except TopicNotFound:

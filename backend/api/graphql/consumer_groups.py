@@ -13,49 +13,49 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 
 @relation(NamedGroupOut)
 async def state(group: NamedGroupOut, info: Info) -> GroupState:
-    """Tell whether somebody of the group is connected."""
+    """Say whether a client of the group is connected."""
     return (await _observed(group, info)).state
 
 
 @relation(NamedGroupOut)
 async def broker_count_told(group: NamedGroupOut, info: Info) -> int:
-    """Count the brokers that told all; `state` and the counts are what these know."""
+    """Count the brokers that answered."""
     return (await _observed(group, info)).coverage.answered_count
 
 
 @relation(NamedGroupOut)
 async def broker_count_asked(group: NamedGroupOut, info: Info) -> int:
-    """Count the brokers that may know something of the group."""
+    """Count the brokers that were asked."""
     return (await _observed(group, info)).coverage.asked_count
 
 
 @relation(NamedGroupOut)
 async def member_count(group: NamedGroupOut, info: Info) -> int:
-    """Count the clients of the group."""
+    """Count the connected clients of the group."""
     return len((await _observed(group, info)).client_ids)
 
 
 @relation(NamedGroupOut)
 async def lag(group: NamedGroupOut, info: Info) -> LagOut:
-    """Add up what the group has not read."""
+    """Count the messages that the group has not consumed."""
     return LagOut.of((await _observed(group, info)).lag)
 
 
 @relation(NamedGroupOut)
 async def retry_lag(group: NamedGroupOut, info: Info) -> LagOut:
-    """Add up what waits for another attempt."""
+    """Count the messages that wait for another attempt."""
     return LagOut.of((await _observed(group, info)).retry_lag)
 
 
 @relation(NamedGroupOut)
 async def unknown(group: NamedGroupOut, info: Info) -> list[UnknownBrokerOut]:
-    """Name the brokers that did not tell all of this group."""
+    """List the brokers whose answer is missing or incomplete."""
     return [UnknownBrokerOut.of(one) for one in (await _observed(group, info)).unknown]
 
 
 @relation(NamedGroupOut)
 async def protection(group: NamedGroupOut, info: Info) -> ProtectionOut | None:
-    """Tell who protects it from deletion; null where nobody does."""
+    """Show the protection from deletion, or null."""
     resource = Resource(group.cluster_name, ResourceKind.CONSUMER_GROUP, group.name)
     return await load_protection(info, resource)
 

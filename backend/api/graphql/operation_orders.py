@@ -26,6 +26,10 @@ Key = Annotated[
 ]
 
 
+Plan = Annotated[Any, strawberry.argument(graphql_type=PlanInput)]
+"""One order of any kind: its type is made from the kinds."""
+
+
 @strawberry.input
 class ConfirmationInput:
     """Give what the gate of the plan's risk class asks for."""
@@ -43,7 +47,7 @@ class OperationMutation:
     async def plan_operation(
         self,
         info: Info,
-        plan: PlanInput,  # type: ignore[valid-type]  # made from the kinds
+        plan: Plan,
         key: Key = None,
         version: Version = None,
     ) -> OperationOut:

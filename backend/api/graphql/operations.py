@@ -8,7 +8,7 @@ from backend.views.operations import MovedFactOut, OperationOut
 
 @relation(OperationOut)
 async def moved_fact(operation: OperationOut, info: Info) -> MovedFactOut | None:
-    """Compare the facts that a plan was made from with those of now; null: none has moved."""
+    """Show the first fact of the plan that changed, or null."""
     context = info.context
     async with context.loaders.turns:
         moved = await find_moved_fact(operation.id, context.api.operations, within=context.within)

@@ -1,10 +1,10 @@
 """Make the fields of all questions, and those of relations."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
 from enum import EnumType
 from functools import partial
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, getdoc, signature
 from typing import Any, get_type_hints
 from uuid import UUID
 
@@ -34,7 +34,20 @@ from backend.views.graph_forms import marks_of
 
 Ask = Callable[[Any, Info, Mapping[str, Any]], Awaitable[Any]]
 """Answer a field of an object, with what the caller gives."""
-Relation = Callable[..., Awaitable[Any]]
+Load = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Hold a field that the type of a view loads when it is asked for."""
+
+    view: type
+    load: Load
+
+    @property
+    def name(self) -> str:
+        """Return the name of its function, in Python's spelling."""
+        return self.load.__name__
 
 
 def build_question_type() -> type:
@@ -43,20 +56,22 @@ def build_question_type() -> type:
     return create_type("QuestionQuery", list(found))
 
 
-def relation(view: type) -> Callable[[Relation], Relation]:
-    """Make a field of a view's type from a function of the view, the context and what is given.
+def relation(view: type) -> Callable[[Load], Relation]:
+    """Make a relation of a function of the view, the context and what is given.
 
-    The function answers with views; it is declared before the type is put into the graph.
+    The function answers with views.
     """
-
-    def declare(load: Relation) -> Relation:
-        add_relation(view, load.__name__, partial(_relation_field, load))
-        return load
-
-    return declare
+    return partial(Relation, view)
 
 
-def _relation_field(load: Relation) -> StrawberryField:
+def add_relations(declared: Iterable[object]) -> None:
+    """Put the relations among what a module declares into the graph, before types are made."""
+    for one in declared:
+        if isinstance(one, Relation):
+            add_relation(one.view, one.name, partial(_relation_field, one.load))
+
+
+def _relation_field(load: Load, text: str | None) -> StrawberryField:
     hints = get_type_hints(load, include_extras=True)
     _root, _info, *given = (
         one.replace(annotation=hints[one.name]) for one in signature(load).parameters.values()
@@ -65,7 +80,8 @@ def _relation_field(load: Relation) -> StrawberryField:
     async def answer(root: Any, info: Info, wanted: Mapping[str, Any]) -> Any:
         return await load(root, info, **wanted)
 
-    return _field(load.__name__, given, translate(hints["return"]), answer)
+    answered = translate(hints["return"])
+    return _field(load.__name__, given, answered, answer, text=text or getdoc(load))
 
 
 def _question_field(question: Question) -> StrawberryField:
@@ -80,11 +96,18 @@ def _question_field(question: Question) -> StrawberryField:
     if question.graph_part is not None:
         kind = get_type_hints(kind, include_extras=True)[question.graph_part]
     answered = translate(kind) | None if question.absences else translate(kind)
-    return _field(question.name, question.given, answered, answer, field=question.field)
+    text = getdoc(question.ask)
+    return _field(question.name, question.given, answered, answer, field=question.field, text=text)
 
 
 def _field(
-    name: str, given: list[Parameter], kind: Any, answer: Ask, *, field: str | None = None
+    name: str,
+    given: list[Parameter],
+    kind: Any,
+    answer: Ask,
+    *,
+    field: str | None = None,
+    text: str | None,
 ) -> StrawberryField:
     parameters = {given_of(one).graph_name or one.name: one for one in _taken(given)}
 
@@ -96,8 +119,9 @@ def _field(
         }
         return formed(await answer(root, info, gather(given, values)), page_fields)
 
-    resolve.__name__ = name
-    resolve.__signature__ = Signature(  # type: ignore[attr-defined]
+    resolver: Any = resolve
+    resolver.__name__ = name
+    resolver.__signature__ = Signature(
         [
             Parameter("root", Parameter.POSITIONAL_OR_KEYWORD, annotation=Any),
             Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, annotation=Info),
@@ -105,7 +129,7 @@ def _field(
         ],
         return_annotation=kind,
     )
-    made: StrawberryField = strawberry.field(resolver=resolve, name=field)
+    made: StrawberryField = strawberry.field(resolver=resolver, name=field, description=text)
     return made
 
 

@@ -17,7 +17,7 @@ from backend.views.replica_lags import GroupLagsOut
 
 @relation(ReplicaGroupOut)
 async def health(group: ReplicaGroupOut, info: Info) -> GroupHealthOut | None:
-    """Judge how well the group can do its work; null is a group that holds no broker now."""
+    """Judge how well the group can do its work. Null if it holds no broker."""
     found = await info.context.loaders.health.load((group.cluster_name, group.name))
     return None if found is None else GroupHealthOut.of(found)
 
@@ -26,7 +26,7 @@ async def health(group: ReplicaGroupOut, info: Info) -> GroupHealthOut | None:
 async def election(
     group: ReplicaGroupOut, info: Info, broker_id: BrokerId | None = None
 ) -> ElectionOut:
-    """Say the next master now, of one's choice or by the rules, and why not others."""
+    """Show the result of an election if it happened now, for a chosen replica or by the rules."""
     controller = info.context.api.name_server.controller
     return ElectionOut.of(explain_election(group.model, controller, designated_id=broker_id))
 
@@ -35,7 +35,7 @@ async def election(
 async def changes(
     group: ReplicaGroupOut, info: Info, limit: Limit = 20, after: After[int] = None
 ) -> Page[GroupChangeOut, int]:
-    """List what happened to the group, the newest first."""
+    """List the changes of the group, the newest first."""
     async with info.context.loaders.turns:
         page = await list_changes(
             GroupName(group.name, group.cluster_name),

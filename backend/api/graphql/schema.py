@@ -3,25 +3,17 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import strawberry
 from graphql import GraphQLError
 from strawberry.schema.config import StrawberryConfig
+from strawberry.tools import merge_types
 from strawberry.types import ExecutionContext
 
 from backend.api.context import require_change
 from backend.api.credential_watch import CredentialWatch
 from backend.api.feeds import Feed
-from backend.api.graphql import (  # noqa: F401 - they declare relations of views
-    brokers,
-    capacity,
-    clusters,
-    consumer_groups,
-    operations,
-    replica_groups,
-    topics,
-)
 from backend.api.graphql.access import AccessMutation
 from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.context import FreshLoaders, Info
@@ -52,22 +44,12 @@ class TopologyChange:
     route_version: Int64
 
 
-QuestionQuery: Any = build_question_type()
+Query = merge_types("Query", (build_question_type(), EventQuery, ClientQuery, MessageQuery))
 
 
 @strawberry.type
-class Query(
-    QuestionQuery,  # type: ignore[misc]  # made at run time
-    EventQuery,
-    ClientQuery,
-    MessageQuery,
-):
-    """Ask what is."""
-
-
-@strawberry.type
-class Mutation(OperationMutation, OperationVerbs, AccessMutation, MessageMutation):  # type: ignore[misc]  # made at run time
-    """Ask for a change."""
+class CapacityMutation:
+    """Have reports made."""
 
     @answers(CapacityReportOut)
     async def request_capacity_report(self, info: Info) -> CapacityReportOut:
@@ -81,6 +63,12 @@ class Mutation(OperationMutation, OperationVerbs, AccessMutation, MessageMutatio
             requested_by=principal.user_name,
         )
         return CapacityReportOut.of(report)
+
+
+Mutation = merge_types(
+    "Mutation",
+    (OperationMutation, OperationVerbs, AccessMutation, MessageMutation, CapacityMutation),
+)
 
 
 @strawberry.type

@@ -12,26 +12,26 @@ from backend.views.topics import PlacementOut, QueueOut, RouteEntryOut, TopicOut
 
 @relation(TopicOut)
 async def placements(topic: TopicOut, info: Info) -> list[PlacementOut]:
-    """List the groups that hold the topic."""
+    """List the broker groups that hold the topic."""
     found = await info.context.loaders.placements.load(topic.id)
     return [PlacementOut.of(placement) for placement in found]
 
 
 @relation(TopicOut)
 async def version(topic: TopicOut, info: Info) -> str:
-    """Name the version of how it is laid out, for whoever changes it."""
+    """Return the version of the layout. A change can require it."""
     return topic_version(await info.context.loaders.placements.load(topic.id))
 
 
 @relation(TopicOut)
 async def protection(topic: TopicOut, info: Info) -> ProtectionOut | None:
-    """Tell who protects it from deletion; null where nobody does."""
+    """Show the protection from deletion, or null."""
     return await load_protection(info, Resource(topic.cluster_name, ResourceKind.TOPIC, topic.name))
 
 
 @relation(TopicOut)
 async def queues(topic: TopicOut, info: Info) -> list[QueueOut]:
-    """List the topic's queues with their ends."""
+    """List the queues of the topic with their offsets."""
     held = await info.context.loaders.placements.load(topic.id)
     samples = await info.context.loaders.samples.load(topic.cluster_name)
     return [QueueOut.of(queue) for queue in view_queues(topic.name, held, samples)]
@@ -39,19 +39,19 @@ async def queues(topic: TopicOut, info: Info) -> list[QueueOut]:
 
 @relation(TopicOut)
 async def messages_in_per_second(topic: TopicOut, info: Info) -> float | None:
-    """Add up what masters take in."""
+    """Add up the messages that masters receive per second."""
     return (await _rates(topic, info)).messages_in_per_second
 
 
 @relation(TopicOut)
 async def bytes_in_per_second(topic: TopicOut, info: Info) -> float | None:
-    """Add up what masters take in."""
+    """Add up the bytes that masters receive per second."""
     return (await _rates(topic, info)).bytes_in_per_second
 
 
 @relation(TopicOut)
 async def route(topic: TopicOut, info: Info) -> list[RouteEntryOut]:
-    """Look up what the name server of this process answers."""
+    """Show the answer of the name server to clients."""
     found = info.context.api.name_server.find_route(topic.name)
     return show_route(found, topic.cluster_name)
 

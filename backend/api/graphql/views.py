@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
@@ -30,14 +30,17 @@ from backend.views.graph_forms import (
     graph_description,
     graph_name,
     marks_of,
+    text_of,
 )
 from backend.views.observed_pages import ObservedPage, is_observed_page, views_of
 
 _translated: Final[set[type]] = set()
-_relations: Final[dict[type, dict[str, Callable[[], StrawberryField]]]] = defaultdict(dict)
+MakeField = Callable[[str | None], StrawberryField]
+"""Make a field with the description that the view has of it, if any."""
+_relations: Final[dict[type, dict[str, MakeField]]] = defaultdict(dict)
 
 
-def add_relation(view: type, name: str, make_field: Callable[[], StrawberryField]) -> None:
+def add_relation(view: type, name: str, make_field: MakeField) -> None:
     """Give the type of a view a field that is loaded when it is asked for."""
     assert view not in _translated, f"{view.__name__} is in the graph before its relation {name}"
     _relations[view][name] = make_field
@@ -50,13 +53,15 @@ def graph_type(view: type) -> Any:
     if is_observed_page(view):
         return _observed_page_type(view)
     hints = get_type_hints(view, include_extras=True)
-    own = {one.name: hints[one.name] for one in fields(view)}
-    own = {name: hint for name, hint in own.items() if IN_REST_ONLY not in marks_of(hint)}
+    every = {one.name: hints[one.name] for one in fields(view)}
+    own = {name: hint for name, hint in every.items() if IN_REST_ONLY not in marks_of(hint)}
     resolved = {
         name: field for name, hint in own.items() if (field := _own_field(name, hint)) is not None
     }
     annotations = {name: translate(hint) for name, hint in own.items()}
-    relations = {name: make() for name, make in _relations.get(view, {}).items()}
+    relations = {
+        name: make(text_of(every.get(name))) for name, make in _relations.get(view, {}).items()
+    }
     return _make(graph_name(view), annotations, resolved | relations, graph_description(view))
 
 
@@ -64,10 +69,10 @@ def _observed_page_type(view: type[ObservedPage[Any, Any]]) -> Any:
     """Make the type of an observed page: a connection, and what is beside it."""
     item, unknown = views_of(view)
     annotations = {
-        "nodes": list[graph_type(item)],  # type: ignore[misc]
+        "nodes": GenericAlias(list, graph_type(item)),
         "page_info": PageInfo,
         **({} if view.is_endless else {"total_count": int}),
-        "unknown": list[graph_type(unknown)],  # type: ignore[misc]
+        "unknown": GenericAlias(list, graph_type(unknown)),
         "observed_at": datetime,
     }
     return _make(graph_name(view), annotations)
@@ -84,14 +89,17 @@ def _make(
 
 
 def _own_field(name: str, annotation: Any) -> StrawberryField | None:
-    """Make the field of a view that the graph does not read by its name, or None."""
+    """Make the field of a view that has a text or that the graph does not read by its name."""
+    text, other_name = text_of(annotation), None
     for mark in marks_of(annotation):
         if isinstance(mark, Pairs):
             return _pairs_field(name, annotation, mark)
         if isinstance(mark, NamedInGraph):
-            named: StrawberryField = strawberry.field(name=mark.name)
-            return named
-    return None
+            other_name = mark.name
+    if text is None and other_name is None:
+        return None
+    described: StrawberryField = strawberry.field(name=other_name, description=text)
+    return described
 
 
 def _pairs_field(name: str, annotation: Any, pairs: Pairs) -> StrawberryField:
@@ -102,7 +110,9 @@ def _pairs_field(name: str, annotation: Any, pairs: Pairs) -> StrawberryField:
         found = getattr(root, name).items()
         return [pair_type(**{pairs.key: key, pairs.value: value}) for key, value in found]
 
-    made: StrawberryField = strawberry.field(resolver=resolve, graphql_type=translate(annotation))
+    made: StrawberryField = strawberry.field(
+        resolver=resolve, graphql_type=translate(annotation), description=text_of(annotation)
+    )
     return made
 
 
@@ -171,7 +181,7 @@ def _translate_plain(kind: type) -> Any:
 def _translate_marked(kind: Any, *marks: Any) -> Any:
     for mark in marks:
         if isinstance(mark, Pairs):
-            return list[_pair_type(mark, kind)]  # type: ignore[misc]
+            return GenericAlias(list, _pair_type(mark, kind))
         if mark == IS_INT64:
             return Int64
         if mark == IS_ID:

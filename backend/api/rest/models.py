@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import create_model
@@ -57,7 +57,7 @@ def _in_rest(hint: Any) -> Any:
         is_text = IS_TEXT_IN_REST in inner[1:]
         return str if is_text else Annotated[(_in_rest(inner[0]), *inner[1:])]
     if origin is list:
-        return list[_in_rest(inner[0])]  # type: ignore[misc]
+        return GenericAlias(list, _in_rest(inner[0]))
     if origin in {Union, UnionType}:
         return Union[tuple(_in_rest(one) for one in inner)]  # noqa: UP007 - of a tuple
     is_view = isinstance(hint, type) and is_dataclass(hint)
@@ -69,10 +69,11 @@ def _observed_page_model(answer: type[ObservedPage[Any, Any]]) -> Any:
     """Make the model of an observed page: a page, and what is beside it."""
     item, unknown = map(view_model, views_of(answer))
     page: Any = EndlessPageOut if answer.is_endless else PageOut
+    listed: Any = GenericAlias(list, unknown)
     return create_model(
         answer.__name__,
         __base__=page[item],
         __doc__=answer.__doc__,
-        unknown=(list[unknown], ...),  # type: ignore[valid-type]
+        unknown=(listed, ...),
         observed_at=(datetime, ...),
     )

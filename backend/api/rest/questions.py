@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from inspect import Parameter, Signature
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -54,16 +54,17 @@ def _responses(question: Question) -> Responses:
 
 
 def _endpoint(question: Question) -> Any:
-    async def endpoint(**given: Any) -> Any:
+    async def answer(**given: Any) -> Any:
         caller, response = given.pop(_CALLER), given.pop(_RESPONSE, None)
         found = await ask(question, _read(question, given), caller)
         if response is not None:
             put_tag(response, found.version)
         return formed(found, page_fields)
 
+    endpoint: Any = answer
     endpoint.__name__ = endpoint.__qualname__ = question.name
     endpoint.__doc__ = question.ask.__doc__
-    endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
+    endpoint.__signature__ = Signature(
         [*_parameters(question), *_of_the_request(question)],
         return_annotation=answer_model(question.answer),
     )
@@ -76,7 +77,8 @@ def read_choice(choice: type[ChoiceT]) -> Callable[..., Awaitable[ChoiceT]]:
     async def read(**given: Any) -> ChoiceT:
         return choice(**given)
 
-    read.__signature__ = Signature([_parameter(one, "") for one in parts_of(choice)])  # type: ignore[attr-defined]
+    dependency: Any = read
+    dependency.__signature__ = Signature([_parameter(one, "") for one in parts_of(choice)])
     return read
 
 
@@ -113,7 +115,7 @@ def _parameter(parameter: Parameter, path: str) -> Parameter:
 def _described(annotation: Any, describe: Callable[..., Any]) -> Any:
     """Say of a type, and of what it consists of, within which bounds it is and what it is."""
     if get_origin(annotation) is list:
-        return list[_described(get_args(annotation)[0], Field)]  # type: ignore[misc]
+        return GenericAlias(list, _described(get_args(annotation)[0], Field))
     if get_origin(annotation) in {Union, UnionType}:
         kinds = tuple(_described(one, Field) for one in get_args(annotation))
         return Union[kinds]  # noqa: UP007 - of a tuple

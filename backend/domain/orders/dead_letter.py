@@ -27,7 +27,8 @@ class ResendDeadLetters:
     message_ids: Annotated[
         tuple[str, ...],
         Parameter(
-            "Id of a dead letter. Default: all dead letters of the group, the oldest first.",
+            "Id of a dead letter.",
+            absence="all dead letters of the group, the oldest first",
             option="id",
             length_min=1,
             length_max=300,

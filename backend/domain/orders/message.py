@@ -67,14 +67,16 @@ class SendMessage:
     broker_group_name: Annotated[
         str | None,
         Parameter(
-            "Broker group that stores the message. Default: one of those that take messages.",
+            "Broker group that stores the message.",
+            absence="one of those that take messages",
             option="broker_group",
         ),
     ] = None
     queue_id: Annotated[
         int | None,
         Parameter(
-            "Number of the queue that stores the message. Default: one of the topic's queues.",
+            "Number of the queue that stores the message.",
+            absence="one of the topic's queues",
             option="queue",
             low=0,
             high=INT_MAX,

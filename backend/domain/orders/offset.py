@@ -31,8 +31,7 @@ class QueueOffset:
 class ResetOffsets:
     """Set a consumer group's offsets in a topic, in all queues or in those named.
 
-    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`,
-    `source_group` with `group`: where that group never committed, nothing is set.
+    In a queue where the source group never committed an offset, nothing is set.
     """
 
     cluster_name: ClusterName
@@ -41,20 +40,41 @@ class ResetOffsets:
     position: Annotated[Position, Parameter("New position of the consumer group.")]
     timestamp_ms: Annotated[
         int | None,
-        Parameter("Time of the new position, with the position `time`.", low=0, high=LONG_MAX),
+        Parameter(
+            "Time of the new position, with the position `time`.",
+            only_with=("position", Position.TIME),
+            low=0,
+            high=LONG_MAX,
+        ),
     ] = None
     offset: Annotated[
         int | None,
-        Parameter("New offset, with the position `offset`.", low=0, high=LONG_MAX),
+        Parameter(
+            "New offset, with the position `offset`.",
+            only_with=("position", Position.OFFSET),
+            low=0,
+            high=LONG_MAX,
+        ),
     ] = None
     offsets: Annotated[
         tuple[QueueOffset, ...],
-        Parameter("New offset of each queue, with the position `given`.", count_max=100_000),
+        Parameter(
+            "New offset of each queue, with the position `given`.",
+            only_with=("position", Position.GIVEN),
+            count_max=100_000,
+        ),
     ] = ()
     broker_groups: BrokerGroups = ()
     queue_ids: Annotated[
         tuple[int, ...],
-        Parameter("Number of a queue.", option="queue", low=0, high=QUEUE_ID_MAX, count_max=1_000),
+        Parameter(
+            "Number of a queue.",
+            absence="all queues",
+            option="queue",
+            low=0,
+            high=QUEUE_ID_MAX,
+            count_max=1_000,
+        ),
     ] = ()
     mode: Annotated[
         ResetMode,
@@ -67,6 +87,7 @@ class ResetOffsets:
         str | None,
         Parameter(
             "Consumer group to copy offsets from, with the position `group`.",
+            only_with=("position", Position.GROUP),
             name_length_max=CREATED_NAME_LENGTH_MAX,
         ),
     ] = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
@@ -27,17 +28,33 @@ class Bounds:
 class Parameter:
     """Describe a parameter in its annotation.
 
-    `option` is its word on the command line, where that is not its name. Only what takes an
-    operation back gives a parameter that is `for_undo`, so that no form or command asks for it.
+    `meaning` says what it is, and `absence` what holds without it, where the default value does not
+    say that. `option` is its word on the command line, where that is not its name. `only_with` is
+    the other parameter, and its value, that needs this one: without that value this one is refused.
+    Only what takes an operation back gives a parameter that is `for_undo`, so that no form or
+    command asks for it.
     """
 
-    __slots__ = ("bounds", "for_undo", "option", "text")
+    __slots__ = ("absence", "bounds", "for_undo", "meaning", "only_with", "option")
 
     def __init__(
-        self, text: str, *, option: str | None = None, for_undo: bool = False, **bounds: int
+        self,
+        meaning: str,
+        *,
+        absence: str | None = None,
+        option: str | None = None,
+        only_with: tuple[str, Enum] | None = None,
+        for_undo: bool = False,
+        **bounds: int,
     ) -> None:
-        self.text, self.option, self.for_undo = text, option, for_undo
+        self.meaning, self.absence, self.option = meaning, absence, option
+        self.only_with, self.for_undo = only_with, for_undo
         self.bounds = Bounds(**bounds)
+
+    @property
+    def text(self) -> str:
+        """Say what it is, and what holds without it."""
+        return self.meaning if self.absence is None else f"{self.meaning} Default: {self.absence}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +116,10 @@ ClusterName = Annotated[str, Parameter("Name of the cluster.")]
 GroupName = Annotated[str, Parameter("Name of the broker group.")]
 BrokerGroups = Annotated[
     tuple[str, ...],
-    Parameter("Name of a broker group.", option="broker_group", count_max=BROKER_GROUPS_MAX),
+    Parameter(
+        "Name of a broker group.",
+        absence="all broker groups",
+        option="broker_group",
+        count_max=BROKER_GROUPS_MAX,
+    ),
 ]

@@ -22,12 +22,12 @@ class Mode(StrEnum):
     NOW = "now"
 
 
-def _broker_id(text: str, *, option: str = "broker") -> Parameter:
-    return Parameter(text, option=option, low=1, high=LONG_MAX)
+def _broker_id(meaning: str, *, absence: str, option: str = "broker") -> Parameter:
+    return Parameter(meaning, absence=absence, option=option, low=1, high=LONG_MAX)
 
 
-def _broker_ids(text: str) -> Parameter:
-    return Parameter(text, option="broker", low=1, high=LONG_MAX, count_max=100)
+def _broker_ids(meaning: str, *, absence: str | None = None) -> Parameter:
+    return Parameter(meaning, absence=absence, option="broker", low=1, high=LONG_MAX, count_max=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,12 @@ class ElectMaster:
 
     cluster_name: ClusterName
     group_name: GroupName
-    broker_id: Annotated[int | None, _broker_id("Id of the broker that becomes master.")] = None
+    broker_id: Annotated[
+        int | None,
+        _broker_id(
+            "Id of the broker that becomes master.", absence="the broker that the rules choose"
+        ),
+    ] = None
     mode: Annotated[Mode, Parameter("Whether the current master is asked to hand over first.")] = (
         Mode.GRACEFUL
     )
@@ -68,7 +73,9 @@ class PreferMaster:
 
     cluster_name: ClusterName
     group_name: GroupName
-    broker_id: Annotated[int | None, _broker_id("Id of the replica to prefer.")] = None
+    broker_id: Annotated[int | None, _broker_id("Id of the replica to prefer.", absence="none")] = (
+        None
+    )
 
     @property
     def target(self) -> str:
@@ -83,7 +90,7 @@ class ForgetReplicas:
     cluster_name: ClusterName
     group_name: GroupName
     broker_ids: Annotated[
-        tuple[int, ...], _broker_ids("Id of a replica to forget. Default: the whole group.")
+        tuple[int, ...], _broker_ids("Id of a replica to forget.", absence="the whole group")
     ] = ()
     includes_living: Annotated[
         bool,
@@ -109,11 +116,21 @@ class AdoptReplicas:
     group_name: GroupName
     broker_ids: Annotated[tuple[int, ...], _broker_ids("Id of a broker to adopt.")]
     master_id: Annotated[
-        int | None, _broker_id("Id of the broker that becomes master.", option="master")
+        int | None,
+        _broker_id(
+            "Id of the broker that becomes master.",
+            absence="the broker that the facts choose",
+            option="master",
+        ),
     ] = None
     least_epoch: Annotated[
         int | None,
-        Parameter("Newest epoch in the logs of brokers that report no epoch.", low=0, high=INT_MAX),
+        Parameter(
+            "Newest epoch in the logs of brokers that report no epoch.",
+            absence="as reported",
+            low=0,
+            high=INT_MAX,
+        ),
     ] = None
     accepts_loss: Annotated[
         bool, Parameter("Adopt the brokers even if acknowledged messages may be lost.")

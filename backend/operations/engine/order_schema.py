@@ -1,7 +1,7 @@
 """Let msgspec check what an order may hold, by its fields' types and bounds, and describe that."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from inspect import getdoc
 from types import GenericAlias
 from typing import Annotated, Any, Final, TypeVar
@@ -27,7 +27,7 @@ def read_order(order_type: type[OrderT], parameters: Mapping[str, Any]) -> Order
     unkept = find_unkept(parameters)
     if unkept is not None:
         raise InvalidParameters(name, unkept)
-    unknown = parameters.keys() - {one.name for one in fields(order_type)}  # type: ignore[arg-type]
+    unknown = parameters.keys() - {one.name for one in fields_of(order_type)}
     if unknown:
         raise InvalidParameters(name, f"there is no parameter {min(unknown)!r}")
     try:

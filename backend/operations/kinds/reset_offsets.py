@@ -5,9 +5,10 @@ from typing import Final
 
 from backend.brokers.asking import Answers
 from backend.domain.errors import TopicNotFound
-from backend.domain.offset_reset import Position, ResetMode
+from backend.domain.offset_reset import ResetMode
 from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
 from backend.domain.orders.offset import ResetOffsets
+from backend.domain.orders.parameter import fields_of
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk, no_way_back
 from backend.operations.actions.offsets import CommitOffsets
 from backend.operations.engine.kind import Facts, Kind, OperationContext
@@ -152,26 +153,15 @@ def _way_back(held: previews.Held) -> str:
     )
 
 
-_NEEDED: Final = {
-    Position.TIME: "timestamp_ms",
-    Position.OFFSET: "offset",
-    Position.GIVEN: "offsets",
-    Position.GROUP: "source_group",
-}
-
-
 def _check_order(order: ResetOffsets) -> None:
-    given = {
-        Position.TIME: order.timestamp_ms is not None,
-        Position.OFFSET: order.offset is not None,
-        Position.GIVEN: bool(order.offsets),
-        Position.GROUP: order.source_group is not None,
-    }
-    for position, is_given in given.items():
+    for one in fields_of(ResetOffsets):
+        if one.about.only_with is None:
+            continue
+        _, position = one.about.only_with
+        is_given = getattr(order, one.name) != one.default
         if is_given is not (order.position is position):
-            value = _NEEDED[position]
-            verb = "needs" if order.position is position else "takes no"
-            reason = f"the position {order.position} {verb} {value}"
+            verb = "takes no" if is_given else "needs"
+            reason = f"the position {order.position} {verb} {one.name}"
             raise InvalidParameters(previews.KIND_NAME, reason)
     if order.offsets and (order.broker_groups or order.queue_ids):
         raise InvalidParameters(previews.KIND_NAME, "offsets already name their queues")

@@ -3,8 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { Notice } from '@/components/notice';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
+import { OrderForm } from '@/features/orders/order-form';
+import { adoptReplicas } from '@/features/orders/replica-group-orders';
 import { lostGroups } from '@/features/replica-groups/adoption';
-import { AdoptionForm } from '@/features/replica-groups/adoption-form';
 import { CandidateTable } from '@/features/replica-groups/candidate-table';
 import { adoptionCandidates } from '@/features/replica-groups/replica-group-queries';
 import { WithOrder } from './with-order';
@@ -34,18 +35,12 @@ export function AdoptionPanel() {
               <CandidateTable lost={lost} />
               <WithOrder>
                 {(order) => (
-                  <AdoptionForm
-                    lost={lost}
+                  <OrderForm
+                    kind={adoptReplicas(lost)}
                     isBusy={order.isBusy}
-                    onPlan={(chosen) =>
-                      order.plan({
-                        adoptReplicas: {
-                          clusterName: lost.clusterName,
-                          groupName: lost.groupName,
-                          ...chosen,
-                        },
-                      })
-                    }
+                    refusal={order.error}
+                    onPlan={order.plan}
+                    isInPage
                   />
                 )}
               </WithOrder>

@@ -135,7 +135,10 @@ test('a reset is planned for a topic of the group, by keyboard alone', async () 
 
   open.focus();
   await user.keyboard('{Enter}');
-  const plan = await screen.findByRole('button', { name: 'Plan the reset' });
+  const position = await screen.findByRole('combobox', { name: 'Go on from' });
+  position.focus();
+  await user.keyboard('{Enter}{ArrowDown}{Enter}');
+  const plan = screen.getByRole('button', { name: 'Plan it' });
   plan.focus();
   await user.keyboard('{Enter}');
 
@@ -146,6 +149,12 @@ test('a reset is planned for a topic of the group, by keyboard alone', async () 
       consumerGroup: 'billing',
       topicName: 'orders',
       position: 'EARLIEST',
+      timestampMs: null,
+      offset: null,
+      brokerGroups: [],
+      queueIds: [],
+      mode: 'AUTO',
+      sourceGroup: null,
     },
   });
 });

@@ -25,7 +25,13 @@ test('an election is planned as it was chosen, and its plan is shown', async () 
   await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
   expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables).toEqual({
     plan: {
-      electMaster: { clusterName: 'regent', groupName: 'broker-a', brokerId: '2', mode: 'NOW' },
+      electMaster: {
+        clusterName: 'regent',
+        groupName: 'broker-a',
+        brokerId: '2',
+        mode: 'NOW',
+        acceptsLoss: false,
+      },
     },
     key: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
@@ -78,7 +84,8 @@ test('replicas are chosen to be forgotten one by one, or all with their group', 
   });
   await user.click(await screen.findByRole('button', { name: 'Forget…' }));
   const dialog = within(await screen.findByRole('dialog'));
-  expect(dialog.getByRole('button', { name: 'Plan it' })).toBeDisabled();
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+  expect(await dialog.findByText('Choose at least one')).toBeVisible();
   await user.click(dialog.getByRole('checkbox', { name: '3 at 10.0.0.3:10911, not heard' }));
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
   await dialog.findByRole('alert');
@@ -111,13 +118,13 @@ test('a replica is preferred as master, or none any more', async () => {
   await user.click(await screen.findByRole('button', { name: 'Prefer…' }));
   const dialog = within(await screen.findByRole('dialog'));
   const choice = dialog.getByRole('combobox', { name: 'Preferred replica' });
-  expect(choice).toHaveValue('1');
+  expect(choice).toHaveValue('Replica 1');
   await user.click(choice);
-  await user.click(await screen.findByRole('option', { name: '2' }));
+  await user.click(await screen.findByRole('option', { name: 'Replica 2' }));
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
   await dialog.findByRole('alert');
   await user.click(choice);
-  await user.click(await screen.findByRole('option', { name: '2' }));
+  await user.click(await screen.findByRole('option', { name: 'Replica 2' }));
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
 
   const asked = () =>

@@ -34,8 +34,6 @@ export function SendMessage({ clusterName, topicName, groups }: SendMessageProps
         kind={sendMessage(clusterName, topicName, groups)}
         isBusy={isPending}
         refusal={error}
-        button={t('send.button')}
-        hint={t('send.hint')}
         onPlan={(message) => mutate(message)}
       />
     </>

@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
@@ -11,7 +12,7 @@ import { SearchField } from '@/components/search-field';
 import { WriteButton } from '@/components/write-button';
 import { chooseProperties } from '@/features/brokers/broker';
 import { PropertyTable } from '@/features/brokers/property-table';
-import { type BrokerName, changeConfig } from '@/features/orders/broker-orders';
+import { type BrokerName, changeConfig, changesMax } from '@/features/orders/broker-orders';
 import type { BrokerConfigQuery } from '@/gql/operations';
 import type { Answer } from '@/lib/graphql';
 import { OrderModal } from './order-modal';
@@ -66,10 +67,11 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
               { value: 'changed', label: t('settings.changed') },
             ]}
           />
-          <WriteButton disabled={wanted.length === 0} onClick={() => setIsOpen(true)}>
-            {wanted.length === 0
-              ? t('settings.changeNone')
-              : t('settings.change', { count: wanted.length })}
+          <WriteButton
+            disabled={wanted.length === 0 || wanted.length > changesMax}
+            onClick={() => setIsOpen(true)}
+          >
+            {changeWords(t, wanted.length)}
           </WriteButton>
         </>
       }
@@ -92,4 +94,11 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
       />
     </Panel>
   );
+}
+
+function changeWords(t: TFunction, count: number): string {
+  if (count === 0) return t('settings.changeNone');
+  return count > changesMax
+    ? t('settings.changeTooMany', { max: changesMax })
+    : t('settings.change', { count });
 }

@@ -86,12 +86,13 @@ def test_a_topic_is_created_changed_and_deleted_from_the_pages(
 def test_offsets_are_reset_with_a_preview_of_each_queue(
     console: ConsolePage, cluster: Cluster, client: httpx.Client
 ):
-    topic, group = "form-reset", "form-readers"
+    topic, group, copying = "form-reset", "form-readers", "form-copies"
     address = cluster.broker(GROUP).address
     for _ in range(5):
         assert send(address, topic) == SUCCESS
-    with member(address, group, topic, "10.0.0.9@1"):
-        pass
+    for name in (group, copying):
+        with member(address, name, topic, "10.0.0.9@1"):
+            pass
     wait_until(
         lambda: topic in topic_names(client),
         timeout_s=PATIENCE_S,
@@ -101,6 +102,8 @@ def test_offsets_are_reset_with_a_preview_of_each_queue(
     console.open(f"/topics/{topic}?order=reset&group={group}")
     dialog = page.get_by_role("dialog", name=f"Reset offsets in {topic}")
     expect(dialog.get_by_label("Consumer group", exact=True)).to_have_value(group)
+    console.expect_open(dialog)
+    console.look("reset-offsets")
     dialog.get_by_role("combobox", name="Go on from").click()
     page.get_by_role("option", name=re.compile("^the end")).click()
     dialog.get_by_role("button", name="Plan it").click()
@@ -108,6 +111,15 @@ def test_offsets_are_reset_with_a_preview_of_each_queue(
     changes = page.get_by_role("region", name="What changes")
     expect(changes).to_contain_text(f"{GROUP} queue 0, holding 0 to 5: 5 skipped, 0 read again")
     carry_out(console, group)
+    expect(console.table("Read back")).to_contain_text("as intended")
+
+    console.open(f"/topics/{topic}?order=reset&group={copying}")
+    dialog.get_by_role("combobox", name="Go on from").click()
+    page.get_by_role("option", name="where another consumer group is").click()
+    dialog.get_by_label("Copy from").fill(group)
+    dialog.get_by_role("button", name="Plan it").click()
+    expect(changes).to_contain_text(f"{GROUP} queue 0, holding 0 to 5: 5 skipped, 0 read again")
+    carry_out(console, copying)
     expect(console.table("Read back")).to_contain_text("as intended")
 
 
@@ -132,6 +144,8 @@ def test_a_consumer_group_is_created_and_a_setting_of_a_broker_is_changed(
     page.get_by_role("button", name="Change one setting…").click()
     dialog = page.get_by_role("dialog", name=f"Change settings of {GROUP}/0")
     dialog.get_by_label("slaveTimeout").fill("4000")
+    console.expect_open(dialog)
+    console.look("change-config")
     dialog.get_by_role("button", name="Plan it").click()
     expect(page.get_by_role("region", name="What changes")).to_contain_text("4000")
     carry_out(console, f"{GROUP}/0")

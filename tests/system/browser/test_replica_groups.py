@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
@@ -127,6 +127,44 @@ def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
     console.await_live()
 
     console.look(name)
+
+
+def test_brokers_that_wait_for_adoption_are_taken_in_by_a_form(console: ConsolePage):
+    page = console.page
+    # No group is lost here: what waits is drawn from an answer of the test.
+    page.route("**/graphql", tell_candidates)
+    console.open("/replica-groups")
+    lost = page.get_by_role("region", name=re.compile("^Brokers of broker-lost"))
+    expect(lost.get_by_role("checkbox", name="Replica 2")).to_be_checked()
+    console.await_live()
+    console.look("adoption")
+
+    lost.get_by_role("checkbox", name="Replica 1").uncheck()
+    lost.get_by_role("checkbox", name="Replica 2").uncheck()
+    lost.get_by_role("button", name="Plan the adoption").click()
+
+    expect(lost.get_by_text("Choose at least one")).to_be_visible()
+
+
+def tell_candidates(route: Route) -> None:
+    if "query AdoptionCandidates" not in (route.request.post_data or ""):
+        route.continue_()
+        return
+    nodes = [
+        {
+            "clusterName": "DefaultCluster",
+            "groupName": "broker-lost",
+            "brokerId": broker_id,
+            "address": f"10.0.0.{broker_id}:10911",
+            "epoch": 5,
+            "maxOffset": "900",
+            "masterId": None,
+            "hasCode": True,
+            "heardAt": "2026-11-22T10:00:00Z",
+        }
+        for broker_id in ("1", "2")
+    ]
+    route.fulfill(json={"data": {"adoptionCandidates": {"totalCount": 2, "nodes": nodes}}})
 
 
 def test_a_new_master_is_told_without_a_reload(console: ConsolePage, group: Cluster):

@@ -157,7 +157,13 @@ def test_a_form_shows_what_a_group_is_set_to(tab: ConsolePage):
 def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
     console.open(f"/consumer-groups/{GONE}")
     console.page.get_by_role("button", name="Reset offsets…").click()
-    console.page.get_by_role("button", name="Plan the reset").click()
+    dialog = console.page.get_by_role("dialog", name=f"Reset offsets of {GONE}")
+    dialog.get_by_role("button", name="Plan it").click()
+    expect(dialog.get_by_text("Say something here")).to_be_visible()
+    dialog.get_by_role("combobox", name="Go on from").click()
+    console.page.get_by_role("option", name="the oldest message held").click()
+    console.look("reset-group")
+    dialog.get_by_role("button", name="Plan it").click()
 
     expect(console.page.get_by_text(f"Consumer group {GONE} goes on in").first).to_be_visible()
     console.screenshot("reset-plan")

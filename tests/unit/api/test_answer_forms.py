@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Annotated
 
 import pytest
@@ -13,7 +14,7 @@ from strawberry.schema.config import StrawberryConfig
 from backend.api.answer_forms import formed
 from backend.api.graphql import pages as graph_pages
 from backend.api.graphql import views
-from backend.api.graphql.questions import relation
+from backend.api.graphql.questions import add_relations, relation
 from backend.api.graphql.scalars import INT64, Int64
 from backend.api.rest import pages as rest_pages
 from backend.api.rest.models import answer_model, has_version
@@ -25,6 +26,7 @@ from backend.views.graph_forms import (
     NotShown,
     RestOnly,
     RestText,
+    Text,
     Version,
 )
 from backend.views.observed_pages import EndlessPage, ObservedPage
@@ -68,6 +70,28 @@ async def content(box: BoxOut, _info: object, times: int = 1) -> str:
     """Show what is in a box."""
     return box.secret * times
 
+
+@dataclass(frozen=True, slots=True)
+class CrateOut:
+    """A crate, whose fields say what they mean."""
+
+    name: Annotated[str, NamedInGraph("label"), Text("Word on the crate.")]
+    weight: RestOnly[Annotated[int, Text("Weight in kilograms.")]]
+
+
+@relation(CrateOut)
+async def weight(crate: CrateOut, _info: object) -> int:
+    """Weigh the crate."""
+    return crate.weight
+
+
+@relation(CrateOut)
+async def depth(_crate: CrateOut, _info: object) -> int:
+    """Measure the crate."""
+    return 1
+
+
+add_relations([content, weight, depth])
 
 BOX = BoxOut(7, "tea", "blue", BrokerRole.MASTER, 3, "v1")
 IN_REST = {"name": "blue", "role": "master", "weight": 3}
@@ -114,6 +138,30 @@ async def test_rest_shows_the_fields_that_are_its_own(kind, found, shown):
         answer = await client.get("/")
 
     assert answer.json() == shown
+
+
+def test_both_doors_say_of_a_field_what_the_view_says():
+    @strawberry.type
+    class Query:
+        @views.shows(CrateOut)
+        def crate(self):
+            return CrateOut("blue", 3)
+
+    app = FastAPI()
+
+    @app.get("/", response_model=answer_model(CrateOut))
+    async def show():
+        return CrateOut("blue", 3)
+
+    in_rest = app.openapi()["components"]["schemas"]["CrateOut"]["properties"]
+    written = str(strawberry.Schema(Query)).splitlines()
+    in_graph = dict(pairwise(line.strip() for line in written))
+
+    assert in_rest["name"]["description"] == "Word on the crate."
+    assert in_rest["weight"]["description"] == "Weight in kilograms."
+    assert in_graph['"""Word on the crate."""'] == "label: String!"
+    assert in_graph['"""Weight in kilograms."""'] == "weight: Int!"
+    assert in_graph['"""Measure the crate."""'] == "depth: Int!"
 
 
 def test_a_version_is_found_in_a_view_alone():

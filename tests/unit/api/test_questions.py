@@ -87,7 +87,7 @@ def test_the_graph_takes_a_choice_as_an_input_or_its_fields_and_shows_a_part():
 
     assert str(strawberry.Schema(Query)) == (
         "input BookFilter {\n  colour: String = null\n  isThick: Boolean! = false\n}\n\n"
-        "type Query {\n"
+        'type Query {\n  """List books."""\n'
         '  books(first: Int! = 50, language: String! = "en", page: Int = null, '
         "chosen: BookFilter = null, colour: String = null, isThick: Boolean! = false): "
         "[String!]!\n}"

@@ -1,11 +1,11 @@
 import { Checkbox } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
 import { columnsFor } from '@/components/table-features';
 import { formatDateTime } from '@/lib/format';
 import { type DeadLetter, originOf } from './message';
+import { MessageLink } from './message-link';
 
 type LetterRow = DeadLetter & { isChosen: boolean };
 
@@ -47,15 +47,7 @@ export function DeadLetterTable({ letters, chosen, onChoose }: DeadLetterTablePr
         }),
         column.accessor('messageId', {
           header: t('messages.id'),
-          cell: ({ row: { original } }) => (
-            <Link
-              to="/messages/$messageId"
-              params={{ messageId: original.messageId }}
-              search={(now) => (now.cluster ? { cluster: now.cluster } : {})}
-            >
-              {original.messageId}
-            </Link>
-          ),
+          cell: ({ row: { original } }) => <MessageLink messageId={original.messageId} />,
         }),
         column.accessor(originOf, { id: 'origin', header: t('deadLetters.topic') }),
         column.accessor('reconsumeTimes', {

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
@@ -7,6 +6,7 @@ import { columnsFor } from '@/components/table-features';
 import { formatBytes, formatDateTime, formatInt64 } from '@/lib/format';
 import { unknown } from '@/lib/reading';
 import type { MessageRow } from './message';
+import { MessageLink } from './message-link';
 
 const column = columnsFor<MessageRow>();
 
@@ -27,15 +27,7 @@ export function MessageTable({ messages }: { messages: MessageRow[] }) {
         }),
         column.accessor('messageId', {
           header: t('messages.id'),
-          cell: ({ row: { original } }) => (
-            <Link
-              to="/messages/$messageId"
-              params={{ messageId: original.messageId }}
-              search={(now) => (now.cluster ? { cluster: now.cluster } : {})}
-            >
-              {original.messageId}
-            </Link>
-          ),
+          cell: ({ row: { original } }) => <MessageLink messageId={original.messageId} />,
         }),
         column.accessor('groupName', { header: t('messages.group') }),
         column.accessor('queueId', { header: t('messages.queue'), meta: { align: 'right' } }),

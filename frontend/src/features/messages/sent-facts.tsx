@@ -1,10 +1,10 @@
-import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Notice } from '@/components/notice';
 import type { SendMessageMutation } from '@/gql/operations';
 import { formatBytes, formatInt64 } from '@/lib/format';
+import { MessageLink } from './message-link';
 
 /** Where a message that was sent is stored, and the way to it. */
 export function SentFacts({ sent }: { sent: SendMessageMutation['sendMessage'] }) {
@@ -20,13 +20,7 @@ export function SentFacts({ sent }: { sent: SendMessageMutation['sendMessage'] }
       </Notice>
       <Facts>
         <Fact label={t('messages.id')}>
-          <Link
-            to="/messages/$messageId"
-            params={{ messageId: sent.messageId }}
-            search={(now) => (now.cluster ? { cluster: now.cluster } : {})}
-          >
-            {sent.messageId}
-          </Link>
+          <MessageLink messageId={sent.messageId} />
         </Fact>
         <Fact label={t('send.uniqueId')}>{sent.uniqueKey}</Fact>
         <Fact label={t('messages.group')}>{sent.brokerGroupName}</Fact>

@@ -1,6 +1,7 @@
 import type { BrokerConfigQuery } from '@/gql/operations';
+import { plainChoices } from './described-field';
 import { type Field, textIn } from './field';
-import { fieldsOf, planOf } from './order-fields';
+import { describedField, orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
 export type BrokerName = { clusterName: string; groupName: string; brokerId: string };
@@ -11,14 +12,18 @@ function titleOf({ groupName, brokerId }: BrokerName): string {
 }
 
 export function drainBroker(broker: BrokerName): OrderKind {
-  const fields = fieldsOf('drainBroker', [...Object.keys(broker), 'address']);
-  return {
-    word: 'drainBroker',
+  return orderForm('drainBroker', {
     target: titleOf(broker),
-    fieldsOf: () => fields,
-    planOf: (values) => planOf('drainBroker', broker, fields, values),
-  };
+    given: { ...broker },
+    // What takes an operation back names the broker by its address.
+    leftOut: ['address'],
+  });
 }
+
+const { parts, countMax: changesMax = 0 } = describedField('changeBrokerConfig', 'changes');
+
+/** How many settings one order changes at most. */
+export { changesMax };
 
 /** A field for the new value of a property, by its own description of itself. */
 export function fieldOfProperty({
@@ -31,17 +36,17 @@ export function fieldOfProperty({
   choices,
 }: Property): Field {
   const initial = stored ?? value;
+  const lengthMax = parts?.value?.lengthMax ?? null;
   switch (type) {
     case 'BOOLEAN':
     case 'CHOICE': {
       const texts = type === 'BOOLEAN' ? ['true', 'false'] : choices;
-      const listed = texts.map((text) => ({ value: text, word: null }));
-      return { name, kind: 'choice', choices: listed, initial, none: null };
+      return { name, kind: 'choice', choices: plainChoices(texts), initial, absence: null };
     }
     case 'INTEGER':
-      return { name, kind: 'number', low, high, initial, isOptional: true };
+      return { name, kind: 'number', low, high, initial, isRequired: false };
     default:
-      return { name, kind: 'text', initial };
+      return { name, kind: 'text', initial, lengthMax, isRequired: false };
   }
 }
 

@@ -1,38 +1,24 @@
 import { Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { GivenInput } from './given-input';
+import { say } from './say';
+import { SegmentsInput } from './segments-input';
 
-/** One of a few; where nothing is chosen it stays as it is, which is said. */
-export function ChoiceInput({ given, field, value, onChange }: GivenInput<'yesNo' | 'choice'>) {
+/** One of several, or none where that is allowed: what none means is shown. */
+export function ChoiceInput(props: GivenInput<'choice'>) {
+  const { given, field, value, onChange } = props;
   const { t } = useTranslation();
-  if (field.kind === 'choice') {
-    return (
-      <Select
-        {...given}
-        data={field.choices.map((choice) => ({
-          value: choice.value,
-          label: choice.word === null ? choice.value : t(choice.word),
-        }))}
-        placeholder={field.none === null ? '' : t(field.none)}
-        value={typeof value === 'string' ? value : null}
-        onChange={onChange}
-        clearable={field.none !== null}
-        allowDeselect={field.none !== null}
-      />
-    );
-  }
-  const now = field.present === null ? undefined : t(field.present ? 'word.yes' : 'word.no');
+  const { absence, choices, initial } = field;
+  if (choices.length === 2 && absence === null && initial) return <SegmentsInput {...props} />;
   return (
     <Select
       {...given}
-      data={[
-        { value: 'yes', label: t('word.yes') },
-        { value: 'no', label: t('word.no') },
-      ]}
-      placeholder={now === undefined ? t('field.asItIs') : t('field.asItIsNow', { now })}
-      value={typeof value === 'boolean' ? (value ? 'yes' : 'no') : null}
-      onChange={(word) => onChange(word === null ? null : word === 'yes')}
-      clearable
+      data={choices.map((choice) => ({ value: choice.value, label: say(t, choice.words) }))}
+      placeholder={absence === null ? t('absence.choose') : say(t, absence)}
+      value={typeof value === 'string' && value !== '' ? value : null}
+      onChange={onChange}
+      clearable={absence !== null}
+      allowDeselect={absence !== null}
     />
   );
 }

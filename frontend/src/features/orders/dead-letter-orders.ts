@@ -1,4 +1,4 @@
-import { fieldsOf, planOf } from './order-fields';
+import { orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
 /** Sends dead letters of a group again: those of the ids, or all without an id. */
@@ -7,12 +7,9 @@ export function resendDeadLetters(
   consumerGroupName: string,
   messageIds: readonly string[],
 ): OrderKind {
-  const given = { clusterName, consumerGroupName, messageIds: [...messageIds] };
-  const fields = fieldsOf('resendDeadLetters', Object.keys(given));
-  return {
-    word: 'resendDeadLetters',
+  return orderForm('resendDeadLetters', {
     target: consumerGroupName,
-    fieldsOf: () => fields,
-    planOf: (values) => planOf('resendDeadLetters', given, fields, values),
-  };
+    given: { clusterName, consumerGroupName, messageIds: [...messageIds] },
+    known: { destination: { words: (value: string) => `deadLetterDestination.${value}` } },
+  });
 }

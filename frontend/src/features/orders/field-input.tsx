@@ -1,32 +1,42 @@
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
+import { BoxesInput } from './boxes-input';
 import { ChoiceInput } from './choice-input';
-import type { Field, Value } from './field';
+import type { Field, Value, Words } from './field';
+import { FieldHint, hasHint } from './field-hint';
 import { NamesInput } from './names-input';
 import classes from './order-form.module.css';
+import { say } from './say';
+import { YesNoInput } from './yes-no-input';
 
 type FieldInputProps = {
+  /** The family of words of the order. */
+  word: string;
   field: Field;
   value: Value;
   error: string | undefined;
   isFirst: boolean;
+  /** The first one is what keys of the page lead to. */
+  isAct: boolean;
   onChange: (value: Value) => void;
 };
 
 /** One field of an order with its name, what it may hold, and what is wrong with what it holds. */
-export function FieldInput({ field, value, error, isFirst, onChange }: FieldInputProps) {
+export function FieldInput(props: FieldInputProps) {
+  const { word, field, value, error, isFirst, isAct, onChange } = props;
   const { t } = useTranslation();
   const { name } = field;
   const text = typeof value === 'string' ? value : '';
   const given = {
     name,
     // A setting of a broker goes by its own name.
-    label: t(`field.${name}.label`, { defaultValue: name }),
-    description: t(`field.${name}.hint`, { defaultValue: '', ...limitsOf(field) }) || undefined,
+    label: t([`order.${word}.field.${name}`, `field.${name}`], { defaultValue: name }),
+    description: hasHint(field) ? <FieldHint field={field} /> : undefined,
     error,
     // The cursor stands where one begins, unless a list would open over the form.
     ...(isFirst && field.kind === 'name' ? { 'data-autofocus': true } : {}),
+    ...(isFirst && isAct ? { 'data-act': true } : {}),
   };
   switch (field.kind) {
     case 'flag':
@@ -38,13 +48,16 @@ export function FieldInput({ field, value, error, isFirst, onChange }: FieldInpu
         />
       );
     case 'yesNo':
+      return <YesNoInput given={given} field={field} value={value} onChange={onChange} />;
     case 'choice':
       return <ChoiceInput given={given} field={field} value={value} onChange={onChange} />;
+    case 'boxes':
+      return <BoxesInput given={given} field={field} value={value} onChange={onChange} />;
     case 'count':
       return (
         <NumberInput
           {...given}
-          placeholder={field.initial === null ? asItIs(t, field.present) : ''}
+          placeholder={field.initial === null ? absenceOf(t, field) : ''}
           value={typeof value === 'number' ? value : text}
           onChange={(count) => onChange(count === '' ? null : count)}
           min={field.low}
@@ -91,17 +104,7 @@ export function FieldInput({ field, value, error, isFirst, onChange }: FieldInpu
   }
 }
 
-function asItIs(t: TFunction, now: number | null | undefined): string {
-  return typeof now === 'number' ? t('field.asItIsNow', { now }) : t('field.asItIs');
-}
-
-function limitsOf(field: Field): Record<string, string | number> {
-  switch (field.kind) {
-    case 'name':
-      return { max: field.lengthMax };
-    case 'count':
-      return { low: field.low, high: field.high };
-    default:
-      return {};
-  }
+function absenceOf(t: TFunction, given: { absence: Words; present: number | null }): string {
+  const { absence, present: now } = given;
+  return now === null ? say(t, absence) : t('absence.asItIsNow', { now });
 }

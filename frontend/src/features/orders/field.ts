@@ -1,72 +1,88 @@
 import { ApiError } from '@/lib/api-error';
 
+/** Words by their key, or a text of the control plane as it stands. */
+export type Words = { key: string; values?: Record<string, string> } | { text: string };
+export type Choice = { value: string; words: Words };
+
 /** What one field of an order may be given; what is null is left as it is, or to the control plane. */
-export type Field = { name: string } & (
-  | { kind: 'name'; lengthMax: number; initial?: string }
-  /** Without an initial one it stays as it is, which is `present` where that is one and known. */
-  | { kind: 'count'; low: number; high: number; initial: number | null; present?: number | null }
+export type Field = {
+  name: string;
+  /** What it means, as the order describes it. */
+  text?: string;
+  /** It is asked for only while another field has this value. */
+  onlyWith?: { name: string; value: string };
+} & (
+  | { kind: 'name'; lengthMax: number; initial: string; isRequired: boolean }
+  | { kind: 'text'; lengthMax: number | null; initial: string; isRequired: boolean }
+  | { kind: 'lines'; initial: string; isRequired: boolean }
+  /** Lines of a name, an equals sign and a value. */
+  | { kind: 'pairs'; initial: string; countMax: number }
+  /** Without an initial one it is absent, which is `present` where that is one and known. */
+  | {
+      kind: 'count';
+      low: number;
+      high: number;
+      initial: number | null;
+      absence: Words;
+      present: number | null;
+    }
   /** All 64 bits of a number, kept as the text it is. */
   | {
       kind: 'number';
       low: string | null;
       high: string | null;
       initial: string;
-      isOptional: boolean;
+      isRequired: boolean;
     }
+  /** A number of milliseconds that is asked for as a date and a time of day. */
+  | { kind: 'time'; initial: string; isRequired: boolean }
   | { kind: 'flag'; initial: boolean }
-  | { kind: 'yesNo'; present: boolean | null }
-  /** `none` is the key of the words for no choice, where that is one. */
-  | { kind: 'choice'; choices: readonly Choice[]; initial: string | null; none: string | null }
-  | { kind: 'time' }
-  | { kind: 'text'; initial: string }
-  | { kind: 'lines'; initial: string; isRequired: boolean }
-  /** Lines of a name, an equals sign and a value. */
-  | { kind: 'pairs'; initial: string }
+  | { kind: 'yesNo'; initial: null; present: boolean | null }
+  /** `absence` is what no choice means, where that is allowed. */
+  | { kind: 'choice'; choices: readonly Choice[]; initial: string | null; absence: Words | null }
   /** Some of what is known, or whatever is typed where nothing is. */
-  | { kind: 'names'; known: readonly string[] | null; countMax?: number }
+  | (Several & { kind: 'names'; known: readonly string[] | null; absence: Words })
+  /** Some of a few, each with a box. */
+  | (Several & { kind: 'boxes'; choices: readonly Choice[] })
 );
 
-export type Choice = { value: string; word: string | null };
-export type Value = string | number | boolean | string[] | null;
+/** How many values a list may have, and what each may be: so long, or a number between bounds. */
+type Several = {
+  initial: readonly string[];
+  isRequired: boolean;
+  countMax: number;
+  lengthMax: number | null;
+  low: number | null;
+  high: number | null;
+};
+
+export type Value = string | number | boolean | readonly string[] | null;
 export type Values = Readonly<Record<string, Value>>;
 /** What is wrong with a value: a key of the words for it, and what they name. */
 export type Problem = { word: string; values: Record<string, string | number> };
 
-export function initialValue(field: Field): Value {
-  switch (field.kind) {
-    case 'name':
-      return field.initial ?? '';
-    case 'yesNo':
-      return null;
-    case 'names':
-      return [];
-    case 'time':
-      return '';
-    default:
-      return field.initial;
-  }
-}
-
 export function initialValues(fields: readonly Field[]): Values {
-  return Object.fromEntries(fields.map((field) => [field.name, initialValue(field)]));
+  return Object.fromEntries(fields.map((field) => [field.name, field.initial]));
 }
 
 const empty: Problem = { word: 'empty', values: {} };
 const foreign = /[^%|a-zA-Z0-9_-]/u;
 
+function problemOfText(text: string, lengthMax: number | null): Problem | undefined {
+  const isLong = lengthMax !== null && text.length > lengthMax;
+  return isLong ? { word: 'long', values: { max: lengthMax } } : undefined;
+}
+
 function problemOfName(text: string, lengthMax: number): Problem | undefined {
-  if (text === '') return empty;
   const found = foreign.exec(text);
   if (found && /\s/.test(found[0])) return { word: 'blank', values: {} };
   if (found) return { word: 'character', values: { character: found[0] } };
-  return text.length > lengthMax ? { word: 'long', values: { max: lengthMax } } : undefined;
+  return problemOfText(text, lengthMax);
 }
 
-function problemOfNumber(
-  text: string,
-  { low, high, isOptional }: { low: string | null; high: string | null; isOptional: boolean },
-): Problem | undefined {
-  if (text === '') return isOptional ? undefined : empty;
+type Range = { low: string | number | null; high: string | number | null };
+
+function problemOfNumber(text: string, { low, high }: Range): Problem | undefined {
   if (!/^-?\d{1,18}$/.test(text)) return { word: 'noNumber', values: {} };
   const number = BigInt(text);
   const isLow = low !== null && number < BigInt(low);
@@ -86,42 +102,60 @@ function problemOfCount(
 }
 
 function problemOfTime(text: string): Problem | undefined {
-  if (text === '') return empty;
   return Number.isNaN(Date.parse(text)) ? { word: 'noTime', values: {} } : undefined;
 }
 
-function problemOfPairs(text: string): Problem | undefined {
-  const wrong = linesOf(text).find((line) => !/^[^=]+=./.test(line));
+function problemOfPairs(text: string, countMax: number): Problem | undefined {
+  const lines = linesOf(text);
+  if (lines.length > countMax) return { word: 'tooMany', values: { max: countMax } };
+  const wrong = lines.find((line) => !/^[^=]+=./.test(line));
   return wrong === undefined ? undefined : { word: 'noPair', values: { line: wrong } };
 }
 
-function problemOfNames(value: Value, max = Number.POSITIVE_INFINITY): Problem | undefined {
-  const isTooMany = Array.isArray(value) && value.length > max;
-  return isTooMany ? { word: 'tooMany', values: { max } } : undefined;
+function problemOfSeveral(
+  list: readonly string[],
+  { isRequired, countMax, lengthMax, low, high }: Several,
+): Problem | undefined {
+  if (list.length === 0 && isRequired) return { word: 'noneChosen', values: {} };
+  if (list.length > countMax) return { word: 'tooMany', values: { max: countMax } };
+  const judge = (text: string) =>
+    low === null ? problemOfText(text, lengthMax) : problemOfNumber(text, { low, high });
+  return list.map(judge).find((one) => one);
+}
+
+function problemOfTyped(field: Field, text: string): Problem | undefined {
+  if (text === '') return 'isRequired' in field && field.isRequired ? empty : undefined;
+  switch (field.kind) {
+    case 'name':
+      return problemOfName(text, field.lengthMax);
+    case 'text':
+      return problemOfText(text, field.lengthMax);
+    case 'number':
+      return problemOfNumber(text, field);
+    case 'time':
+      return problemOfTime(text);
+    case 'pairs':
+      return problemOfPairs(text, field.countMax);
+    default:
+      return undefined;
+  }
 }
 
 /** What is wrong with a value before the control plane is asked, which checks it once more. */
 export function problemOf(field: Field, value: Value): Problem | undefined {
-  const text = typeof value === 'string' ? value.trim() : '';
   switch (field.kind) {
-    case 'name':
-      return problemOfName(text, field.lengthMax);
     case 'count':
       return problemOfCount(value, field);
-    case 'number':
-      return problemOfNumber(text, field);
     case 'choice':
-      return value === null && field.none === null ? empty : undefined;
-    case 'time':
-      return problemOfTime(text);
+      return value === null && field.absence === null ? empty : undefined;
     case 'names':
-      return problemOfNames(value, field.countMax);
+    case 'boxes':
+      return problemOfSeveral(Array.isArray(value) ? value : [], field);
     case 'lines':
-      return field.isRequired && value === '' ? empty : undefined;
-    case 'pairs':
-      return problemOfPairs(text);
+      // Blanks are part of what is written there.
+      return problemOfTyped(field, typeof value === 'string' ? value : '');
     default:
-      return undefined;
+      return problemOfTyped(field, typeof value === 'string' ? value.trim() : '');
   }
 }
 
@@ -141,6 +175,16 @@ export function fieldNamed(refusal: Error): string | undefined {
   const parameter = refusal instanceof ApiError ? refusal.facts.parameter : undefined;
   const name = typeof parameter === 'string' ? parameter : /`\$\.(\w+)/.exec(refusal.message)?.[1];
   return name?.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The fields that are asked for, given what is filled in so far. */
+export function shownOf(fields: readonly Field[], values: Values): Field[] {
+  const isShown = ({ onlyWith }: Field) => {
+    if (onlyWith === undefined) return true;
+    const other = fields.find(({ name }) => name === onlyWith.name);
+    return (values[onlyWith.name] ?? other?.initial) === onlyWith.value;
+  };
+  return fields.filter(isShown);
 }
 
 export function linesOf(text: string): string[] {
@@ -164,5 +208,5 @@ export function flagIn(values: Values, name: string): boolean | null {
 
 export function namesIn(values: Values, name: string): string[] {
   const value = values[name];
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? [...value] : [];
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Field, Value } from './field';
 
 /** What every input of an order is given, whatever it looks like. */
@@ -5,7 +6,7 @@ export type GivenInput<Kind extends Field['kind']> = {
   given: {
     name: string;
     label: string;
-    description: string | undefined;
+    description: ReactNode;
     error: string | undefined;
   };
   field: Extract<Field, { kind: Kind }>;

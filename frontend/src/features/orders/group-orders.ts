@@ -1,22 +1,24 @@
+import type { Known } from './described-field';
 import type { Value } from './field';
-import { fieldsOf, type Known, type OrderName, planOf } from './order-fields';
+import { orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 import { commonOf } from './topic-orders';
 
+type GroupOrder = 'createConsumerGroup' | 'changeConsumerGroup' | 'deleteConsumerGroup';
+
 function orderOf(
-  order: OrderName & `${string}ConsumerGroup`,
+  order: GroupOrder,
   word: string,
   clusterName: string,
   groupName: string,
   known: Readonly<Record<string, Known>>,
 ): OrderKind {
-  const fields = fieldsOf(order, ['clusterName'], { groupName: { initial: groupName }, ...known });
-  return {
+  return orderForm(order, {
     word,
     target: groupName || clusterName,
-    fieldsOf: () => fields,
-    planOf: (values) => planOf(order, { clusterName }, fields, values),
-  };
+    given: { clusterName },
+    known: { groupName: { initial: groupName }, ...known },
+  });
 }
 
 export function createGroup(clusterName: string, groups: readonly string[]): OrderKind {

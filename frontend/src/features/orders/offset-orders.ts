@@ -1,77 +1,48 @@
-import type { OffsetPosition, OffsetResetMode } from '@/gql/operations';
-import { type Field, namesIn, textIn, type Values } from './field';
-import { describedField } from './order-fields';
+import { type Known, plainChoices } from './described-field';
+import { orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 import type { PlacedTopic } from './topic-orders';
 
-const positions: readonly OffsetPosition[] = ['EARLIEST', 'LATEST', 'TIME', 'OFFSET', 'GROUP'];
-const modes = (describedField('resetOffsets', 'mode').choices ?? []) as OffsetResetMode[];
+const common: Record<string, Known> = {
+  position: { words: (value: string) => `offsetPosition.${value}` },
+  timestampMs: { as: 'time' },
+  mode: { words: (value: string) => `offsetMode.${value}` },
+};
+/** New offsets queue by queue are for what takes a reset back. */
+const leftOut = ['offsets'];
 
-function positionIn(values: Values): OffsetPosition {
-  return positions.find((one) => one === values.position) ?? 'EARLIEST';
-}
-
-function groupField(name: 'consumerGroup' | 'sourceGroup', initial = ''): Field {
-  const lengthMax = describedField('resetOffsets', name).lengthMax ?? 0;
-  return { name, kind: 'name', lengthMax, initial };
-}
-
-function fieldOfPosition(position: OffsetPosition): Field[] {
-  if (position === 'TIME') return [{ name: 'time', kind: 'time' }];
-  if (position === 'GROUP') return [groupField('sourceGroup')];
-  if (position !== 'OFFSET') return [];
-  const range = { low: '0', high: null, initial: '', isOptional: false };
-  return [{ name: 'offset', kind: 'number', ...range }];
-}
-
-/** Resets where a group goes on reading a topic; the plan shows each queue of it. From another group its offsets are copied. */
+/** Resets where a group goes on reading a topic; the plan shows each queue of it. */
 export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
   const { clusterName, name: topicName, placements } = topic;
   const queueCount = Math.max(0, ...placements.map(({ readQueueCount }) => readQueueCount));
-  const queueIds = Array.from({ length: queueCount }, (_, id) => String(id));
-  return {
-    word: 'resetOffsets',
+  return orderForm('resetOffsets', {
     target: topicName,
-    fieldsOf: (values) => [
-      groupField('consumerGroup', groupName),
-      {
-        name: 'position',
-        kind: 'choice',
-        choices: positions.map((value) => ({ value, word: `offsetPosition.${value}` })),
-        initial: 'EARLIEST',
-        none: null,
-      },
-      ...fieldOfPosition(positionIn(values)),
-      {
-        name: 'brokerGroups',
-        kind: 'names',
-        known: placements.map(({ groupName: name }) => name),
-      },
-      { name: 'queueIds', kind: 'names', known: queueIds },
-      {
-        name: 'mode',
-        kind: 'choice',
-        choices: modes.map((value) => ({ value, word: `offsetMode.${value}` })),
-        initial: 'AUTO',
-        none: null,
-      },
-    ],
-    planOf: (values) => {
-      const position = positionIn(values);
-      return {
-        resetOffsets: {
-          clusterName,
-          topicName,
-          consumerGroup: textIn(values, 'consumerGroup'),
-          position,
-          timestampMs: position === 'TIME' ? String(Date.parse(textIn(values, 'time'))) : null,
-          offset: position === 'OFFSET' ? textIn(values, 'offset') : null,
-          sourceGroup: position === 'GROUP' ? textIn(values, 'sourceGroup') : null,
-          brokerGroups: namesIn(values, 'brokerGroups'),
-          queueIds: namesIn(values, 'queueIds').map(Number),
-          mode: modes.find((one) => one === values.mode) ?? 'AUTO',
-        },
-      };
+    given: { clusterName, topicName },
+    leftOut,
+    known: {
+      ...common,
+      consumerGroup: { initial: groupName },
+      brokerGroups: { names: placements.map((placement) => placement.groupName) },
+      queueIds: { names: Array.from({ length: queueCount }, (_, id) => String(id)) },
     },
-  };
+  });
+}
+
+type ReadingGroup = { name: string; topics: readonly string[]; brokerGroups: readonly string[] };
+
+/** Resets where a group goes on reading one of its topics. */
+export function resetGroup(clusterName: string, group: ReadingGroup): OrderKind {
+  const { name: consumerGroup, topics, brokerGroups } = group;
+  const [first = ''] = topics;
+  return orderForm('resetOffsets', {
+    word: 'resetGroup',
+    target: consumerGroup,
+    given: { clusterName, consumerGroup },
+    leftOut,
+    known: {
+      ...common,
+      topicName: { choices: plainChoices(topics), initial: first },
+      brokerGroups: { names: brokerGroups },
+    },
+  });
 }

@@ -1,125 +1,127 @@
 import type { PlanInput } from '@/gql/operations';
-import { countIn, type Field, flagIn, namesIn, textIn, type Value, type Values } from './field';
+import { type Described, fieldOf, type Known } from './described-field';
+import {
+  countIn,
+  type Field,
+  flagIn,
+  linesOf,
+  namesIn,
+  shownOf,
+  textIn,
+  type Value,
+  type Values,
+} from './field';
+import type { OrderKind } from './order-kind';
 import orders from './orders.json';
 
-/** A field of an order as the control plane describes it. */
-type Described = {
-  type: string;
-  low?: number;
-  high?: number | null;
-  lengthMax?: number | null;
-  countMax?: number;
-  choices?: string[];
-  initial?: string | number | boolean | null;
-};
-
 type DescribedName = keyof typeof orders;
-export type OrderName = DescribedName & keyof PlanInput;
+type OrderName = DescribedName & keyof PlanInput;
+type Pair = { name: string; value: string };
 
-/** What a form knows of a field beyond its description. */
-export type Known = {
-  initial?: string | boolean;
-  /** What it is now, where that is one thing. */
-  present?: Value;
-  /** The names that there are to choose from. */
-  names?: readonly string[];
+/** What a page knows of an order before its form is filled in. */
+type Form<Given> = {
+  /** The family of words, where the name of the order is none. */
+  word?: string;
+  target: string;
+  given: Given;
+  /** What no form asks for. */
+  leftOut?: readonly string[];
+  known?: Readonly<Record<string, Known>>;
+  /** Fields of the form alone: they come first, and are no part of the order. */
+  own?: readonly Field[];
 };
-
-/** The keys of the words for the choices of a field; others are shown as they are. */
-const wordsOfChoices: Record<string, (value: string) => string> = {
-  destination: (value) => `deadLetterDestination.${value}`,
-  messageType: (value) => `messageType.${value}`,
-};
-
-function describedFields(order: DescribedName): Record<string, Described> {
-  return orders[order];
-}
 
 export function describedField(order: DescribedName, name: string): Described {
-  const described = describedFields(order)[name];
-  if (described === undefined) throw new Error(`${order} has no field ${name}`);
-  return described;
+  const described: Record<string, Described> = orders[order];
+  const one = described[name];
+  if (one === undefined) throw new Error(`${order} has no field ${name}`);
+  return one;
 }
 
-function countField(name: string, { low = 0, high, initial }: Described, known: Known): Field {
-  const range = { name, kind: 'count', low, high: high ?? 0 } as const;
-  if (typeof initial === 'number') return { ...range, initial };
-  const present = typeof known.present === 'number' ? known.present : null;
-  return { ...range, initial: null, present };
-}
-
-function choiceField(order: OrderName, name: string, { choices = [], initial }: Described): Field {
-  const listed = choices.map((value) => ({ value, word: wordsOfChoices[name]?.(value) ?? null }));
-  if (typeof initial === 'string') {
-    return { name, kind: 'choice', choices: listed, initial, none: null };
-  }
-  const none = order.startsWith('create') ? 'field.notSaid' : 'field.asItIs';
-  return { name, kind: 'choice', choices: listed, initial: null, none };
-}
-
-function fieldOf(order: OrderName, name: string, known: Known): Field {
-  const described = describedField(order, name);
-  const { initial = null, lengthMax, countMax = 0 } = described;
-  const isGiven = typeof known.present === 'boolean';
-  switch (described.type) {
-    case 'flag':
-      return { name, kind: 'flag', initial: (known.initial ?? initial) === true };
-    case 'yesNo':
-      return { name, kind: 'yesNo', present: isGiven ? known.present === true : null };
-    case 'count':
-      return countField(name, described, known);
-    case 'choice':
-      return choiceField(order, name, described);
-    case 'names':
-      return { name, kind: 'names', known: known.names ?? null, countMax };
-    default:
-      return {
-        name,
-        kind: 'name',
-        lengthMax: lengthMax ?? 0,
-        initial: typeof known.initial === 'string' ? known.initial : '',
-      };
-  }
-}
-
-/** The fields that a form asks for: all of an order but those that are given. */
-export function fieldsOf(
-  order: OrderName,
-  given: readonly string[],
-  known: Readonly<Record<string, Known>> = {},
+/** All fields of an order but those that are given, without choices that need one that is left out. */
+function fieldsOf(
+  order: DescribedName,
+  { given, leftOut = [], known = {} }: Form<object>,
 ): Field[] {
-  return Object.keys(describedFields(order))
-    .filter((name) => !given.includes(name))
-    .map((name) => fieldOf(order, name, known[name] ?? {}));
+  const described: Record<string, Described> = orders[order];
+  const isAsked = (name: string) => !(name in given) && !leftOut.includes(name);
+  const closed = leftOut.map((name) => described[name]?.onlyWith);
+  const absence = { key: order.startsWith('change') ? 'absence.asItIs' : 'absence.notSaid' };
+  return Object.entries(described).flatMap(([name, one]) => {
+    if (!isAsked(name)) return [];
+    const open = one.choices?.filter(
+      (value) => !closed.some((other) => other?.name === name && other.value === value),
+    );
+    return [fieldOf(name, { ...one, ...(open && { choices: open }) }, known[name] ?? {}, absence)];
+  });
 }
 
-function valueIn(field: Field, values: Values): Value {
+function pairsIn(values: Values, name: string): Pair[] {
+  return linesOf(textIn(values, name)).map((line) => {
+    const mark = line.indexOf('=');
+    return { name: line.slice(0, mark).trim(), value: line.slice(mark + 1) };
+  });
+}
+
+function givenIn(field: Field, value: Value): Value | number[] | Pair[] {
   const { name } = field;
+  const values = { [name]: value };
   switch (field.kind) {
     case 'flag':
-      return flagIn(values, name) ?? field.initial;
     case 'yesNo':
       return flagIn(values, name);
     case 'count':
-      return countIn(values, name) ?? field.initial;
-    case 'choice':
-      return field.choices.find(({ value }) => value === values[name])?.value ?? field.initial;
+      return countIn(values, name);
     case 'names':
-      return namesIn(values, name);
+    case 'boxes': {
+      const list = namesIn(values, name);
+      // Numbers of 64 bits stay text.
+      return field.high === null ? list : list.map(Number);
+    }
+    case 'pairs':
+      return pairsIn(values, name);
+    case 'lines':
+      // As it was typed: blanks around it are part of it.
+      return String(value ?? '');
+    case 'time':
+      return textIn(values, name) && String(Date.parse(textIn(values, name)));
     default:
       return textIn(values, name);
   }
 }
 
-/** The order that comes of what is given and what is filled in. */
-export function planOf<Name extends OrderName>(
+/** The form of an order, and what of the order comes of what is filled in. */
+export function describedForm(
+  order: DescribedName,
+  form: Form<object>,
+): OrderKind<Record<string, unknown>> {
+  const asked = fieldsOf(order, form);
+  const all = [...(form.own ?? []), ...asked];
+  return {
+    word: form.word ?? order,
+    target: form.target,
+    fieldsOf: (values) => shownOf(all, values),
+    planOf: (values) => {
+      const shown = shownOf(all, values);
+      const filled = asked.map((field) => {
+        const told = shown.includes(field) ? values[field.name] : undefined;
+        const value = givenIn(field, told === undefined ? field.initial : told);
+        return [field.name, value === '' ? null : value];
+      });
+      return { ...form.given, ...Object.fromEntries(filled) };
+    },
+  };
+}
+
+/** The form of an order that is planned: all but what is given is described by the control plane. */
+export function orderForm<Name extends OrderName>(
   order: Name,
-  given: Partial<NonNullable<PlanInput[Name]>>,
-  fields: readonly Field[],
-  values: Values,
-): PlanInput {
-  const filled = Object.fromEntries(fields.map((field) => [field.name, valueIn(field, values)]));
-  const plan: unknown = { [order]: { ...given, ...filled } };
+  form: Form<Partial<NonNullable<PlanInput[Name]>>>,
+): OrderKind {
+  const kind = describedForm(order, form);
   // Its fields and their types are those of the order, which both are made from.
-  return plan as PlanInput;
+  return {
+    ...kind,
+    planOf: (values) => ({ [order]: kind.planOf(values) }) as unknown as PlanInput,
+  };
 }

@@ -1,15 +1,8 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
 import type { PlanInput } from '@/gql/operations';
-import {
-  fieldNamed,
-  initialValue,
-  type Problem,
-  problemsOf,
-  type Value,
-  type Values,
-} from './field';
+import { fieldNamed, type Problem, problemsOf, type Value, type Values } from './field';
 import { FieldInput } from './field-input';
 import classes from './order-form.module.css';
 import type { OrderKind } from './order-kind';
@@ -19,10 +12,16 @@ type OrderFormProps<Order> = {
   isBusy: boolean;
   /** Why the control plane refused what was given. */
   refusal: Error | null;
-  /** The words of the button, and beside it: what happens next. */
-  button?: string;
-  hint?: string;
   onPlan: (order: Order) => void;
+  /** What the page keeps of what is filled in, and how it is given the rest. */
+  kept?: Values;
+  onChange?: (name: string, value: Value) => void;
+  /** What would come of it, as far as that is known before a plan. */
+  preview?: ReactNode;
+  /** It stands in the page, below something else. */
+  isInPage?: boolean;
+  /** Keys of the page lead to its first field. */
+  isAct?: boolean;
 };
 
 /** Any order as a form: its fields with what they may hold, and what is wrong beside each. */
@@ -30,18 +29,22 @@ export function OrderForm<Order = PlanInput>({
   kind,
   isBusy,
   refusal,
-  button,
-  hint,
   onPlan,
+  kept,
+  onChange,
+  preview,
+  isInPage = false,
+  isAct = false,
 }: OrderFormProps<Order>) {
   const { t } = useTranslation();
-  const [given, setGiven] = useState<Values>({});
+  const [typed, setTyped] = useState<Values>({});
+  const given = { ...typed, ...kept };
   const [isTried, setIsTried] = useState(false);
   const fields = kind.fieldsOf(given);
   const values: Values = Object.fromEntries(
     fields.map((field) => {
       const told = given[field.name];
-      return [field.name, told === undefined ? initialValue(field) : told];
+      return [field.name, told === undefined ? field.initial : told];
     }),
   );
   const problems = problemsOf(fields, values);
@@ -56,26 +59,40 @@ export function OrderForm<Order = PlanInput>({
     event.currentTarget.querySelector<HTMLElement>(`[name="${CSS.escape(wrong.name)}"]`)?.focus();
   };
   return (
-    <form className={classes.form} onSubmit={submit} noValidate>
+    <form
+      className={`${classes.form} ${isInPage ? classes.inPage : ''}`}
+      onSubmit={submit}
+      noValidate
+    >
       <p className={classes.lead}>{t(`order.${kind.word}.lead`)}</p>
       {fields.map((field) => (
         <FieldInput
           key={field.name}
+          word={kind.word}
           field={field}
           isFirst={field === fields[0]}
+          isAct={isAct}
           value={values[field.name] ?? null}
           error={
             (isTried ? told(problems[field.name]) : undefined) ??
             (refused === field.name ? refusal?.message : undefined)
           }
-          onChange={(value: Value) => setGiven((now) => ({ ...now, [field.name]: value }))}
+          onChange={(value: Value) => {
+            setTyped((now) => ({ ...now, [field.name]: value }));
+            onChange?.(field.name, value);
+          }}
         />
       ))}
+      {preview && (
+        <div className={classes.wide} role="status">
+          {preview}
+        </div>
+      )}
       <div className={classes.end}>
         <WriteButton type="submit" size="sm" loading={isBusy}>
-          {button ?? t('order.plan')}
+          {t([`order.${kind.word}.button`, 'order.plan'])}
         </WriteButton>
-        <span>{hint ?? t('order.planHint')}</span>
+        <span>{t([`order.${kind.word}.next`, 'order.planHint'])}</span>
       </div>
     </form>
   );

@@ -4,7 +4,8 @@ import { changeConfig, fieldOfProperty } from './broker-orders';
 import { fieldNamed, initialValues, problemOf, problemsOf } from './field';
 import { changeGroup } from './group-orders';
 import { sendMessage } from './message-orders';
-import { resetOffsets } from './offset-orders';
+import { resetGroup, resetOffsets } from './offset-orders';
+import { adoptReplicas, forgetReplicas } from './replica-group-orders';
 import { changeTopic, commonOf, createTopic } from './topic-orders';
 
 const topic = {
@@ -34,12 +35,13 @@ test('a new topic needs a name, and says which character it may not hold', () =>
 });
 
 test('a number out of its range says the range', () => {
-  const count = { name: 'n', kind: 'count', low: 0, high: 9, initial: 1 } as const;
+  const none = { absence: { text: 'none' }, present: null };
+  const count = { name: 'n', kind: 'count', low: 0, high: 9, initial: 1, ...none } as const;
   expect(problemOf(count, 10)).toEqual({ word: 'range', values: { low: 0, high: 9 } });
   expect(problemOf(count, null)).toEqual({ word: 'empty', values: {} });
   expect(problemOf({ ...count, initial: null }, null)).toBeUndefined();
 
-  const wide = { name: 'n', kind: 'number', initial: '', isOptional: true } as const;
+  const wide = { name: 'n', kind: 'number', initial: '', isRequired: false } as const;
   const low = { ...wide, low: '1', high: null };
   expect(problemOf(low, '0')).toEqual({ word: 'range', values: { low: '1', high: '' } });
   expect(problemOf(low, 'many')).toEqual({ word: 'noNumber', values: {} });
@@ -69,13 +71,75 @@ test('a reset asks for what its position needs, and sends no value of another', 
   const kind = resetOffsets(topic, 'billing');
   const names = (position: string) => kind.fieldsOf({ position }).map(({ name }) => name);
   expect(names('EARLIEST')).not.toContain('offset');
-  expect(names('TIME')).toContain('time');
+  expect(names('TIME')).toContain('timestampMs');
 
-  const values = { consumerGroup: 'billing', offset: '12', time: '', queueIds: ['3', '5'] };
+  const values = { consumerGroup: 'billing', offset: '12', timestampMs: '', queueIds: ['3', '5'] };
   const at = kind.planOf({ ...values, position: 'OFFSET' }).resetOffsets;
   expect(at).toMatchObject({ offset: '12', timestampMs: null, queueIds: [3, 5], mode: 'AUTO' });
   const latest = kind.planOf({ ...values, position: 'LATEST' }).resetOffsets;
   expect(latest).toMatchObject({ offset: null, timestampMs: null });
+});
+
+test('a form says what the order says of a field, and leaves out a choice that it has no field for', () => {
+  const fields = resetOffsets(topic).fieldsOf({});
+  const position = fields.find(({ name }) => name === 'position');
+  const values = position?.kind === 'choice' ? position.choices.map(({ value }) => value) : [];
+
+  expect(position?.text).toBe('New position of the consumer group.');
+  expect(values).toEqual(['EARLIEST', 'LATEST', 'TIME', 'OFFSET', 'GROUP']);
+  expect(problemsOf(fields, { queueIds: ['65536'] }).queueIds).toEqual({
+    word: 'range',
+    values: { low: 0, high: 65_535 },
+  });
+});
+
+test('a group resets one of its topics, which is chosen', () => {
+  const group = { name: 'billing', topics: ['orders', 'payments'], brokerGroups: ['broker-a'] };
+  const kind = resetGroup('east', group);
+  const values = { ...initialValues(kind.fieldsOf({})), position: 'LATEST' };
+
+  expect(kind.planOf(values).resetOffsets).toMatchObject({
+    consumerGroup: 'billing',
+    topicName: 'orders',
+    position: 'LATEST',
+    brokerGroups: [],
+  });
+});
+
+test('all replicas are forgotten only where the whole group is asked for', () => {
+  const replica = { brokerId: '3', address: '10.0.0.3:10911', isAlive: false };
+  const group = { clusterName: 'east', name: 'broker-a', preferredId: null, replicas: [replica] };
+  const kind = forgetReplicas(group);
+  const named = (scope: string) => kind.fieldsOf({ scope }).map(({ name }) => name);
+
+  expect(named('some')).toEqual(['scope', 'brokerIds']);
+  expect(named('group')).toEqual(['scope', 'includesLiving']);
+  expect(problemsOf(kind.fieldsOf({}), { brokerIds: [] }).brokerIds?.word).toBe('noneChosen');
+  const whole = { scope: 'group', brokerIds: ['3'], includesLiving: true };
+  expect(kind.planOf(whole).forgetReplicas).toEqual({
+    clusterName: 'east',
+    groupName: 'broker-a',
+    brokerIds: [],
+    includesLiving: true,
+  });
+});
+
+test('an adoption takes all that wait, within the bounds of the order', () => {
+  const candidates = [{ brokerId: '1' }, { brokerId: '9007199254740993' }];
+  const kind = adoptReplicas({ clusterName: 'east', groupName: 'broker-b', candidates });
+  const values = initialValues(kind.fieldsOf({}));
+
+  expect(kind.planOf(values).adoptReplicas).toEqual({
+    clusterName: 'east',
+    groupName: 'broker-b',
+    brokerIds: ['1', '9007199254740993'],
+    masterId: null,
+    leastEpoch: null,
+    acceptsLoss: false,
+  });
+  expect(problemsOf(kind.fieldsOf({}), { ...values, leastEpoch: -1 }).leastEpoch?.word).toBe(
+    'range',
+  );
 });
 
 test('offsets are copied from another consumer group, which is named', () => {
@@ -83,7 +147,7 @@ test('offsets are copied from another consumer group, which is named', () => {
   const fields = kind.fieldsOf({ position: 'GROUP' });
   expect(fields.find(({ name }) => name === 'sourceGroup')).toMatchObject({ lengthMax: 120 });
 
-  const values = { consumerGroup: 'billing', sourceGroup: '' };
+  const values = { consumerGroup: 'billing', sourceGroup: '', position: 'GROUP' };
   expect(problemsOf(fields, values).sourceGroup).toEqual({ word: 'empty', values: {} });
   const copied = { ...values, sourceGroup: 'audit', position: 'GROUP' };
   expect(kind.planOf(copied).resetOffsets).toMatchObject({
@@ -142,7 +206,7 @@ test('a message is sent as it was typed, and what is empty is left to the contro
       body: ' {}\n',
       keys: ['k'],
       properties: 'a=1=2\n\nb=3',
-      queueId: '2',
+      queueId: 2,
     }),
   ).toEqual({
     clusterName: 'east',

@@ -1,14 +1,14 @@
-import { fieldsOf, planOf } from './order-fields';
+import { orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
+const messageType = { words: (value: string) => `messageType.${value}` };
+
 export function createTopic(clusterName: string, groups: readonly string[]): OrderKind {
-  const fields = fieldsOf('createTopic', ['clusterName'], { brokerGroups: { names: groups } });
-  return {
-    word: 'createTopic',
+  return orderForm('createTopic', {
     target: clusterName,
-    fieldsOf: () => fields,
-    planOf: (values) => planOf('createTopic', { clusterName }, fields, values),
-  };
+    given: { clusterName },
+    known: { brokerGroups: { names: groups }, messageType },
+  });
 }
 
 export type PlacedTopic = {
@@ -34,31 +34,28 @@ export function changeTopic({ clusterName, name: topicName, placements }: Placed
   const present = <T extends boolean | number>(
     pick: (placement: PlacedTopic['placements'][number]) => T,
   ) => ({ present: commonOf(placements.map(pick)) });
-  const fields = fieldsOf('changeTopic', ['clusterName', 'topicName'], {
-    brokerGroups: { names: placements.map(({ groupName }) => groupName) },
-    readQueueCount: present(({ readQueueCount }) => readQueueCount),
-    writeQueueCount: present(({ writeQueueCount }) => writeQueueCount),
-    isReadable: present(({ readable }) => readable),
-    isWritable: present(({ writable }) => writable),
-    isOrdered: present(({ isOrdered }) => isOrdered),
-  });
-  return {
-    word: 'changeTopic',
+  return orderForm('changeTopic', {
     target: topicName,
-    fieldsOf: () => fields,
-    planOf: (values) => planOf('changeTopic', { clusterName, topicName }, fields, values),
-  };
+    given: { clusterName, topicName },
+    known: {
+      brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+      readQueueCount: present(({ readQueueCount }) => readQueueCount),
+      writeQueueCount: present(({ writeQueueCount }) => writeQueueCount),
+      isReadable: present(({ readable }) => readable),
+      isWritable: present(({ writable }) => writable),
+      isOrdered: present(({ isOrdered }) => isOrdered),
+      messageType,
+    },
+  });
 }
 
 export function deleteTopic({ clusterName, name: topicName, placements }: PlacedTopic): OrderKind {
-  const fields = fieldsOf('deleteTopic', ['clusterName', 'topicName'], {
-    brokerGroups: { names: placements.map(({ groupName }) => groupName) },
-    onlyEmpty: { initial: true },
-  });
-  return {
-    word: 'deleteTopic',
+  return orderForm('deleteTopic', {
     target: topicName,
-    fieldsOf: () => fields,
-    planOf: (values) => planOf('deleteTopic', { clusterName, topicName }, fields, values),
-  };
+    given: { clusterName, topicName },
+    known: {
+      brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+      onlyEmpty: { initial: true },
+    },
+  });
 }

@@ -13,7 +13,9 @@ from backend.domain.topic_layout import MessageType
 class PaintFence:
     size: Annotated[int, Parameter("How large it is.", low=1, high=2**40)] = 3
     colour: Annotated[MessageType | None, Parameter("Which colour.", option="paint")] = None
-    slats: Annotated[tuple[str, ...], Parameter("Name of a slat.", count_max=9)] = ()
+    slats: Annotated[
+        tuple[str, ...], Parameter("Name of a slat.", absence="all slats", count_max=9)
+    ] = ()
     owner: Annotated[str, Parameter("Whose it is.")] = field(kw_only=True)
 
 
@@ -23,6 +25,13 @@ def test_a_field_says_its_type_its_bounds_and_whether_it_may_be_left_out():
     assert (size.type, size.about.bounds.low, size.default, size.is_long) == (int, 1, 3, True)
     assert (colour.type, colour.is_optional, colour.about.option) == (MessageType, True, "paint")
     assert (slats.type, slats.is_list, slats.about.bounds.count_max) == (str, True, 9)
+
+
+def test_the_text_of_a_parameter_says_what_holds_without_it():
+    size, _, slats = fields_of(PaintFence)[1:]
+
+    assert size.about.text == "How large it is."
+    assert slats.about.text == "Name of a slat. Default: all slats."
 
 
 def test_what_must_be_given_comes_first():
