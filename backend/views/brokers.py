@@ -18,12 +18,16 @@ from backend.views.protections import ProtectionOut
 class BrokerOut:
     """A broker; null is an unknown heartbeat, or no protection.
 
-    A missing broker is not registered: only a controller knows it, by its id in the group.
+    Its name is that of its group and its own id, which no failover changes. `broker_id` is the id
+    that clients are routed to: 0 for the master. A missing broker is not registered: only a
+    controller knows it.
     """
 
     id: GraphId
     model: NotShown[Broker]
+    name: str
     group_name: str
+    own_id: Int64
     broker_id: Int64
     role: RestText[BrokerRole]
     state: RestText[BrokerState]
@@ -43,6 +47,7 @@ class BrokerOut:
             cls,
             broker,
             model=broker,
+            name=str(broker.name),
             last_heartbeat_at=heard_at(broker, heard_at_ms),
             protection=ProtectionOut.of(protection),
         )

@@ -92,27 +92,27 @@ class PutTopic(_TopicAction):
 class DeleteTopic(_TopicAction):
     """Delete a topic on a master; where it is not there any more, there is nothing to do.
 
-    `remainder` is the word for a topic that belongs to a consumer group and goes with that.
+    `leftover` is the word for a topic that belongs to a consumer group and goes with that.
     """
 
     tag: ClassVar[str] = "delete_topic"
 
     only_empty: bool = False
-    remainder: str | None = None
+    leftover: str | None = None
 
     @property
     def step(self) -> PlannedStep:
         """Say where the topic is deleted."""
-        what = "it" if self.remainder is None else self.topic_name
+        what = "it" if self.leftover is None else self.topic_name
         return PlannedStep(
-            f"{self.remainder or 'delete'}-{self.broker_group_name}",
+            f"{self.leftover or 'delete'}-{self.broker_group_name}",
             f"Delete {what} on {self.broker_group_name}",
         )
 
     @property
     def what(self) -> str:
         """Name what is read back."""
-        noun = self.noun if self.remainder is None else self.topic_name
+        noun = self.noun if self.leftover is None else self.topic_name
         return f"{noun} on {self.broker_group_name}"
 
     @property
@@ -144,14 +144,14 @@ class RemoveRoutes(Consequence):
     cluster_name: str
     topic_name: str
     broker_group_names: tuple[str, ...]
-    remainder: str | None = None
+    leftover: str | None = None
 
     @property
     def step(self) -> PlannedStep:
         """Say which topic leaves the routes."""
         return PlannedStep(
-            "routes" if self.remainder is None else f"{self.remainder}-routes",
-            f"Take {'it' if self.remainder is None else self.topic_name} out of the routes",
+            "routes" if self.leftover is None else f"{self.leftover}-routes",
+            f"Take {'it' if self.leftover is None else self.topic_name} out of the routes",
         )
 
     async def read(self, context: OperationContext) -> Value:
@@ -175,7 +175,7 @@ class RemoveRoutes(Consequence):
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that the records hold none of them."""
-        routes = "the routes" if self.remainder is None else f"the routes of {self.topic_name}"
+        routes = "the routes" if self.leftover is None else f"the routes of {self.topic_name}"
         return [compare(f"groups in {routes}", "none", await self._routed(context))]
 
     async def _routed(self, context: OperationContext) -> str:

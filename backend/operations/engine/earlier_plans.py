@@ -76,7 +76,7 @@ def _put_group(order: Json, facts: Json, *, is_new: bool) -> list[Written]:
 
 
 def _remove_topic(order: Json, topic: str, facts: Json, **more: Any) -> list[Written]:
-    remainder = more.get("leftover")
+    leftover = more.get("leftover")
     return [
         *(
             {"action": "delete_topic", **_on(order, one), "topic_name": topic, **more}
@@ -87,7 +87,7 @@ def _remove_topic(order: Json, topic: str, facts: Json, **more: Any) -> list[Wri
             "cluster_name": order["cluster_name"],
             "topic_name": topic,
             "broker_group_names": [one["group_name"] for one in facts["brokers"]],
-            "leftover": remainder,
+            "leftover": leftover,
         },
     ]
 
@@ -117,7 +117,7 @@ def _delete_group(order: Json, facts: Json, _known: Known) -> list[Written]:
                 order,
                 one["topic_name"],
                 one,
-                remainder="dead-letters" if one["topic_name"].startswith("%DLQ%") else "retries",
+                leftover="dead-letters" if one["topic_name"].startswith("%DLQ%") else "retries",
             )
         ),
     ]
