@@ -2,25 +2,24 @@
 
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from backend.cli.broker_names import OwnId, find_broker, id_path
 from backend.cli.clusters import ClusterName, choose_cluster
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import print_json, print_table
-from backend.cli.rest import connect, segment
+from backend.cli.rest import connect
 from backend.cli.target import Options
 
 config = App(name="config", help="Show and change a broker's properties.")
 
-RegisteredId = Annotated[int, Parameter(name="--broker", validator=validators.Number(gte=0))]
-
 
 @config.command(name="get")
 def get_config(
-    group: str,
+    broker_name: str,
     /,
     *names: str,
-    broker: RegisteredId = 0,
+    broker: OwnId = None,
     changed: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
     options: Options = Options(),
@@ -31,27 +30,28 @@ def get_config(
     means unknown.
 
     Examples:
-        regent broker config get broker-a
-        regent broker config get broker-a fileReservedTime deleteWhen
-        regent broker config get broker-a --broker 1 --changed
+        regent broker config get broker-a-2
+        regent broker config get broker-a-2 fileReservedTime deleteWhen
+        regent broker config get broker-a --changed
 
     Args:
-        group: Name of the broker group.
+        broker_name: Name of the broker, as broker-a-2, or of its broker group.
         names: Names of properties. Default: all properties.
-        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        broker: Id of the broker, if a broker group is named. Default: the master of the group.
         changed: Only properties whose value is not the default, or changes at the next start.
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        place = f"/clusters/{segment(choose_cluster(client, cluster))}"
-        found = client.get(f"{place}/broker-groups/{segment(group)}/brokers/{broker}/config")
+        where = choose_cluster(client, cluster)
+        meant = find_broker(client, where, broker_name, broker)
+        found = client.get(f"{id_path(where, meant)}/config")
     chosen = [one for one in found["properties"] if not names or one["name"] in names]
     missing = set(names) - {one["name"] for one in chosen}
     if missing:
         raise CommandError(
             f"the broker has no property {min(missing)}",
-            next_step=f"regent broker config get {group}",
+            next_step=f"regent broker config get {broker_name}",
             exit_code=ExitCode.NOT_FOUND,
         )
     if changed:

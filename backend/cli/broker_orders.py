@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from backend.cli.broker_names import ID_TEXT, NAME_TEXT, MeantBroker, OwnId, find_broker
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, Option, orders
 from backend.domain.orders.broker import (
@@ -13,16 +14,33 @@ from backend.domain.orders.broker import (
     UncordonBroker,
 )
 
-GROUP: Final = {"group_name": "group"}
+NAME: Final = Option(word="broker_name", text=NAME_TEXT)
+OWN_ID: Final = Option(word="broker", text=ID_TEXT, kind=OwnId, default=None)
+PLACES: Final = {"group_name": NAME}
+OWN: Final = {"broker_id": OWN_ID}
 
 
 def name_broker(order: Mapping[str, Any]) -> str:
     """Say which broker is meant."""
-    which = order.get("address") or f"broker {order['broker_id']}"
-    return f"{which} of {order['group_name']}"
+    group = order["group_name"]
+    if (address := order.get("address")) is not None:
+        return f"{address} of {group}"
+    broker = MeantBroker(group, order["broker_id"])
+    return f"broker {broker.name}" if broker.own_id else f"the master of {group}"
 
 
-@orders(CordonBroker, name_broker, places=GROUP)
+def meant_by(given: Given) -> dict[str, Any]:
+    """Return what was typed for an order of a broker, with the broker found."""
+    values, cluster = given.values, given.choose_cluster()
+    if values.get("address") is not None:
+        broker = MeantBroker(values["group_name"], values["broker_id"] or 0)
+    else:
+        broker = find_broker(given.client, cluster, values["group_name"], values["broker_id"])
+    ids = {"group_name": broker.group_name, "broker_id": broker.own_id}
+    return {"cluster_name": cluster, **values, **ids}
+
+
+@orders(CordonBroker, name_broker, places=PLACES, own=OWN)
 def cordon(given: Given) -> Mapping[str, Any]:
     """Stop writes to a broker; consumers can still read from the broker.
 
@@ -30,23 +48,23 @@ def cordon(given: Given) -> Mapping[str, Any]:
     fetch routes every 30 s. A restart of the broker does not end the cordon.
 
     Examples:
-        regent broker cordon broker-a --dry-run
-        regent broker cordon broker-a --yes --reason "disk to be replaced"
+        regent broker cordon broker-a-2 --dry-run
+        regent broker cordon broker-a-2 --yes --reason "disk to be replaced"
     """
-    return given.values
+    return meant_by(given)
 
 
-@orders(UncordonBroker, name_broker, places=GROUP)
+@orders(UncordonBroker, name_broker, places=PLACES, own=OWN)
 def uncordon(given: Given) -> Mapping[str, Any]:
     """Allow writes to a broker again.
 
     Example:
-        regent broker uncordon broker-a
+        regent broker uncordon broker-a-2
     """
-    return given.values
+    return meant_by(given)
 
 
-@orders(DrainBroker, name_broker, places=GROUP)
+@orders(DrainBroker, name_broker, places=PLACES, own=OWN)
 def drain(given: Given) -> Mapping[str, Any]:
     """Prepare a broker for a stop: stop writes, then move its mastership or wait for consumers.
 
@@ -56,13 +74,13 @@ def drain(given: Given) -> Mapping[str, Any]:
     each group.
 
     Examples:
-        regent broker drain broker-a --dry-run
-        regent broker drain broker-a --waive old-group --yes --reason "to be replaced" --watch
+        regent broker drain broker-a-2 --dry-run
+        regent broker drain broker-a-2 --waive old-group --yes --reason "to be replaced" --watch
     """
-    return given.values
+    return meant_by(given)
 
 
-@orders(ForgetBroker, name_broker, places=GROUP)
+@orders(ForgetBroker, name_broker, places=PLACES, own=OWN)
 def forget(given: Given) -> Mapping[str, Any]:
     """Delete the record of a broker that is no longer registered.
 
@@ -71,21 +89,21 @@ def forget(given: Given) -> Mapping[str, Any]:
     `regent controller forget`. The operation starts ten seconds after you confirm it.
 
     Example:
-        regent broker forget broker-a --yes --accept-loss --reason "it will not come back"
+        regent broker forget broker-a-2 --yes --accept-loss --reason "it will not come back"
     """
-    return given.values
+    return meant_by(given)
 
 
 @orders(
     ChangeBrokerConfig,
     name_broker,
     places={
-        **GROUP,
+        **PLACES,
         "changes": Option(
             word="assignments", text="One or more assignments, each as NAME=VALUE.", takes_rest=True
         ),
     },
-    own={"address": None},
+    own={**OWN, "address": None},
 )
 def set_config(given: Given) -> Mapping[str, Any]:
     """Set properties of one broker, in the running broker and in its file.
@@ -96,13 +114,13 @@ def set_config(given: Given) -> Mapping[str, Any]:
     sets the default. You can write a size as 64MiB.
 
     Examples:
-        regent broker config set broker-a fileReservedTime=48 --dry-run
-        regent broker config set broker-a deleteWhen=02 maxMessageSize=8MiB --broker 1
+        regent broker config set broker-a-2 fileReservedTime=48 --dry-run
+        regent broker config set broker-a-2 deleteWhen=02 maxMessageSize=8MiB
     """
     changes = [_change(one) for one in given.values.get("changes", ())]
     if not changes:
         raise CommandError("nothing to set: give NAME=VALUE", exit_code=ExitCode.USAGE)
-    return {**given.values, "changes": changes}
+    return {**meant_by(given), "changes": changes}
 
 
 def _change(assignment: str) -> dict[str, str]:

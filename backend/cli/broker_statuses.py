@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.broker_configs import RegisteredId
+from backend.cli.broker_names import OwnId, find_broker, id_path
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.paging import collect, print_unknown
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
 PAGE_SIZE = 100
@@ -24,10 +24,10 @@ def register(broker: App) -> None:
 
 
 def show_status(
-    group: str,
+    broker_name: str,
     /,
     *names: str,
-    broker: RegisteredId = 0,
+    broker: OwnId = None,
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
@@ -36,18 +36,18 @@ def show_status(
     The command asks the broker. Names and values are those of RocketMQ brokers.
 
     Examples:
-        regent broker status broker-a
-        regent broker status broker-a putTps commitLogDiskRatio --broker 1
+        regent broker status broker-a-2
+        regent broker status broker-a putTps commitLogDiskRatio
 
     Args:
-        group: Name of the broker group.
+        broker_name: Name of the broker, as broker-a-2, or of its broker group.
         names: Names of figures. Default: all figures.
-        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        broker: Id of the broker, if a broker group is named. Default: the master of the group.
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        found = client.get(f"{_place(client, cluster, group, broker)}/status")
+        found = client.get(f"{_place(client, cluster, broker_name, broker)}/status")
     figures = {
         name: value for name, value in found["figures"].items() if not names or name in names
     }
@@ -58,10 +58,10 @@ def show_status(
 
 
 def show_consume_stats(
-    group: str,
+    broker_name: str,
     /,
     *,
-    broker: RegisteredId = 0,
+    broker: OwnId = None,
     lag_min: LeastLag = 0,
     sort: Literal["name", "lag"] = "name",
     cluster: ClusterName = None,
@@ -74,12 +74,12 @@ def show_consume_stats(
     broker.
 
     Examples:
-        regent broker consume-stats broker-a
+        regent broker consume-stats broker-a-2
         regent broker consume-stats broker-a --lag-min 1 --sort lag
 
     Args:
-        group: Name of the broker group.
-        broker: Id of the broker, as `regent broker list` shows it. The master has id 0.
+        broker_name: Name of the broker, as broker-a-2, or of its broker group.
+        broker: Id of the broker, if a broker group is named. Default: the master of the group.
         lag_min: Only queues with at least this lag, in messages.
         sort: Order of the output: by name, or by lag with the largest lag first.
         cluster: Name of the cluster. Default: the only cluster.
@@ -87,7 +87,7 @@ def show_consume_stats(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        path = f"{_place(client, cluster, group, broker)}/consume-stats"
+        path = f"{_place(client, cluster, broker_name, broker)}/consume-stats"
         found, unknown = collect(client, path, limit=limit, page_size=PAGE_SIZE)
     rows: list[dict[str, Any]] = [
         {"consumer_group": one["consumer_group"], **queue}
@@ -152,6 +152,6 @@ def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> b
     return bool(queue["lag"] >= lag_min)
 
 
-def _place(client: RestClient, cluster: str | None, group: str, broker: int) -> str:
-    place = f"/clusters/{segment(choose_cluster(client, cluster))}"
-    return f"{place}/broker-groups/{segment(group)}/brokers/{broker}"
+def _place(client: RestClient, cluster: str | None, text: str, own_id: int | None) -> str:
+    name = choose_cluster(client, cluster)
+    return id_path(name, find_broker(client, name, text, own_id))

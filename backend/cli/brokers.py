@@ -1,7 +1,11 @@
 """The commands `regent broker …`."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from cyclopts import App
 
+from backend.cli.broker_names import broker_path
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.output import print_json, print_table, time_text
 from backend.cli.protections import yes_or_no
@@ -18,7 +22,7 @@ def list_brokers(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List a cluster's brokers by group and id.
+    """List a cluster's brokers by name.
 
     Examples:
         regent broker list
@@ -35,18 +39,48 @@ def list_brokers(
     if options.output == "json":
         print_json(found)
         return
+    _print(found)
+
+
+@broker.command(name="get")
+def get_broker(
+    broker_name: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),
+) -> None:
+    """Show one broker by its name: its group and its id, which no change of masters moves.
+
+    Example:
+        regent broker get broker-a-2
+
+    Args:
+        broker_name: Name of the broker, as `regent broker list` shows it.
+        cluster: Name of the cluster. Default: the only cluster.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(broker_path(choose_cluster(client, cluster), broker_name))
+    if options.output == "json":
+        print_json(found)
+        return
+    _print([found])
+
+
+def _print(brokers: Iterable[Mapping[str, Any]]) -> None:
     print_table(
-        ("GROUP", "ID#", "ROLE", "STATE", "ADDRESS", "PROTECTED", "LAST HEARTBEAT"),
+        ("NAME", "GROUP", "ROLE", "STATE", "ADDRESS", "PROTECTED", "LAST HEARTBEAT"),
         [
             (
+                item["name"],
                 item["group_name"],
-                item["broker_id"],
                 item["role"],
                 item["state"],
                 item["address"],
                 yes_or_no(item["protection"]),
                 time_text(item["last_heartbeat_at"]),
             )
-            for item in found
+            for item in brokers
         ],
     )

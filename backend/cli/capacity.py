@@ -183,12 +183,11 @@ def _print_coverage(coverage: Mapping[str, Any]) -> None:
 
 def _print_disks(rows: list[Mapping[str, Any]]) -> None:
     print_table(
-        ("CLUSTER", "GROUP", "ID#", "TOTAL#", "FREE#", "GROWTH A DAY#", "DAYS LEFT#", "NOTE"),
+        ("CLUSTER", "BROKER", "TOTAL#", "FREE#", "GROWTH A DAY#", "DAYS LEFT#", "NOTE"),
         [
             (
                 row["cluster_name"],
-                row["broker_name"],
-                row["broker_id"],
+                row["name"],
                 bytes_text(row["disk_total_bytes"]),
                 bytes_text(row["disk_free_bytes"]),
                 bytes_text(row["bytes_per_day"]),
@@ -203,13 +202,12 @@ def _print_disks(rows: list[Mapping[str, Any]]) -> None:
 
 def _print_days(rows: list[Mapping[str, Any]]) -> None:
     print_table(
-        ("DAY", "CLUSTER", "GROUP", "ID#", "TOPIC", "BYTES IN#", "NOTE"),
+        ("DAY", "CLUSTER", "BROKER", "TOPIC", "BYTES IN#", "NOTE"),
         [
             (
                 row["day"],
                 row["cluster_name"],
-                row["broker_name"],
-                row["broker_id"],
+                row["name"],
                 row["topic_name"],
                 bytes_text(row["bytes"]),
                 row["note"] or "",

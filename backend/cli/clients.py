@@ -89,11 +89,10 @@ def get_client(
         return
     print_line(f"{found['client_id']}  {', '.join(found['roles']) or 'in no group'}")
     print_table(
-        ("BROKER GROUP", "ID#", "BROKER", "FROM", "VERSION", "PRODUCES", "CONSUMES", "HEARD#"),
+        ("BROKER", "ADDRESS", "FROM", "VERSION", "PRODUCES", "CONSUMES", "HEARD#"),
         [
             (
-                one["group_name"],
-                one["broker_id"],
+                one["broker_name"],
                 one["broker_address"],
                 one["address"],
                 f"{one['language']} {one['version_name'] or one['version']}",

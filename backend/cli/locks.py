@@ -85,7 +85,7 @@ def list_locks(
         ],
     )
     for one in unknown:
-        print_line(f"unknown: locks of {one['group_name']} ({one['address']}): {one['why']}")
+        print_line(f"unknown: locks of {one['name']} ({one['address']}): {one['why']}")
 
 
 lock.command("backend.cli.lock_orders:release_locks", name="release")

@@ -266,7 +266,7 @@ def tail_messages(
             for one in page["unknown"]:
                 if one["address"] not in shown:
                     shown.add(one["address"])
-                    print_note(f"unknown: {one['group_name']} ({one['address']}): {one['why']}")
+                    print_note(f"unknown: {one['name']} ({one['address']}): {one['why']}")
             for one in page["items"]:
                 _print_followed(client, name, one, options, with_body=bodies)
             count += len(page["items"])

@@ -49,4 +49,4 @@ def collect_messages(
 def print_unknown(unknown: Iterable[Mapping[str, Any]]) -> None:
     """Name the brokers that did not tell all that they were asked for."""
     for one in unknown:
-        print_line(f"unknown: broker {one['group_name']} ({one['address']}): {one['why']}")
+        print_line(f"unknown: broker {one['name']} ({one['address']}): {one['why']}")

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from backend.cli.broker_names import broker_path, find_broker
+from backend.cli.broker_orders import NAME as BROKER_NAME
+from backend.cli.broker_orders import OWN_ID
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, field_of, option_of, orders
-from backend.cli.rest import RestClient, segment
 from backend.domain.orders.broker import BrokerOrder
 from backend.domain.orders.protection import ChangeProtection
 
@@ -13,11 +15,11 @@ LISTED_MAX: Final = 10_000
 NAME: Final = field_of(ChangeProtection, "resource_name")
 TOPIC: Final = {"resource_name": option_of(NAME, word="name", text="Name of the topic.")}
 GROUP: Final = {"resource_name": option_of(NAME, word="name", text="Name of the consumer group.")}
-BROKER: Final = {"resource_name": option_of(NAME, word="group", text="Name of the broker group.")}
+BROKER: Final = {"resource_name": BROKER_NAME}
 FIXED: Final = dict.fromkeys(("resource_kind", "is_protected"))
 BROKER_OPTIONS: Final = {
     **FIXED,
-    "broker_id": option_of(field_of(BrokerOrder, "broker_id")),
+    "broker_id": OWN_ID,
     "address": option_of(
         field_of(BrokerOrder, "address"),
         text="Address of the broker, if Regent has no record of the broker.",
@@ -91,7 +93,7 @@ def protect_broker(given: Given) -> Mapping[str, Any]:
     protection belongs to the broker's address, because a new master changes the broker's id.
 
     Example:
-        regent broker protect broker-a --broker 1 --reason "production"
+        regent broker protect broker-a-2 --reason "production"
     """
     return _broker(given, is_protected=True)
 
@@ -104,15 +106,16 @@ def unprotect_broker(given: Given) -> Mapping[str, Any]:
     blocked.
 
     Example:
-        regent broker unprotect broker-a --broker 1 --yes --reason "moved away"
+        regent broker unprotect broker-a-2 --yes --reason "moved away"
     """
     return _broker(given, is_protected=False)
 
 
 def _broker(given: Given, *, is_protected: bool) -> Mapping[str, Any]:
-    group, broker_id = given.values["resource_name"], given.values["broker_id"]
+    group, address = given.values["resource_name"], given.values["address"]
     cluster_name = given.choose_cluster()
-    address = given.values["address"] or _find_address(given.client, cluster_name, group, broker_id)
+    if address is None:
+        group, address = _find_address(given, cluster_name)
     return {
         "cluster_name": cluster_name,
         "resource_kind": "broker",
@@ -121,12 +124,17 @@ def _broker(given: Given, *, is_protected: bool) -> Mapping[str, Any]:
     }
 
 
-def _find_address(client: RestClient, cluster_name: str, group: str, broker_id: int) -> str:
-    for one in client.list(f"/clusters/{segment(cluster_name)}/brokers", limit=LISTED_MAX):
-        if (one["group_name"], one["broker_id"]) == (group, broker_id):
-            return str(one["address"])
-    raise CommandError(
-        f"no broker {broker_id} of group {group} in cluster {cluster_name}",
-        next_step="regent broker list, or name it by --address",
-        exit_code=ExitCode.NOT_FOUND,
-    )
+def _find_address(given: Given, cluster_name: str) -> tuple[str, str]:
+    values, client = given.values, given.client
+    try:
+        meant = find_broker(client, cluster_name, values["resource_name"], values["broker_id"])
+        found = client.get(broker_path(cluster_name, meant.name))
+    except CommandError as error:
+        if error.exit_code is not ExitCode.NOT_FOUND:
+            raise
+        raise CommandError(
+            error.what,
+            next_step="regent broker list, or name it by --address",
+            exit_code=ExitCode.NOT_FOUND,
+        ) from error
+    return str(found["group_name"]), str(found["address"])

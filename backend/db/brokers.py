@@ -9,6 +9,7 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     and_,
+    case,
     delete,
     exists,
     func,
@@ -24,7 +25,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, brokers, clusters, replica_sightings, replicas
+from backend.db.tables import (
+    broker_groups,
+    brokers,
+    clusters,
+    replica_groups,
+    replica_sightings,
+    replicas,
+)
 from backend.domain.broker import (
     HEARTBEAT_TIMEOUT_DEFAULT_MS,
     MASTER_ID,
@@ -34,9 +42,10 @@ from backend.domain.broker import (
     DataVersion,
     LeftOutItems,
 )
+from backend.domain.broker_name import BrokerName
 from backend.domain.operation_errors import BrokerUnknown
 
-_STATE_AT: Final = 7
+_STATE_AT: Final = 8
 _IDS_OF_GROUP: Final = 2**20
 
 
@@ -149,18 +158,40 @@ async def find(
     broker_id: int | None = None,
     address: str | None = None,
 ) -> Broker | None:
-    """Find a broker of a group by its id or by its address."""
+    """Find a registered broker of a group by its own id or by its address; 0 is the master."""
     statement = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
-    if broker_id is not None:
-        statement = statement.where(brokers.c.broker_id == broker_id)
+    if broker_id == MASTER_ID:
+        statement = statement.where(brokers.c.broker_id == MASTER_ID)
+    elif broker_id is not None:
+        statement = statement.where(own_id() == broker_id)
     if address is not None:
         statement = statement.where(brokers.c.address == address)
-    row = (await connection.execute(statement)).first()
+    newest = statement.order_by(brokers.c.last_registered_at.desc())
+    row = (await connection.execute(newest)).first()
     return None if row is None else _broker(row)
 
 
+async def get(connection: Connection, cluster_name: str, name: BrokerName) -> Broker:
+    """Return a broker by its name, one too that a controller alone still knows.
+
+    The id 0 is no broker's own under a controller: it is the group's present master.
+
+    Raises:
+        BrokerUnknown: the cluster's records hold none of that name.
+    """
+    group = and_(clusters.c.name == cluster_name, broker_groups.c.name == name.group_name)
+    known = _select_known(group)
+    column = known.c.broker_id if name.own_id == MASTER_ID else known.c.own_id
+    # A broker that moved may have left the row of its former role and address.
+    newest = select(known).where(column == name.own_id).order_by(known.c.last_registered_at.desc())
+    row = (await connection.execute(newest)).first()
+    if row is None:
+        raise BrokerUnknown(cluster_name, name.group_name, name.own_id)
+    return _broker(row)
+
+
 async def remove(
-    connection: Connection, cluster_name: str, group_name: str, *, broker_id: int, address: str
+    connection: Connection, cluster_name: str, group_name: str, *, address: str
 ) -> int | None:
     """Remove a broker that is not counted on; return its group's id, or nothing if none is so."""
     group = (
@@ -171,7 +202,6 @@ async def remove(
     )
     statement = delete(brokers).where(
         brokers.c.broker_group_id == group,
-        brokers.c.broker_id == broker_id,
         brokers.c.address == address,
         brokers.c.state == BrokerState.OFFLINE,
     )
@@ -199,7 +229,7 @@ async def list_all_of_groups(
 ) -> dict[int, list[Broker]]:
     """List the brokers of each group by id, those too that a controller alone still knows."""
     known = _select_known(broker_groups.c.id.in_(group_ids))
-    statement = select(known).order_by(known.c.broker_group_id, known.c.broker_id)
+    statement = select(known).order_by(known.c.broker_group_id, known.c.own_id)
     found: dict[int, list[Broker]] = {group_id: [] for group_id in group_ids}
     for row in await connection.execute(statement):
         found[row.broker_group_id].append(_broker(row))
@@ -209,14 +239,14 @@ async def list_all_of_groups(
 async def list_of_cluster(
     connection: Connection, cluster_id: int, *, after: tuple[str, int] | None, limit: int
 ) -> list[Broker]:
-    """List a cluster's brokers by group and id, from the first past `after`.
+    """List a cluster's brokers by name, from the first past `after`.
 
     Those are among them that a controller alone still knows.
     """
     known = _select_known(broker_groups.c.cluster_id == cluster_id)
-    statement = select(known).order_by(known.c.group_name, known.c.broker_id).limit(limit)
+    statement = select(known).order_by(known.c.group_name, known.c.own_id).limit(limit)
     if after is not None:
-        statement = statement.where(tuple_(known.c.group_name, known.c.broker_id) > after)
+        statement = statement.where(tuple_(known.c.group_name, known.c.own_id) > after)
     return [_broker(row) for row in await connection.execute(statement)]
 
 
@@ -304,6 +334,7 @@ def _select() -> Select[Any]:
         clusters.c.name.label("cluster_name"),
         broker_groups.c.name.label("group_name"),
         brokers.c.broker_id,
+        own_id(),
         brokers.c.address,
         brokers.c.ha_address,
         brokers.c.state,
@@ -311,6 +342,31 @@ def _select() -> Select[Any]:
         brokers.c.last_registered_at,
         brokers.c.heartbeat_timeout_ms,
     ).select_from(brokers.join(broker_groups).join(clusters))
+
+
+def own_id() -> ColumnElement[int]:
+    """Give the id that a registered broker keeps: a master registers that of its role instead.
+
+    The controller knows a master by its address. An address may be that of several replicas in
+    turn: then the recorded master is meant, else the newest that is not forgotten.
+    """
+    is_recorded = replicas.c.broker_id == func.coalesce(replica_groups.c.master_id, MASTER_ID)
+    of_controller = (
+        select(replicas.c.broker_id)
+        .select_from(replicas.join(replica_groups))
+        .where(
+            replicas.c.broker_group_id == brokers.c.broker_group_id,
+            replicas.c.address == brokers.c.address,
+        )
+        .order_by(replicas.c.removed_at.is_(None).desc(), is_recorded.desc())
+        .order_by(replicas.c.broker_id.desc())
+        .limit(1)
+        .correlate(brokers)
+        .scalar_subquery()
+    )
+    is_own = brokers.c.broker_id != MASTER_ID
+    kept = case((is_own, brokers.c.broker_id), else_=func.coalesce(of_controller, MASTER_ID))
+    return kept.label("own_id")
 
 
 def is_unregistered() -> ColumnElement[bool]:
@@ -343,6 +399,7 @@ def _select_known(where: ColumnElement[bool]) -> Any:
             replicas.c.broker_group_id,
             clusters.c.name,
             broker_groups.c.name,
+            replicas.c.broker_id,
             replicas.c.broker_id,
             replicas.c.address,
             null(),

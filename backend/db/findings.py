@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 
+from backend.db.brokers import own_id
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import findings
 from backend.db.replica_reports import read_replica_report, replica_report_json
+from backend.db.tables import broker_groups, brokers, clusters
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.finding import (
     Finding,
@@ -74,14 +76,18 @@ SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
 """)
 
 
-_INVALID_ITEMS = text("""
-SELECT c.name AS cluster_name, b.name AS group_name, o.broker_id, o.address, o.left_out
-  FROM brokers o
-  JOIN broker_groups b ON b.id = o.broker_group_id
-  JOIN clusters c ON c.id = b.cluster_id
- WHERE o.left_out IS NOT NULL
- ORDER BY c.name, b.name, o.broker_id
-""")
+_INVALID_ITEMS = (
+    select(
+        clusters.c.name.label("cluster_name"),
+        broker_groups.c.name.label("group_name"),
+        own_id().label("broker_id"),
+        brokers.c.address,
+        brokers.c.left_out,
+    )
+    .select_from(brokers.join(broker_groups).join(clusters))
+    .where(brokers.c.left_out.is_not(None))
+    .order_by(clusters.c.name, broker_groups.c.name, brokers.c.broker_id)
+)
 
 
 @dataclass(frozen=True, slots=True)

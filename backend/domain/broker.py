@@ -5,6 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from backend.domain.broker_name import BrokerName
+
 MASTER_ID: Final = 0
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 120_000
 HEARTBEAT_TIMEOUT_MIN_MS: Final = 1_000
@@ -63,8 +65,9 @@ LEFT_OUT_NAMED_MAX: Final = 20
 class Broker:
     """Hold what is known of one broker.
 
-    One that is not registered is known to a controller alone: it is missing. When it was heard last
-    is the controller's knowledge then, and `broker_id` the id that it keeps for life.
+    `own_id` stays through all roles. `broker_id` is the id that name servers route to: 0 for the
+    master. One that is not registered is known to a controller alone: it is missing. When it was
+    heard last is the controller's knowledge then, and both ids are its own.
     """
 
     id: int
@@ -72,6 +75,7 @@ class Broker:
     cluster_name: str
     group_name: str
     broker_id: int
+    own_id: int
     address: str
     ha_address: str | None
     state: BrokerState
@@ -80,6 +84,11 @@ class Broker:
     heartbeat_timeout_ms: int
     last_heard_at: datetime | None = None
     is_registered: bool = True
+
+    @property
+    def name(self) -> BrokerName:
+        """Name the broker, whatever its role."""
+        return BrokerName(self.group_name, self.own_id)
 
     @property
     def is_master(self) -> bool:

@@ -34,6 +34,7 @@ class BrokerConnection(NamedTuple):
     """
 
     group_name: str
+    broker_name: str
     broker_id: int
     broker_address: str
     address: str

@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.election import ReplicaReport
 from backend.domain.health import (
     RETURNS_WITHIN,
     BrokerFacts,
     GroupFacts,
     Presence,
-    broker_name,
     judge_group,
 )
 from backend.domain.replica_group import UNKNOWN_LIFE, UNKNOWN_POSITION, ConfirmedEnd
@@ -142,7 +142,7 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     FindingCode.GROUP_WITHOUT_WRITER: Runbook(
         Severity.CRITICAL,
         "A broker group has no writer: producers can't send to it",
-        "If the master is cordoned, uncordon it: `regent broker uncordon {group} --broker 0`. If it"
+        "If the master is cordoned, uncordon it: `regent broker uncordon {group}`. If it"
         " is down, start it. See who else could be master: `regent controller sync-state {group}`.",
     ),
     FindingCode.CONFIRMED_MISSING: Runbook(
@@ -176,7 +176,8 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "The items in the evidence are left out; all others are served. Change each item on that"
         " broker to allowed values, or delete it there. Use RocketMQ's mqadmin (updateTopic,"
         " deleteTopic, updateSubGroup) with the address in the evidence; `regent broker status"
-        " {group}` shows that the broker answers. The finding closes after the next registration.",
+        " {group}-{broker_id}` shows that the broker answers. The finding closes after the next"
+        " registration.",
     ),
     FindingCode.SUBSCRIPTIONS_DIFFER: Runbook(
         Severity.WARNING,
@@ -285,7 +286,7 @@ class ForsakenGroup:
 
 @dataclass(frozen=True, slots=True)
 class InvalidItems:
-    """Hold what a broker has that can't be served, as it registered last."""
+    """Hold what a broker, by its own id, has that can't be served, as it registered last."""
 
     cluster_name: str
     group_name: str
@@ -463,7 +464,7 @@ def _judge_facts(
         heard_at = broker.last_heard_at
         evidence = {
             "sentence": judged.sentence,
-            "broker": broker_name(group.group_name, broker.broker_id),
+            "broker": str(BrokerName(group.group_name, broker.broker_id)),
             "address": broker.address,
             "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
         }

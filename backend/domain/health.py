@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from backend.domain.broker_name import BrokerName
+
 RETURNS_WITHIN: Final = timedelta(seconds=30)
 """So long brokers may take to speak to a control plane that has just begun to listen."""
 
@@ -92,7 +94,7 @@ class GroupFacts:
 
     def name_of(self, broker: BrokerFacts) -> str:
         """Name a broker by its group and its id, which no failover changes (D31)."""
-        return broker_name(self.group_name, broker.broker_id)
+        return str(BrokerName(self.group_name, broker.broker_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +146,6 @@ class Health:
     def alive_count(self) -> int:
         """Count the replicas that are there."""
         return sum(group.alive_count for group in self.groups)
-
-
-def broker_name(group_name: str, broker_id: int) -> str:
-    """Name a broker by its group and its id."""
-    return f"{group_name}-{broker_id}"
 
 
 def judge_presence(

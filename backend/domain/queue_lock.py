@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.replica_group import LeasePolicy
 
@@ -17,12 +18,18 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokerKey:
-    """Name a broker of a cluster where it is asked."""
+    """Name a broker of a cluster where it is asked; earlier journals hold no own id."""
 
     cluster_name: str
     group_name: str
     broker_id: int
     address: str
+    own_id: int | None = None
+
+    @property
+    def name(self) -> BrokerName:
+        """Name the broker, whatever its role."""
+        return BrokerName(self.group_name, self.broker_id if self.own_id is None else self.own_id)
 
 
 @dataclass(frozen=True, slots=True)

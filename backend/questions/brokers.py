@@ -1,21 +1,28 @@
 """Ask for brokers and broker groups."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 from redis.asyncio import Redis
 
 from backend.clients.losable import read_losable
 from backend.db.engine import Database
 from backend.domain.broker import Broker
+from backend.domain.errors import ClusterNotFound
+from backend.domain.operation_errors import BrokerUnknown
 from backend.domain.page import Page
 from backend.domain.protection import Resource, broker_resource
-from backend.questions.question import After, Limit, question
+from backend.questions.question import After, Given, Limit, question
 from backend.services.cluster.broker_groups import describe_broker_group, list_broker_groups
-from backend.services.cluster.brokers import list_brokers, list_brokers_of_groups
+from backend.services.cluster.brokers import describe_broker, list_brokers, list_brokers_of_groups
 from backend.services.cluster.clusters import describe_cluster
 from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
 from backend.services.protections import find_protections
 from backend.views.brokers import BrokerGroupOut, BrokerOut
 
 GROUPS = "/clusters/{cluster_name}/broker-groups"
+
+NameOfBroker = Annotated[str, Given("Name of the broker: its group and its id, as broker-a-2.")]
 
 
 @question(
@@ -29,18 +36,25 @@ async def show_brokers(
     database: Database,
     redis: Redis,
 ) -> Page[BrokerOut, tuple[str, int]]:
-    """List a cluster's brokers by group and id."""
+    """List a cluster's brokers by name."""
     page = await list_brokers(cluster_name, size=limit, after=after, database=database)
-    heard = await read_losable(
-        list_heartbeats(redis, [broker_key(broker) for broker in page.items]), unknown={}
-    )
-    resources = [resource_of(broker) for broker in page.items]
-    protected = await find_protections(resources, database=database)
-    return page.map(
-        lambda one: BrokerOut.of(
-            one, heard_at_ms=heard.get(broker_key(one)), protection=protected[resource_of(one)]
-        )
-    )
+    shown = await _show(page.items, database=database, redis=redis)
+    return Page(tuple(shown), page.next_key, page.total_count)
+
+
+@question(
+    "/clusters/{cluster_name}/brokers/{broker_name}",
+    field="broker",
+    tag="brokers",
+    refusals=(404,),
+    absences=(ClusterNotFound, BrokerUnknown),
+)
+async def show_broker(
+    cluster_name: str, broker_name: NameOfBroker, *, database: Database, redis: Redis
+) -> BrokerOut:
+    """Show one broker by its name, which no failover changes."""
+    broker = await describe_broker(cluster_name, broker_name, database=database)
+    return (await _show([broker], database=database, redis=redis))[0]
 
 
 @question(GROUPS, field="Cluster.brokerGroups", tag="broker groups", refusals=(404,))
@@ -65,6 +79,20 @@ async def show_broker_group(
     group = await describe_broker_group(cluster_name, group_name, database=database)
     brokers = await list_brokers_of_groups([group.id], database=database)
     return BrokerGroupOut.of(group, brokers[group.id])
+
+
+async def _show(brokers: Sequence[Broker], *, database: Database, redis: Redis) -> list[BrokerOut]:
+    heard = await read_losable(
+        list_heartbeats(redis, [broker_key(broker) for broker in brokers]), unknown={}
+    )
+    resources = [resource_of(broker) for broker in brokers]
+    protected = await find_protections(resources, database=database)
+    return [
+        BrokerOut.of(
+            one, heard_at_ms=heard.get(broker_key(one)), protection=protected[resource_of(one)]
+        )
+        for one in brokers
+    ]
 
 
 def broker_key(broker: Broker) -> BrokerIdentity:

@@ -116,7 +116,15 @@ Search = Annotated[
 ]
 Name = Annotated[str | None, Given(length_max=NAME_LENGTH_MAX)]
 QueueId = Annotated[int | None, Given(low=0, high=2**31 - 1)]
-BrokerId = Annotated[int, Given(low=0, high=BROKER_ID_MAX), IS_INT64]
+BrokerId = Annotated[
+    int,
+    Given(
+        "The broker's own id, as in its name; 0 is the present master of the group.",
+        low=0,
+        high=BROKER_ID_MAX,
+    ),
+    IS_INT64,
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,19 @@ from backend.views.protections import ProtectionOut
 class BrokerOut:
     """A broker; null is an unknown heartbeat, or no protection.
 
-    A missing broker is not registered: only a controller knows it, by its id in the group.
+    Its name is that of its group and its own id, which no failover changes. `broker_id` is the id
+    that clients are routed to: 0 for the master. A missing broker is not registered: only a
+    controller knows it.
     """
 
     id: Annotated[GraphId, Text("Key of the row of the broker.")]
     model: NotShown[Broker]
-    group_name: Annotated[str, Text("Name of the broker group.")]
-    broker_id: Annotated[
-        Int64, Text("Id of the broker in its group. Name servers know the master as 0.")
+    name: Annotated[
+        str, Text("Name of the broker: its group and own id. A failover does not change it.")
     ]
+    group_name: Annotated[str, Text("Name of the broker group.")]
+    own_id: Annotated[Int64, Text("Id of the broker in its group. A failover does not change it.")]
+    broker_id: Annotated[Int64, Text("Id that clients are routed to: 0 is the master.")]
     role: Annotated[RestText[BrokerRole], Text("Role of the broker: master or replica.")]
     state: Annotated[RestText[BrokerState], Text("Whether the broker is online.")]
     address: Annotated[str, Text("Address for clients.")]
@@ -55,6 +59,7 @@ class BrokerOut:
             cls,
             broker,
             model=broker,
+            name=str(broker.name),
             last_heartbeat_at=heard_at(broker, heard_at_ms),
             protection=ProtectionOut.of(protection),
         )

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 from uuid import UUID
 
+from backend.domain.broker_name import BrokerName
 from backend.services.capacity_reports.capacity import CapacityReport, CapacityReportRow
 from backend.views.copying import copied
 from backend.views.graph_forms import GraphOnly, Int64, NamedInGraph, RestOnly, RestText
@@ -21,11 +22,15 @@ class CapacityRowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CapacityRowOut:
-    """One line of a report: the bytes of a topic's day, or the state of a disk."""
+    """One line of a report: the bytes of a topic's day, or the state of a disk.
+
+    The id is the broker's own, and in reports of former times that of its role: 0 for a master.
+    """
 
     kind: RestText[CapacityRowKind]
     cluster_name: str
     broker_name: Annotated[str, NamedInGraph("groupName")]
+    name: Annotated[str, NamedInGraph("brokerName")]
     broker_id: Int64
     topic_name: str | None
     day: RestOnly[date | None]
@@ -39,7 +44,8 @@ class CapacityRowOut:
     @classmethod
     def of(cls, row: CapacityReportRow) -> Self:
         """Show a row."""
-        return copied(cls, row, kind=CapacityRowKind(row.kind))
+        name = BrokerName(row.broker_name, row.broker_id)
+        return copied(cls, row, kind=CapacityRowKind(row.kind), name=str(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ class ConnectionOut:
     """A client as one broker reports it; RocketMQ brokers report no `heard_ms`."""
 
     group_name: str
+    broker_name: str
     broker_id: Int64
     broker_address: str
     address: str

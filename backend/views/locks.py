@@ -59,6 +59,7 @@ class UnknownLocksOut:
 
     cluster_name: str
     group_name: str
+    name: str
     broker_id: Int64
     address: str
     why: str
@@ -66,7 +67,7 @@ class UnknownLocksOut:
     @classmethod
     def of(cls, unknown: UnknownBroker) -> Self:
         """Show a broker that did not answer all."""
-        return copied(cls, unknown.broker, why=unknown.why)
+        return copied(cls, unknown.broker, name=str(unknown.broker.name), why=unknown.why)
 
 
 @in_graph("QueueLocks")

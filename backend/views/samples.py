@@ -16,10 +16,11 @@ from backend.views.instants import instant
 )
 @dataclass(frozen=True, slots=True)
 class SampleOut:
-    """What a broker reported at one time."""
+    """What a broker reported at one time, with the role that it had then: id 0 is the master."""
 
     cluster_name: str
     group_name: str
+    broker_name: str
     broker_id: Int64
     observed_at: datetime
     messages_in_per_second: float | None
@@ -39,5 +40,6 @@ class SampleOut:
             cls,
             sample,
             group_name=sample.broker_name,
+            broker_name=str(sample.name),
             observed_at=instant(sample.observed_at_ms),
         )

@@ -13,6 +13,7 @@ class UnknownBrokerOut:
     """A broker whose answer is missing or incomplete, and why."""
 
     group_name: str
+    name: str
     broker_id: Int64
     address: str
     why: str
@@ -20,4 +21,4 @@ class UnknownBrokerOut:
     @classmethod
     def of(cls, unknown: UnknownBroker) -> Self:
         """Name such a broker."""
-        return copied(cls, unknown.broker, why=unknown.why)
+        return copied(cls, unknown.broker, name=str(unknown.broker.name), why=unknown.why)

@@ -36,7 +36,7 @@ PARAMETERS: Final = {
     "cluster_name": CLUSTER,
     "group_name": "group-117",
     "broker_group_name": "group-117",
-    "broker_name": "group-117",
+    "broker_name": "group-117-1",
     "broker_id": "1",
     "topic_name": TOPIC,
     "consumer_group": "readers-17",
@@ -48,7 +48,7 @@ PARAMETERS: Final = {
 VARIABLES: Final[dict[str, Any]] = {
     "clusterName": CLUSTER,
     "groupName": "group-117",
-    "brokerName": "group-117",
+    "brokerName": "group-117-1",
     "brokerId": 1,
     "topicName": TOPIC,
     "consumerGroup": "readers-17",

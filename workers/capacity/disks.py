@@ -1,16 +1,16 @@
 """Say how fast each broker's store grows and when its disk is full at that pace.
 
 The growth is the slope of a least-squares line through the store's size at the end of each hour.
-Too little history and no growth give no date, and the note says which (D21). A broker is told under
-the id of its newest role, from its history in all of them.
+Too little history and no growth give no date, and the note says which (D21). Nor has a broker one
+that was not seen for a day. A broker has one row, from its history in all roles (D31).
 """
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workers.capacity.schemas import BROKER, ROLE
+from workers.capacity.schemas import BROKER
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 HISTORY_DAYS_MIN: Final = 1.0
@@ -18,7 +18,7 @@ HISTORY_DAYS_MIN: Final = 1.0
 HISTORY_DAYS_SURE: Final = 14.0
 """Less than two weeks holds no weekly pattern twice: a date from it carries a warning."""
 SILENCE_DAYS: Final = 1.0
-"""A broker that is behind the newest sample by more is told as last seen then."""
+"""A broker that is behind the newest sample by more is shown as last seen then, without a date."""
 SAME_DISK_SHARE: Final = 0.001
 """Two disks of one size whose free space differs by less of it may be one disk."""
 
@@ -33,7 +33,9 @@ def disks(broker_samples: DataFrame) -> DataFrame:
         .crossJoin(newest)
     )
     return frame.select(
-        *ROLE,
+        "cluster_name",
+        "broker_name",
+        F.col("own_id").alias("broker_id"),
         "disk_total_bytes",
         "disk_free_bytes",
         _bytes_per_day().alias("bytes_per_day"),
@@ -43,26 +45,17 @@ def disks(broker_samples: DataFrame) -> DataFrame:
 
 
 def latest_states(broker_samples: DataFrame) -> DataFrame:
-    """Return each broker's newest sizes, when they were seen, and how long its history is.
-
-    A former master of which nothing was heard since another took its place is left out: under its
-    id there is another broker now, and what comes back has its own.
-    """
-    newest_first = Window.partitionBy(*ROLE).orderBy(F.desc("last_at"), F.desc("own_id"))
+    """Return each broker's newest sizes, when they were seen, and how long its history is."""
     return (
         broker_samples.groupBy(*BROKER)
         .agg(
-            F.max_by("broker_id", "observed_at").alias("broker_id"),
             F.max_by("disk_total_bytes", "observed_at").alias("disk_total_bytes"),
             F.max_by("disk_free_bytes", "observed_at").alias("disk_free_bytes"),
             F.min("observed_at").alias("first_at"),
             F.max("observed_at").alias("last_at"),
         )
-        .withColumn("place", F.row_number().over(newest_first))
-        .where(F.col("place") == 1)
         .select(
             *BROKER,
-            "broker_id",
             "disk_total_bytes",
             "disk_free_bytes",
             "last_at",
@@ -130,7 +123,8 @@ def _bytes_per_day() -> Column:
 
 def _days_until_full() -> Column:
     return (
-        F.when(F.col("disk_free_bytes") <= 0, F.lit(0.0))
+        F.when(_silence_days() > SILENCE_DAYS, F.lit(None))
+        .when(F.col("disk_free_bytes") <= 0, F.lit(0.0))
         .when(
             _is_enough() & (F.col("slope") > 0),
             F.round(F.col("disk_free_bytes") / F.nullif("slope", F.lit(0.0)), 2),
@@ -143,7 +137,7 @@ def _note() -> Column:
     history = F.format_number("history_days", 1)
     too_little = F.concat(F.lit("too little history: "), history, F.lit(" days, at least 1 needed"))
     unsure = F.concat(F.lit("warning: extrapolated from "), history, F.lit(" days, under 2 weeks"))
-    silence = _days_between("last_at", "newest_at")
+    silence = _silence_days()
     notes = F.concat_ws(
         "; ",
         F.when(F.col("disk_free_bytes") <= 0, F.lit("the disk is full")),
@@ -160,6 +154,10 @@ def _note() -> Column:
         ),
     )
     return F.nullif(notes, F.lit(""))
+
+
+def _silence_days() -> Column:
+    return _days_between("last_at", "newest_at")
 
 
 def _days_between(first: str, last: str) -> Column:

@@ -15,10 +15,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-ROLE: Final = ("cluster_name", "broker_name", "broker_id")
-"""What names a broker in the report: two clusters may each have a group of one name (D2)."""
 BROKER: Final = ("cluster_name", "broker_name", "own_id")
-"""What a broker is known by through all changes of master, each of which moves id 0 to another."""
+"""What names a broker through all changes of master, each of which moves id 0 to another (D31).
+
+Two clusters may each have a group of one name (D2). In the report the id is called `broker_id`.
+"""
 
 _IDENTITY: Final = [
     StructField("cluster_name", StringType()),

@@ -5,6 +5,7 @@ been written since, and a topic that a broker reports for the first time has wri
 counter since that broker's sample before. The very first sample of a broker tells nothing: what it
 counts was written before the history began (D21). A replica counts what it copies as well, so
 counters are followed by broker, not by role: a new master's has long been counted.
+A topic's day on a broker is one sum, whatever roles the broker had (D31).
 """
 
 from typing import Final
@@ -12,7 +13,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own guide gives it
 
-from workers.capacity.schemas import BROKER, ROLE
+from workers.capacity.schemas import BROKER
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 WHOLE_DAY_SHARE: Final = 0.99
@@ -21,17 +22,12 @@ BEFORE: Final = {
     "sampled_before": "observed_at",
     "reported_before": "reported_at",
     "booted_before": "booted_at",
-    "role_before": "broker_id",
 }
 """What a step needs of the sample before it."""
 
 
 def counter_steps(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame:
-    """Return what each sample adds to its topic, and since when: one row a sample that adds.
-
-    A step into another role is told of the role before it: a new master's holds what it still
-    copied, which the old one has counted.
-    """
+    """Return what each sample adds to its topic, and since when: one row a sample that adds."""
     before = Window.partitionBy(*BROKER, "topic_name").orderBy("observed_at").rowsBetween(-1, -1)
     is_other_process = F.col("booted_at") != F.col("booted_before")
     # A boot and the report before it are of one clock. Who booted earlier is another broker, in a
@@ -51,9 +47,7 @@ def counter_steps(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFr
     return frame.where(
         F.col("sampled_before").isNotNull() & (~is_other_process | is_restart)
     ).select(
-        "cluster_name",
-        "broker_name",
-        F.when(is_restart, F.col("broker_id")).otherwise(F.col("role_before")).alias("broker_id"),
+        *BROKER,
         "topic_name",
         F.when(is_restart, since_boot).otherwise(F.col("sampled_before")).alias("since"),
         F.col("observed_at").alias("until"),
@@ -78,7 +72,7 @@ def split_at_midnight(steps: DataFrame) -> DataFrame:
         .withColumn("start", F.greatest(day_start, first))
         .withColumn("end", F.least(day_end, last))
         .select(
-            *ROLE,
+            *BROKER,
             "topic_name",
             "day",
             F.when(is_instant, F.col("bytes"))
@@ -109,7 +103,7 @@ def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame
         F.concat(F.lit("at least: counters began again "), F.col("reset_count"), F.lit(" times")),
     )
     return (
-        steps.groupBy(*ROLE, "topic_name", "day")
+        steps.groupBy(*BROKER, "topic_name", "day")
         .agg(
             F.sum("bytes").alias("bytes"),
             F.sum("observed_microseconds").alias("observed_microseconds"),
@@ -118,7 +112,9 @@ def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame
         # A step that ends at midnight sharp has an empty part in the day that begins there.
         .where((F.col("observed_microseconds") > 0) | (F.col("bytes") > 0))
         .select(
-            *ROLE,
+            "cluster_name",
+            "broker_name",
+            F.col("own_id").alias("broker_id"),
             "topic_name",
             "day",
             "bytes",

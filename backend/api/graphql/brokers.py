@@ -31,7 +31,7 @@ async def protection(broker: BrokerOut, info: Info) -> ProtectionOut | None:
 async def latest_sample(broker: BrokerOut, info: Info) -> SampleOut | None:
     """Show the newest sample of the broker."""
     for sample in await info.context.loaders.samples.load(broker.model.cluster_name):
-        if (sample.broker_name, sample.broker_id) == (broker.group_name, broker.broker_id):
+        if sample.name == broker.model.name:
             return SampleOut.of(sample)
     return None
 

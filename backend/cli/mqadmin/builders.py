@@ -16,7 +16,7 @@ class BrokerPlace:
 
     cluster_name: str
     group_name: str
-    broker_id: int
+    own_id: int
 
 
 class Directory(Protocol):
@@ -57,7 +57,7 @@ def _broker(given: Given, directory: Directory) -> tuple[str, list[str]]:
     if "b" not in given:
         raise misuse("-b must be given", "one broker is meant at a time")
     broker = directory.find_broker(given["b"])
-    id_text = str(broker.broker_id)
+    id_text = str(broker.own_id)
     return broker.group_name, ["--cluster", broker.cluster_name, "--broker", id_text]
 
 

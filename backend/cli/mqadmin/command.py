@@ -126,7 +126,7 @@ class _Directory:
             path = f"/clusters/{segment(cluster)}/brokers"
             for one in self._rest.list(path, limit=LISTED_MAX):
                 if one["address"] == address:
-                    return BrokerPlace(cluster, one["group_name"], one["broker_id"])
+                    return BrokerPlace(cluster, one["group_name"], one["own_id"])
         raise CommandError(
             f"no broker is registered at {address}",
             next_step="regent broker list",

@@ -3,15 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.orders.parameter import LONG_MAX, ClusterName, GroupName, Parameter
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerOrder:
-    """Mean a broker of a group: by its address if one is given, else by its id, 0 is the master.
+    """Mean a broker of a group: by its address if one is given, else by its own id.
 
-    The id is the one that name servers know it by: 0 for the master. It changes with the master, an
-    address does not, so that what takes an operation back names the address.
+    An id of 0 is the master that the group has when the operation is planned; the plan then holds
+    the master's own id.
     """
 
     cluster_name: ClusterName
@@ -19,7 +20,7 @@ class BrokerOrder:
     broker_id: Annotated[
         int,
         Parameter(
-            "Id of the broker, as `regent broker list` shows it. The master has id 0.",
+            "Id of the broker, as in its name. 0 is the master of the group.",
             option="broker",
             low=0,
             high=LONG_MAX,
@@ -27,13 +28,15 @@ class BrokerOrder:
     ] = 0
     address: Annotated[
         str | None,
-        Parameter("Address of the broker, if the broker no longer has this id."),
+        Parameter("Address of the broker, in place of its id."),
     ] = None
 
     @property
     def target(self) -> str:
-        """Name the broker as it was meant."""
-        return f"{self.group_name}/{self.broker_id if self.address is None else self.address}"
+        """Name the broker, or its address where that was given."""
+        if self.address is not None:
+            return f"{self.group_name}/{self.address}"
+        return str(BrokerName(self.group_name, self.broker_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class PropertyChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeBrokerConfig(BrokerOrder):
-    """Set properties of one broker: by its address if one is given, else by its id, 0 is master."""
+    """Set properties of one broker: by its address if one is given, else by its own id."""
 
     changes: Annotated[
         tuple[PropertyChange, ...],

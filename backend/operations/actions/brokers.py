@@ -8,6 +8,7 @@ from backend.brokers.requests.locks import GetQueueLocks, ReleaseQueueLocks
 from backend.brokers.requests.properties import PERMISSION, GetPermission, UpdateBrokerConfig
 from backend.db import broker_groups, clusters, events, placements
 from backend.db import brokers as broker_rows
+from backend.domain.broker_name import BrokerName
 from backend.domain.broker_property import BrokerProperty, PropertyEffect
 from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Step, Value
@@ -36,7 +37,7 @@ UNREAD: Final = "messages that are still to be read"
 
 @dataclass(frozen=True, slots=True)
 class _BrokerAction:
-    """Mean a broker by its address; its id is the one that it was ordered or known by."""
+    """Mean a broker by its address; its id is its own, or in earlier plans that of its role."""
 
     cluster_name: str
     broker_group_name: str
@@ -276,8 +277,8 @@ class RemoveBroker(_BrokerAction):
     @property
     def step(self) -> PlannedStep:
         """Name the broker."""
-        broker = f"broker {self.broker_id} of {self.broker_group_name} ({self.address})"
-        return PlannedStep("forget", f"Remove {broker} from the records")
+        name = BrokerName(self.broker_group_name, self.broker_id)
+        return PlannedStep("forget", f"Remove broker {name} ({self.address}) from the records")
 
     async def read(self, context: OperationContext) -> Value:
         """Read its record."""
@@ -286,7 +287,6 @@ class RemoveBroker(_BrokerAction):
                 connection,
                 self.cluster_name,
                 self.broker_group_name,
-                broker_id=self.broker_id,
                 address=self.address,
             )
         if found is None:
@@ -298,9 +298,7 @@ class RemoveBroker(_BrokerAction):
         async with context.database.begin() as connection:
             await run.guard(connection)
             of_group = self.cluster_name, self.broker_group_name
-            group_id = await broker_rows.remove(
-                connection, *of_group, broker_id=self.broker_id, address=self.address
-            )
+            group_id = await broker_rows.remove(connection, *of_group, address=self.address)
             if group_id is not None:
                 if await broker_groups.is_forsaken(connection, group_id):
                     held = await placements.remove_of_group(connection, group_id)

@@ -205,7 +205,8 @@ class Kind:
 
     `facts` reads what a plan is made from. `preview` makes the plan of it, and asks for whatever
     else people want to see. `version` reads the present version of what the kind edits; kinds that
-    edit nothing have none.
+    edit nothing have none. `settle` replaces what an order leaves to the moment of the plan, as the
+    present master.
     """
 
     name: str
@@ -214,6 +215,18 @@ class Kind:
     preview: Callable[[Any, Facts[Any], OperationContext], Awaitable[Plan]]
     actions: tuple[type[Action], ...]
     version: Callable[[Any, OperationContext], Awaitable[str]] | None = None
+    settle: Callable[[Any, OperationContext], Awaitable[Any]] | None = None
+
+    async def settled(self, order: Order, context: OperationContext) -> Order:
+        """Return the order as it is planned and recorded.
+
+        Raises:
+            DomainError: what is to be changed is not there.
+        """
+        if self.settle is None:
+            return order
+        settled: Order = await self.settle(order, context)
+        return settled
 
     async def make_plan(
         self, order: Order, context: OperationContext, *, version: str | None

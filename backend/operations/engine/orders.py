@@ -70,6 +70,7 @@ async def plan_operation(
     known = await request_keys.find_known(author, key, request_hash, context)
     if known is not None:
         return known
+    order = await kind.settled(order, context)
     plan = await kind.make_plan(order, context, version=request.version)
     operation = domain.new_operation(
         uuid4(),

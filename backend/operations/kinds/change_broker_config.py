@@ -27,6 +27,7 @@ from backend.operations.actions.brokers import PropertySetting, SetProperties
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import config_reductions, masters, writers
+from backend.operations.planning.broker_permissions import settle
 from backend.services.cluster.broker_configs import BrokerConfig, describe_config
 
 PERMISSION: Final = "brokerPermission"
@@ -130,7 +131,13 @@ async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
 
 
 KIND: Final = Kind(
-    "change_broker_config", ChangeBrokerConfig, read_facts, preview, (SetProperties,), version
+    "change_broker_config",
+    ChangeBrokerConfig,
+    read_facts,
+    preview,
+    (SetProperties,),
+    version,
+    settle=settle,
 )
 
 

@@ -88,4 +88,5 @@ KIND: Final = Kind(
     permissions.read_facts,
     preview,
     (SetPermission, AwaitRoutes),
+    settle=permissions.settle,
 )

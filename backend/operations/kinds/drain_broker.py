@@ -125,6 +125,7 @@ KIND: Final = Kind(
     read_facts,
     preview,
     (SetPermission, Elect, AwaitFollowers, AwaitRoutes, AwaitReaders),
+    settle=permissions.settle,
 )
 
 

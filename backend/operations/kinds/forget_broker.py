@@ -22,7 +22,7 @@ from backend.operations.actions.brokers import RemoveBroker
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
-from backend.operations.planning.broker_permissions import find_broker
+from backend.operations.planning.broker_permissions import find_broker, settle
 
 
 async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Broker]:
@@ -54,15 +54,15 @@ async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationC
     async with context.database.connect() as connection:
         held = await broker_rows.list_of_groups(connection, [broker.broker_group_id])
     others = [one for one in held[broker.broker_group_id] if one.id != broker.id]
-    name = f"broker {broker.broker_id} of {order.group_name} ({broker.address})"
+    name = f"{broker.name} ({broker.address})"
     action = RemoveBroker(
-        order.cluster_name, order.group_name, broker.broker_id, broker.address, order.target
+        order.cluster_name, order.group_name, broker.own_id, broker.address, order.target
     )
     return Plan(
-        summary=f"Broker {broker.broker_id} of {order.group_name} ({broker.address}) is forgotten",
+        summary=f"Broker {name} is forgotten",
         risk=Risk.LOSS,
         steps=planned_steps([action]),
-        changes=(Difference(f"{order.group_name}/{broker.broker_id}", broker.address, None),),
+        changes=(Difference(str(broker.name), broker.address, None),),
         impact=(
             f"{len(others)} other brokers of {order.group_name} stay"
             if others
@@ -72,13 +72,15 @@ async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationC
         ),
         checks=facts.checks,
         way_back="Start it: after it registers, its record and its topics exist again",
-        loss=f"the record of {name}; messages that only its disk holds can't be reached until it"
-        " registers again",
-        facts={"address": broker.address, "broker_id": broker.broker_id},
+        loss=f"the record of broker {name}; messages that only its disk holds can't be reached"
+        " until it registers again",
+        facts={"address": broker.address, "broker_id": broker.own_id},
     )
 
 
-KIND: Final = Kind("forget_broker", ForgetBroker, read_facts, preview, (RemoveBroker,))
+KIND: Final = Kind(
+    "forget_broker", ForgetBroker, read_facts, preview, (RemoveBroker,), settle=settle
+)
 
 
 def _check(broker: Broker) -> Check:

@@ -38,7 +38,12 @@ async def preview(order: UncordonBroker, facts: Facts[Present], context: Operati
 
 
 KIND: Final = Kind(
-    "uncordon_broker", UncordonBroker, permissions.read_facts, preview, (SetPermission,)
+    "uncordon_broker",
+    UncordonBroker,
+    permissions.read_facts,
+    preview,
+    (SetPermission,),
+    settle=permissions.settle,
 )
 
 

@@ -4,14 +4,14 @@ The means is the broker's own permission, as stock tools set it: the broker regi
 without the write bit, so that routes change everywhere and no name server is told otherwise.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.properties import GetPermission
 from backend.db import brokers as broker_rows
 from backend.db import topics
-from backend.domain.broker import Broker
+from backend.domain.broker import MASTER_ID, Broker
 from backend.domain.names import check_address, check_cluster_name, check_group_name
 from backend.domain.orders.broker import BrokerOrder
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
@@ -21,6 +21,8 @@ from backend.operations.planning import groups, masters
 from backend.operations.planning.masters import Master
 
 NAMED_COUNT_MAX: Final = 20
+
+OrderT = TypeVar("OrderT", bound=BrokerOrder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,17 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
             order.broker_id,
             address=order.address,
         )
+
+
+async def settle(order: OrderT, context: OperationContext) -> OrderT:
+    """Put the own id of the present master into an order that names the master.
+
+    Raises:
+        BrokerUnknown: the records hold no master of the group.
+    """
+    if order.address is not None or order.broker_id != MASTER_ID:
+        return order
+    return replace(order, broker_id=(await find_broker(order, context)).own_id)
 
 
 async def read_present(order: BrokerOrder, context: OperationContext) -> Present:

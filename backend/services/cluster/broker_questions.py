@@ -52,7 +52,7 @@ class Questions:
     def unknown(self) -> tuple[UnknownBroker, ...]:
         """Name who did not tell, by broker group."""
         listed = [UnknownBroker(broker, why) for broker, why in self._whys.items()]
-        return tuple(sorted(listed, key=lambda one: (one.broker.group_name, one.broker.broker_id)))
+        return tuple(sorted(listed, key=lambda one: one.broker.name))
 
     def note(self, broker: BrokerKey, why: str) -> None:
         """Note that something of a broker is not known; of several reasons the first stays."""
@@ -80,7 +80,9 @@ class Questions:
 
 def key_of(broker: Broker) -> BrokerKey:
     """Name a broker where it is asked."""
-    return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id, broker.address)
+    return BrokerKey(
+        broker.cluster_name, broker.group_name, broker.broker_id, broker.address, broker.own_id
+    )
 
 
 async def find_masters(

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from backend.db import brokers, clusters
 from backend.db.engine import Database
 from backend.domain.broker import Broker
+from backend.domain.broker_name import BrokerName
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 
@@ -12,7 +13,7 @@ from backend.domain.page import Page, check_page_size, cut_page
 async def list_brokers(
     cluster_name: str, *, size: int, after: tuple[str, int] | None, database: Database
 ) -> Page[Broker, tuple[str, int]]:
-    """List a cluster's brokers by group and id, those too that a controller misses.
+    """List a cluster's brokers by name, those too that a controller misses.
 
     Raises:
         InvalidName: no cluster may be called so.
@@ -28,15 +29,30 @@ async def list_brokers(
     return cut_page(
         found,
         size=size,
-        key=lambda broker: (broker.group_name, broker.broker_id),
+        key=lambda broker: (broker.group_name, broker.own_id),
         total_count=total,
     )
+
+
+async def describe_broker(cluster_name: str, broker_name: str, *, database: Database) -> Broker:
+    """Describe the broker of a name, as it is now, one too that a controller misses.
+
+    Raises:
+        InvalidName: no cluster or broker may be called so.
+        ClusterNotFound: there is no such cluster.
+        BrokerUnknown: the cluster's records hold no such broker.
+    """
+    check_cluster_name(cluster_name)
+    name = BrokerName.parse(broker_name)
+    async with database.connect() as connection:
+        await clusters.get(connection, cluster_name)
+        return await brokers.get(connection, cluster_name, name)
 
 
 async def list_brokers_of_groups(
     group_ids: Collection[int], *, database: Database
 ) -> dict[int, list[Broker]]:
-    """List the brokers of many groups, each by id, those too that a controller misses."""
+    """List the brokers of many groups, each by name, those too that a controller misses."""
     async with database.connect() as connection:
         return await brokers.list_all_of_groups(connection, group_ids)
 

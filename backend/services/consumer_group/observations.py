@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from backend.domain.broker import MASTER_ID
 from backend.domain.topic import TopicPlacement
 from backend.services.samples import ObservedSample, ObservedTopic
 
@@ -48,8 +49,8 @@ def view_rates(topic_name: str, samples: Iterable[ObservedSample], *, now_ms: in
     """Add up what masters take in; unknown as soon as one that was just seen is unknown."""
     topics = [
         topic
-        for sample in samples
-        if sample.broker_id == 0 and now_ms - sample.observed_at_ms <= RATE_AGE_MAX_MS
+        for sample in _masters(samples)
+        if now_ms - sample.observed_at_ms <= RATE_AGE_MAX_MS
         for topic in sample.topics
         if topic.name == topic_name
     ]
@@ -92,7 +93,20 @@ def _newest_of_smallest_id(
         for topic in sample.topics
         if topic.name == topic_name
     ]
-    return min(found, key=lambda pair: pair[0].broker_id, default=None)
+    return min(found, key=lambda pair: _smallest_then_newest(pair[0]), default=None)
+
+
+def _masters(samples: Iterable[ObservedSample]) -> Iterable[ObservedSample]:
+    """Choose the master of each group: a former one keeps the last sample of its own."""
+    masters: dict[str, ObservedSample] = {}
+    for sample in sorted(samples, key=_smallest_then_newest):
+        if sample.broker_id == MASTER_ID:
+            masters.setdefault(sample.broker_name, sample)
+    return masters.values()
+
+
+def _smallest_then_newest(sample: ObservedSample) -> tuple[int, int]:
+    return (sample.broker_id, -sample.observed_at_ms)
 
 
 def _sum(rates: list[float | None]) -> float | None:

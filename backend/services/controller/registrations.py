@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from backend.clients.clock import Clock
 from backend.db import broker_groups, brokers, clusters, events, placements
 from backend.db.brokers import BrokerRegistration
-from backend.db.engine import Database
+from backend.db.engine import Connection, Database
 from backend.domain.broker_group import GroupMode
 from backend.domain.event import (
     BROKER_LOST,
@@ -81,18 +81,9 @@ async def register_broker(
         is_changed |= namesake_count > 0
         if is_changed:
             details = {"address": command.broker.address, "ha_address": command.broker.ha_address}
-            await events.stage(
-                connection,
-                [
-                    NewEvent(
-                        BROKER_REGISTERED,
-                        command.cluster_name,
-                        f"{command.group_name}/{command.broker.broker_id}",
-                        now,
-                        details,
-                    )
-                ],
-            )
+            subject = await _subject(connection, command, command.broker.broker_id)
+            registered = NewEvent(BROKER_REGISTERED, command.cluster_name, subject, now, details)
+            await events.stage(connection, [registered])
         saved = await placements.save(
             connection,
             cluster_id=cluster_id,
@@ -126,11 +117,20 @@ async def mark_broker_offline(
         if cluster_id is None:
             return None
         now = clock.now()
-        subject = f"{command.group_name}/{command.broker_id}"
+        subject = await _subject(connection, command, command.broker_id)
         lost = NewEvent(BROKER_LOST, command.cluster_name, subject, now)
         await events.stage(connection, [lost])
         version = await clusters.raise_route_version(connection, cluster_id, at=now)
     return TopologyChange(command.cluster_name, version)
+
+
+async def _subject(
+    connection: Connection, command: RegisterBroker | MarkBrokerOffline, broker_id: int
+) -> str:
+    """Name a broker in an event by its group and its own id, whatever id it registers by (D31)."""
+    group_name = command.group_name
+    found = await brokers.find(connection, command.cluster_name, group_name, broker_id=broker_id)
+    return f"{group_name}/{broker_id if found is None else found.own_id}"
 
 
 def _check(command: RegisterBroker) -> None:

@@ -85,8 +85,11 @@ class _Observe(Inquiry[tuple[BrokerSample, int]]):
 
 
 def _checked(broker: Broker, reported: BrokerSample, at_ms: int) -> ObservedSample | None:
-    claimed = (reported.cluster_name, reported.broker_name, reported.broker_id)
-    if claimed != (broker.cluster_name, broker.group_name, broker.broker_id):
+    claimed = (reported.cluster_name, reported.broker_name, reported.broker_id, reported.own_id)
+    is_of_group = claimed[:2] == (broker.cluster_name, broker.group_name)
+    # In a change of roles one of them may know the new role and the other not.
+    is_same = reported.broker_id == broker.broker_id or reported.own_id == broker.own_id
+    if not (is_of_group and is_same):
         # Its address now belongs to another broker, which will register there.
         log.warning("sample_of_another_broker", address=broker.address, claimed=claimed)
         return None
@@ -107,6 +110,8 @@ async def _publish(
         return
     async with redis.pipeline(transaction=False) as pipeline:
         pipeline.hset(LATEST_KEY, mapping={**outdated, **encoded})
+        if samples:
+            pipeline.hdel(LATEST_KEY, *(sample.former_field for sample in samples))
         for data in encoded.values():
             pipeline.xadd(
                 PENDING_KEY, {STREAM_FIELD: data}, maxlen=PENDING_COUNT_MAX, approximate=True

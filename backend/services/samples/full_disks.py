@@ -44,5 +44,4 @@ def _is_full(sample: ObservedSample) -> bool:
 
 
 def _key_of(sample: ObservedSample) -> DiskKey:
-    broker_id = sample.broker_id if sample.own_id is None else sample.own_id
-    return (sample.cluster_name, sample.broker_name, broker_id)
+    return (sample.cluster_name, sample.broker_name, sample.name.own_id)

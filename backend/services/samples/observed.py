@@ -7,8 +7,10 @@ from typing import Final
 
 import msgspec
 
+from backend.domain.broker_name import BrokerName
+
 LATEST_KEY: Final = "regent:samples:latest"
-"""Hash: `<cluster>/<broker group>/<broker id>` to the newest sample of that broker."""
+"""Hash: `<cluster>/<name of the broker>` to the newest sample of that broker."""
 CHANNEL: Final = "regent:samples"
 """Every sample is published here once."""
 PENDING_KEY: Final = "regent:samples:pending"
@@ -71,14 +73,20 @@ class ObservedSample(msgspec.Struct, frozen=True):
     bytes_out_per_second: float | None = None
 
     @property
+    def name(self) -> BrokerName:
+        """Name the broker; one that tells no own id has that of its role."""
+        own_id = self.broker_id if self.own_id is None else self.own_id
+        return BrokerName(self.broker_name, own_id)
+
+    @property
     def field(self) -> str:
         """Name the broker as the hash of latest samples does."""
-        return broker_field(self.cluster_name, self.broker_name, self.broker_id)
+        return f"{self.cluster_name}/{self.name}"
 
-
-def broker_field(cluster_name: str, broker_name: str, broker_id: int) -> str:
-    """Name a broker in a Redis hash."""
-    return f"{cluster_name}/{broker_name}/{broker_id}"
+    @property
+    def former_field(self) -> str:
+        """Name the broker as the hash did while roles named brokers."""
+        return f"{self.cluster_name}/{self.broker_name}/{self.broker_id}"
 
 
 def encode_sample(sample: ObservedSample) -> bytes:

@@ -12,13 +12,13 @@ log = structlog.get_logger(__name__)
 
 
 async def latest_samples(redis: Redis, cluster_name: str) -> list[ObservedSample]:
-    """Return the newest sample of each of a cluster's brokers, ordered by group and broker id.
+    """Return the newest sample of each of a cluster's brokers, by name.
 
     A broker that nobody has sampled yet is absent.
     """
     found = await read_latest(redis)
     chosen = [sample for sample in found.values() if sample.cluster_name == cluster_name]
-    return sorted(chosen, key=lambda sample: (sample.broker_name, sample.broker_id))
+    return sorted(chosen, key=lambda sample: sample.name)
 
 
 async def observe(redis: Redis) -> AsyncIterator[ObservedSample]:
@@ -34,8 +34,9 @@ async def observe(redis: Redis) -> AsyncIterator[ObservedSample]:
 async def read_latest(redis: Redis) -> dict[str, ObservedSample]:
     """Return the newest sample of every broker by its field in the hash."""
     stored = await redis.hgetall(LATEST_KEY)
-    samples = (_readable(value) for value in stored.values())
-    return {sample.field: sample for sample in samples if sample is not None}
+    samples = [one for one in map(_readable, stored.values()) if one is not None]
+    # A former field may hold an older one of the same broker.
+    return {one.field: one for one in sorted(samples, key=lambda one: one.observed_at_ms)}
 
 
 def _readable(data: bytes | str) -> ObservedSample | None:

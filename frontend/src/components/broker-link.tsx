@@ -1,17 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 
-type BrokerLinkProps = { groupName: string; brokerId: string; children: ReactNode };
-
-/** Leads to the page of a broker, by the id that name servers know it by now. */
-export function BrokerLink({ groupName, brokerId, children }: BrokerLinkProps) {
+/** Leads to the page of a broker, which has one name in all its roles. */
+export function BrokerLink({ name }: { name: string }) {
   return (
     <Link
-      to="/brokers/$groupName/$brokerId"
-      params={{ groupName, brokerId }}
+      to="/brokers/$brokerName"
+      params={{ brokerName: name }}
       search={(previous) => (previous.cluster ? { cluster: previous.cluster } : {})}
     >
-      {children}
+      {name}
     </Link>
   );
 }

@@ -620,7 +620,7 @@ export type BrokerPageQueryVariables = Exact<{
 }>;
 
 
-export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
 
 export type BrokerConfigQueryVariables = Exact<{
   clusterName: string;
@@ -633,7 +633,7 @@ export type BrokerConfigQuery = { brokerConfig: { address: string, properties: A
 
 export type CapacityReportSummaryFragment = { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null };
 
-export type CapacityRowFieldsFragment = { kind: CapacityRowKind, clusterName: string, groupName: string, brokerId: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null };
+export type CapacityRowFieldsFragment = { kind: CapacityRowKind, clusterName: string, brokerName: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null };
 
 export type CapacityReportsQueryVariables = Exact<{
   first: number;
@@ -648,7 +648,7 @@ export type CapacityReportQueryVariables = Exact<{
 }>;
 
 
-export type CapacityReportQuery = { capacityReport: { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null, disks: Array<{ kind: CapacityRowKind, clusterName: string, groupName: string, brokerId: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null }>, topicDays: Array<{ kind: CapacityRowKind, clusterName: string, groupName: string, brokerId: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null }> } | null };
+export type CapacityReportQuery = { capacityReport: { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null, disks: Array<{ kind: CapacityRowKind, clusterName: string, brokerName: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null }>, topicDays: Array<{ kind: CapacityRowKind, clusterName: string, brokerName: string, topicName: string | null, day: string | null, bytes: string | null, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null }> } | null };
 
 export type RequestCapacityReportMutationVariables = Exact<{ [key: string]: never; }>;
 
@@ -665,7 +665,7 @@ export type ClientsQueryVariables = Exact<{
 }>;
 
 
-export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
+export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
 
 export type ClientQueryVariables = Exact<{
   clusterName: string;
@@ -673,9 +673,9 @@ export type ClientQueryVariables = Exact<{
 }>;
 
 
-export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
 
-export type ClientFieldsFragment = { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> };
+export type ClientFieldsFragment = { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> };
 
 export type ClustersQueryVariables = Exact<{
   first: number;
@@ -960,7 +960,7 @@ export type HealthQuery = { health: { verdict: HealthVerdict, sentence: string, 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, groupName: string, brokerId: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null }, capacityReports: { nodes: Array<{ id: string, status: string }> } };
+export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, brokerName: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null }, capacityReports: { nodes: Array<{ id: string, status: string }> } };
 
 export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null };
 
@@ -1055,7 +1055,7 @@ export type TopicQuery = { cluster: { id: string, topic: { id: string, name: str
 
 export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
-export type BrokerFieldsFragment = { id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
+export type BrokerFieldsFragment = { id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
 
 export type TopologyQueryVariables = Exact<{
   clusterName: string;
@@ -1064,7 +1064,7 @@ export type TopologyQueryVariables = Exact<{
 }>;
 
 
-export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1078,12 +1078,12 @@ export type EventsSubscriptionVariables = Exact<{
 
 export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, operationId: string | null, details: unknown } };
 
-export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
+export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
 export type SamplesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SamplesSubscription = { samples: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } };
+export type SamplesSubscription = { samples: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } };
 
 export type TopologyChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -1165,8 +1165,7 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
     fragment CapacityRowFields on CapacityRow {
   kind
   clusterName
-  groupName
-  brokerId
+  brokerName
   topicName
   day
   bytes
@@ -1185,8 +1184,7 @@ export const ClientFieldsFragmentDoc = new TypedDocumentString(`
   consumerGroups
   heardMs
   connections {
-    groupName
-    brokerId
+    brokerName
     brokerAddress
     address
     language
@@ -1475,6 +1473,7 @@ export const SampleFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
   groupName
+  brokerName
   brokerId
   observedAt
   messagesInPerSecond
@@ -1491,6 +1490,8 @@ export const SampleFieldsFragmentDoc = new TypedDocumentString(`
 export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
     fragment BrokerFields on Broker {
   id
+  name
+  ownId
   brokerId
   groupName
   role
@@ -1507,6 +1508,7 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
   groupName
+  brokerName
   brokerId
   observedAt
   messagesInPerSecond
@@ -1791,6 +1793,8 @@ export const BrokerPageDocument = new TypedDocumentString(`
 }
 fragment BrokerFields on Broker {
   id
+  name
+  ownId
   brokerId
   groupName
   role
@@ -1807,6 +1811,7 @@ fragment BrokerFields on Broker {
 fragment SampleFields on BrokerSample {
   clusterName
   groupName
+  brokerName
   brokerId
   observedAt
   messagesInPerSecond
@@ -1893,8 +1898,7 @@ export const CapacityReportDocument = new TypedDocumentString(`
 fragment CapacityRowFields on CapacityRow {
   kind
   clusterName
-  groupName
-  brokerId
+  brokerName
   topicName
   day
   bytes
@@ -1953,8 +1957,7 @@ export const ClientsDocument = new TypedDocumentString(`
   consumerGroups
   heardMs
   connections {
-    groupName
-    brokerId
+    brokerName
     brokerAddress
     address
     language
@@ -1988,8 +1991,7 @@ export const ClientDocument = new TypedDocumentString(`
   consumerGroups
   heardMs
   connections {
-    groupName
-    brokerId
+    brokerName
     brokerAddress
     address
     language
@@ -3431,8 +3433,7 @@ export const OverviewDocument = new TypedDocumentString(`
     topicCount
     soonestFullDisk {
       clusterName
-      groupName
-      brokerId
+      brokerName
       diskTotalBytes
       diskFreeBytes
       bytesPerDay
@@ -3791,6 +3792,8 @@ export const TopologyDocument = new TypedDocumentString(`
 }
     fragment BrokerFields on Broker {
   id
+  name
+  ownId
   brokerId
   groupName
   role
@@ -3807,6 +3810,7 @@ export const TopologyDocument = new TypedDocumentString(`
 fragment SampleFields on BrokerSample {
   clusterName
   groupName
+  brokerName
   brokerId
   observedAt
   messagesInPerSecond
@@ -3847,6 +3851,7 @@ export const SamplesDocument = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
   groupName
+  brokerName
   brokerId
   observedAt
   messagesInPerSecond

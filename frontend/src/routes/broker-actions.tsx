@@ -19,14 +19,14 @@ type BrokerActionsProps = {
 /** What can be ordered for a broker; each leads to a plan first. */
 export function BrokerActions({ name, broker, isCordoned, order }: BrokerActionsProps) {
   const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
-  const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
+  const navigate = useNavigate({ from: '/brokers/$brokerName' });
+  const view = useSearch({ from: '/console/brokers/$brokerName' });
   const show = (wanted: 'drain' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   if (!broker.isRegistered) {
     // Its controller alone knows it, and it can't be reached: all that is left is to forget it.
     const { clusterName, groupName } = name;
-    const forget = { clusterName, groupName, brokerIds: [broker.brokerId], includesLiving: false };
+    const forget = { clusterName, groupName, brokerIds: [broker.ownId], includesLiving: false };
     return (
       <WriteButton
         variant="default"

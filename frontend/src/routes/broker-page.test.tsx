@@ -21,7 +21,7 @@ function aProperty(change: Partial<Property>): Property {
 
 function renderBroker(properties: Property[]) {
   const brokerConfig = { address: '127.0.0.1:10911', properties };
-  return renderConsole('/brokers/broker-a/0', {
+  return renderConsole('/brokers/broker-a-0', {
     answers: { BrokerConfig: () => ({ brokerConfig }) },
   });
 }
@@ -67,7 +67,7 @@ test('a broker that its controller alone still knows can be forgotten, and no mo
   // Case B1: a killed master, whose registered id has passed to its successor.
   const lost = aBroker({ brokerId: '2', role: 'REPLICA', state: 'OFFLINE', isRegistered: false });
   const group = { id: 'broker-a', name: 'broker-a', clusterName: 'regent' };
-  renderConsole('/brokers/broker-a/2', {
+  renderConsole('/brokers/broker-a-2', {
     answers: {
       BrokerPage: () => ({
         cluster: {
@@ -84,3 +84,27 @@ test('a broker that its controller alone still knows can be forgotten, and no mo
   expect(screen.queryByRole('button', { name: 'Drain…' })).toBeNull();
   expect(screen.queryByRole('button', { name: 'Cordon…' })).toBeNull();
 });
+
+test.each(['/brokers/broker-a/0?search=flush', '/brokers/broker-a-0?search=flush'])(
+  'an address that names the role, %s, leads to the broker that has the role now',
+  async (address) => {
+    // Case B2: after an election the same address was another machine.
+    const group = { id: 'broker-a', name: 'broker-a', clusterName: 'regent', mode: 'CONTROLLER' };
+    const brokers = [
+      { ...aBroker({ brokerId: '1', role: 'REPLICA' }), protection: null },
+      { ...aBroker({ brokerId: '0', ownId: '2' }), protection: null },
+    ];
+    const { router } = renderConsole(address, {
+      answers: {
+        BrokerPage: () => ({
+          cluster: { id: 'c1', brokerGroup: { ...group, brokers }, replicaGroup: null },
+        }),
+      },
+    });
+
+    expect(await screen.findByRole('heading', { name: 'broker-a-2' })).toBeVisible();
+
+    expect(router.state.location.pathname).toBe('/brokers/broker-a-2');
+    expect(router.state.location.search).toMatchObject({ search: 'flush' });
+  },
+);

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
-import { isCordoned, replicaAt } from '@/features/brokers/broker';
+import { brokerCalled, isCordoned, replicaOf } from '@/features/brokers/broker';
 import { BrokerFacts } from '@/features/brokers/broker-facts';
 import { brokerConfigOf, brokerGroupOf } from '@/features/brokers/broker-queries';
+import { partsOf } from '@/lib/broker-name';
 import { brokerKey } from '@/lib/live/broker-key';
 import { newerOf } from '@/lib/live/sample-cache';
 import { useLatestSamples } from '@/lib/live/use-samples';
@@ -20,21 +21,23 @@ import { WithCluster } from './with-cluster';
 /** One broker: its role and epoch, what it may do, its disk, what it is set to. */
 export function BrokerPage() {
   const { t } = useTranslation();
-  const { groupName, brokerId } = useParams({ from: '/console/brokers/$groupName/$brokerId' });
+  const { brokerName } = useParams({ from: '/console/brokers/$brokerName' });
+  const { groupName, ownId } = partsOf(brokerName);
   const clusterName = useClusterName() ?? '';
-  const name = { clusterName, groupName, brokerId };
+  const name = { clusterName, groupName, brokerId: ownId };
   const isKnown = clusterName !== '';
   const query = useQuery({ ...brokerGroupOf(clusterName, groupName), enabled: isKnown });
   const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
   const latest = useLatestSamples();
   const order = usePlanOrder();
   const cordoned = isCordoned(config.data?.data.brokerConfig.properties ?? []);
-  const broker = query.data?.data.cluster?.brokerGroup?.brokers.find(
-    (one) => one.brokerId === brokerId,
-  );
+  const broker = brokerCalled(brokerName, query.data?.data.cluster?.brokerGroup?.brokers ?? []);
+  if (broker && broker.name !== brokerName) {
+    return <Navigate to="." params={{ brokerName: broker.name }} search={(now) => now} replace />;
+  }
   return (
     <Page
-      title={`${groupName}/${brokerId}`}
+      title={brokerName}
       crumb={
         <Link to="/topology" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
           ← {t('nav.topology')}
@@ -54,12 +57,17 @@ export function BrokerPage() {
               cluster && broker ? (
                 <BrokerFacts
                   broker={broker}
-                  sample={newerOf(latest[brokerKey(name)], broker.latestSample)}
-                  replica={replicaAt(cluster, broker.address)}
+                  sample={newerOf(
+                    latest[brokerKey({ clusterName, brokerName })],
+                    broker.latestSample,
+                  )}
+                  replica={replicaOf(cluster, broker)}
                   isCordoned={cordoned}
                 />
               ) : (
-                <EmptyState title={t('broker.missing', name)}>{t('broker.missingNext')}</EmptyState>
+                <EmptyState title={t('broker.missing', { broker: brokerName })}>
+                  {t('broker.missingNext')}
+                </EmptyState>
               )
             }
           </QueryView>

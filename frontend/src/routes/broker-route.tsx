@@ -1,16 +1,30 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { brokerNameOf } from '@/lib/broker-name';
 import { consoleRoute } from './console-route';
 import { searchOf, text, word } from './search';
 
 export type BrokerSearch = { search?: string; only?: 'changed'; order?: 'drain' };
 
+const validateSearch = searchOf<BrokerSearch>({
+  search: text,
+  only: word(['changed']),
+  order: word(['drain']),
+});
+
 export const brokerRoute = createRoute({
   getParentRoute: () => consoleRoute,
-  path: '/brokers/$groupName/$brokerId',
-  validateSearch: searchOf<BrokerSearch>({
-    search: text,
-    only: word(['changed']),
-    order: word(['drain']),
-  }),
+  path: '/brokers/$brokerName',
+  validateSearch,
   component: lazyRouteComponent(() => import('./broker-page'), 'BrokerPage'),
+});
+
+/** Addresses of former times name a broker by its group and the id of its role: 0 is the master. */
+export const formerBrokerRoute = createRoute({
+  getParentRoute: () => consoleRoute,
+  path: '/brokers/$groupName/$brokerId',
+  validateSearch,
+  beforeLoad: ({ params: { groupName, brokerId }, search }) => {
+    const params = { brokerName: brokerNameOf({ groupName, ownId: brokerId }) };
+    throw redirect({ to: '/brokers/$brokerName', params, search, replace: true });
+  },
 });

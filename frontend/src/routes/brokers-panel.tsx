@@ -19,7 +19,7 @@ export function BrokersPanel({ clusterName, sort, onSort }: BrokersPanelProps) {
   const { query, groups } = useTopology(clusterName);
   const brokers = groups.flatMap((group) => group.brokers);
   const silent = brokers.filter((broker) => isOnline(broker) && broker.sample === null);
-  const names = silent.slice(0, 5).map((broker) => `${broker.groupName}/${broker.brokerId}`);
+  const names = silent.slice(0, 5).map((broker) => broker.name);
   return (
     <>
       {silent.length > 0 ? (

@@ -19,9 +19,9 @@ const REQUESTED = '00000000-0000-4000-8000-000000000009';
 
 test('the disks stand in the order in which they fill up, unknown ones last', async () => {
   const disks = [
-    aRow({ groupName: 'never', daysUntilFull: null, note: 'the disk is not growing' }),
-    aRow({ groupName: 'later', daysUntilFull: 50 }),
-    aRow({ groupName: 'soon', daysUntilFull: 8.34 }),
+    aRow({ brokerName: 'never', daysUntilFull: null, note: 'the disk is not growing' }),
+    aRow({ brokerName: 'later', daysUntilFull: 50 }),
+    aRow({ brokerName: 'soon', daysUntilFull: 8.34 }),
   ];
   renderConsole('/capacity', { answers: withReport(aReport(), disks) });
 

@@ -81,7 +81,7 @@ test('a list that could not be read says so', async () => {
 });
 
 test('a client shows each connection, and leads to its group and its brokers', async () => {
-  const connections = [aConnection(), aConnection({ groupName: 'broker-c', brokerId: '1' })];
+  const connections = [aConnection(), aConnection({ brokerName: 'broker-c-1' })];
   renderConsole('/clients/10.0.0.7%40412', {
     answers: {
       Client: () => ({ client: { client: aClient({ connections }), unknown: [silent] } }),
@@ -91,9 +91,9 @@ test('a client shows each connection, and leads to its group and its brokers', a
   const table = await screen.findByRole('table', { name: 'Connections' });
 
   expect(screen.getByRole('heading', { name: '10.0.0.7@412' })).toBeVisible();
-  expect(within(table).getByRole('link', { name: 'broker-c/1' })).toHaveAttribute(
+  expect(within(table).getByRole('link', { name: 'broker-c-1' })).toHaveAttribute(
     'href',
-    expect.stringMatching(/^\/brokers\/broker-c\/1(\?cluster=regent)?$/),
+    expect.stringMatching(/^\/brokers\/broker-c-1(\?cluster=regent)?$/),
   );
   expect(screen.getByRole('link', { name: 'billing' })).toHaveAttribute(
     'href',

@@ -92,7 +92,7 @@ test('a form that is closed leaves the page, and the focus where it was opened',
 
 test('settings of a broker are chosen, typed by their own description, and planned together', async () => {
   const user = userEvent.setup();
-  const { calls } = renderConsole('/brokers/broker-a/0', { answers: { PlanOperation: planned } });
+  const { calls } = renderConsole('/brokers/broker-a-0', { answers: { PlanOperation: planned } });
   const table = await screen.findByRole('table', { name: 'Settings' });
   expect(within(table).getByText('1 to 60,000')).toBeVisible();
   expect(screen.getByText('may write')).toBeVisible();

@@ -13,7 +13,7 @@ const pages: [string, (string | RegExp)[]][] = [
   ['/topics?order=create', ['Plan it']],
   ['/topics/orders', [/Change/, /Reset/, /Delete/, /Protect/]],
   ['/consumer-groups/billing', ['Reset offsets…', /Delete/, /Protect/, /Stop|Allow|consum/]],
-  ['/brokers/broker-a/0', [/Drain/, /Cordon/, /Forget/, /Protect/]],
+  ['/brokers/broker-a-0', [/Drain/, /Cordon/, /Forget/, /Protect/]],
   ['/replica-groups/broker-a', [/Elect/, /Forget/]],
   ['/locks', [/^Release the lock/, /^Release all locks/]],
   ['/capacity', [/report/i]],

@@ -31,7 +31,7 @@ const brokerGroup = {
 const pages = [
   ['/topics/orders', 'Topic', { cluster: { id: 'c1', topic: aTopic({ protection }) } }],
   ['/consumer-groups/billing', 'ConsumerGroup', { consumerGroup: aConsumerGroup({ protection }) }],
-  ['/brokers/broker-a/0', 'BrokerPage', brokerGroup],
+  ['/brokers/broker-a-0', 'BrokerPage', brokerGroup],
 ] as const;
 const meant = [
   { resourceKind: 'TOPIC', resourceName: 'orders' },

@@ -1,6 +1,6 @@
 import { accessRoute } from './access-route';
 import { auditRoute } from './audit-route';
-import { brokerRoute } from './broker-route';
+import { brokerRoute, formerBrokerRoute } from './broker-route';
 import { capacityRoute } from './capacity-route';
 import { clientRoute } from './client-route';
 import { clientsRoute } from './clients-route';
@@ -32,6 +32,7 @@ export const routeTree = rootRoute.addChildren([
     replicaGroupsRoute,
     replicaGroupRoute,
     brokerRoute,
+    formerBrokerRoute,
     topicsRoute,
     topicRoute,
     consumerGroupsRoute,

@@ -26,8 +26,8 @@ type SettingsPanelProps = {
 /** What a broker is set to as it tells it, and the way to change some of that. */
 export function SettingsPanel({ name, query }: SettingsPanelProps) {
   const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
-  const { search, only } = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
+  const navigate = useNavigate({ from: '/brokers/$brokerName' });
+  const { search, only } = useSearch({ from: '/console/brokers/$brokerName' });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setIsOpen] = useState(false);
   const choose = useCallback((property: string, isChosen: boolean) => {

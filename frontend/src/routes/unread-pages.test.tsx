@@ -56,7 +56,7 @@ const pages = [
     absence: /There is no topic orders/,
   },
   {
-    address: '/brokers/broker-a/0',
+    address: '/brokers/broker-a-0',
     operation: 'BrokerPage',
     known: { cluster: { id: 'c1', brokerGroup, replicaGroup: null } },
     unread: { cluster: { id: 'c1', brokerGroup: null, replicaGroup: null } },

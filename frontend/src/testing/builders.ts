@@ -19,10 +19,12 @@ import { operationAnswers } from './operation-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
+  const { groupName = 'broker-a', brokerId = '0' } = change;
   return {
     clusterName: 'regent',
-    groupName: 'broker-a',
-    brokerId: '0',
+    groupName,
+    brokerName: `${groupName}-${brokerId}`,
+    brokerId,
     observedAt: new Date().toISOString(),
     messagesInPerSecond: 10,
     messagesOutPerSecond: 20,
@@ -40,8 +42,12 @@ export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleField
 export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerFieldsFragment {
   const groupName = change.groupName ?? 'broker-a';
   const brokerId = change.brokerId ?? '0';
+  const ownId = change.ownId ?? brokerId;
+  const name = `${groupName}-${ownId}`;
   return {
     id: `${groupName}/${brokerId}`,
+    name,
+    ownId,
     brokerId,
     groupName,
     role: 'MASTER',
@@ -51,7 +57,7 @@ export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerField
     registeredAt: new Date().toISOString(),
     isRegistered: true,
     lastHeartbeatAt: new Date().toISOString(),
-    latestSample: aSample({ groupName, brokerId }),
+    latestSample: aSample({ groupName, brokerName: name, brokerId }),
     ...change,
   };
 }
@@ -185,8 +191,7 @@ export function aRow(change: Partial<CapacityRowFieldsFragment> = {}): CapacityR
   return {
     kind: 'DISK',
     clusterName: 'regent',
-    groupName: 'broker-a',
-    brokerId: '0',
+    brokerName: 'broker-a-0',
     topicName: null,
     day: null,
     bytes: null,

@@ -4,8 +4,7 @@ import type { ClientFieldsFragment, ClientsQuery } from '@/gql/operations';
 /** Valid by default; a test states only what it is about. */
 export function aConnection(change: Partial<ClientConnection> = {}): ClientConnection {
   return {
-    groupName: 'broker-a',
-    brokerId: '0',
+    brokerName: 'broker-a-0',
     brokerAddress: '10.0.0.1:10911',
     address: '10.0.0.7:50000',
     language: 'JAVA',

@@ -20,6 +20,7 @@ VALUES = {
     "{group_name}": "broker-a",
     "{topic_name}": "orders",
     "{broker_id}": "0",
+    "{broker_name}": "broker-a-0",
     "{consumer_group}": "billing",
     "{client_id}": "10.0.0.7@412",
     "{message_id}": "0A00000100002A9F0000000000000000",

@@ -82,6 +82,7 @@ def names_of(cluster, operation_id, report_id):
         "operation_id": operation_id,
         "report_id": report_id,
         "broker_id": 1,
+        "broker_name": f"{cluster}-group-1",
         "consumer_group": f"{cluster}-consumers",
         "client_id": "127.0.0.1@1",
         "client_ids": ["127.0.0.1@1"],

@@ -8,6 +8,7 @@ NAMES = {
     "cluster_name": "c",
     "group_name": "broker-0",
     "broker_id": "1",
+    "broker_name": "broker-0-1",
     "topic_name": "topic-0",
     "consumer_group": "consumers",
     "client_id": "127.0.0.1@1",

@@ -120,12 +120,14 @@ def test_brokers_on_what_looks_like_one_disk_say_so(found):
 
 def test_a_broker_that_fell_silent_is_told_as_last_seen(found):
     assert found["fell silent too soon"]["note"] == "last seen 2.0 days before"
+    assert found["fell silent too soon"]["days_until_full"] is None
 
 
-def test_a_master_is_told_by_its_own_history_as_replica_and_none_by_a_former_role(failed_over):
-    assert [disk["broker_id"] for disk in failed_over] == [0, 3]
-    assert [disk["bytes_per_day"] for disk in failed_over] == [12_000, 1_000]
-    assert failed_over[0]["days_until_full"] == 40.0
+def test_each_broker_has_one_disk_whatever_roles_it_had(failed_over):
+    # Case B2: a new master has its own history as replica, and the dead one keeps its name.
+    assert [disk["broker_id"] for disk in failed_over] == [1, 2, 3]
+    assert [disk["bytes_per_day"] for disk in failed_over] == [24_000, 12_000, 1_000]
+    assert failed_over[1]["days_until_full"] == 40.0
 
 
 def test_coverage_counts_samples_brokers_and_gaps(frames):

@@ -13,6 +13,7 @@ from backend.domain.plan import CheckVerdict
 from backend.operations.engine import orders
 from backend.operations.engine.engine import run_operation
 from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.services.cluster.brokers import describe_broker, list_brokers
 from backend.services.controller.group_changes import GroupName, find_group
 from tests.integration.operations.crashing import Queue, Tripwire
 from tests.integration.replication.conftest import GROUP, read_all
@@ -39,6 +40,17 @@ async def settle(operation_id, context):
         assert time.monotonic() < deadline, found
 
 
+async def addresses(context):
+    """Give the address of each name."""
+    page = await list_brokers(CLUSTER, size=10, after=None, database=context.database)
+    return {str(one.name): one.address for one in page.items}
+
+
+async def is_master(context, name):
+    found = await describe_broker(CLUSTER, name, database=context.database)
+    return found.is_master
+
+
 async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group, context):
     await group.add_many(2)
     for number in range(20):
@@ -46,7 +58,8 @@ async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group,
     request = OperationRequest("drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP})
 
     planned = await orders.plan_operation(request, ANNA, context)
-    given = Confirmation(f"{GROUP}/0", "to be replaced")
+    given = Confirmation(f"{GROUP}-1", "to be replaced")
+    before = await addresses(context)
     await orders.confirm_operation(planned.id, given, ANNA, context)
     ended = await settle(planned.id, context)
 
@@ -64,6 +77,10 @@ async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group,
     ]
     await remoting.aclose()
     assert permissions == [4, 6]
+    # Case B2: the id 0 has passed to the other broker, and no name has.
+    assert before == {f"{GROUP}-{i}": f"127.0.0.1:{group.agents[i - 1].port}" for i in (1, 2)}
+    await eventually(lambda: is_master(context, f"{GROUP}-2"))
+    assert await addresses(context) == before
 
 
 async def test_a_replica_is_drained_at_once(group, context):

@@ -172,6 +172,40 @@ async def test_a_latest_sample_of_another_version_is_passed_over(redis):
     assert await latest_samples(redis, "east") == []
 
 
+async def test_a_brokers_rates_go_on_through_a_change_of_its_role(
+    collect, broker, database, redis, clock
+):
+    # Case B2: the samples of id 0 were those of one machine, and then of another.
+    await register(database, clock, broker.address, broker_id=2)
+    broker.sample = replace(broker.sample, broker_id=2)
+    await collect()
+    await register(database, clock, broker.address, broker_id=0)
+    at_ms = broker.sample.observed_at_ms + 5_000
+    broker.sample = replace(broker.sample, broker_id=0, observed_at_ms=at_ms, messages_in=600)
+
+    await collect()
+
+    [sample] = await latest_samples(redis, "east")
+    assert (str(sample.name), sample.broker_id) == ("broker-a-2", 0)
+    assert sample.messages_in_per_second == 100.0
+
+
+async def test_a_sample_that_was_kept_under_a_role_is_replaced(
+    collect, broker, database, redis, clock
+):
+    # As control planes of before left it in Redis.
+    await register(database, clock, broker.address)
+    await collect()
+    [kept] = (await redis.hgetall(LATEST_KEY)).values()
+    await redis.delete(LATEST_KEY)
+    await redis.hset(LATEST_KEY, "east/broker-a/0", kept)
+    assert [str(one.name) for one in await latest_samples(redis, "east")] == ["broker-a-2"]
+
+    await collect()
+
+    assert [key.decode() for key in await redis.hkeys(LATEST_KEY)] == ["east/broker-a-2"]
+
+
 @pytest.mark.parametrize(("free", "is_full"), [(10_000, True), (11_000, False)])
 async def test_a_disk_past_the_warning_level_is_noted_for_health(
     collect, broker, database, redis, clock, free, is_full

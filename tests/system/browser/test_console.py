@@ -57,7 +57,7 @@ def test_two_broker_groups_stand_there_with_their_masters(console: ConsolePage):
         row = brokers.get_by_role("row").filter(has_text=group)
         expect(row).to_contain_text("Master")
         expect(row).to_contain_text("online")
-    expect(picture.get_by_text("Master 0")).to_have_count(len(GROUPS))
+    expect(picture.get_by_text(", Master")).to_have_count(len(GROUPS))
     expect(console.table("Name servers").get_by_role("row")).to_have_count(2)
 
 

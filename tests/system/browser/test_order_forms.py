@@ -137,38 +137,38 @@ def test_a_consumer_group_is_created_and_a_setting_of_a_broker_is_changed(
 
     console.open("/topology")
     broker = console.table("Brokers").get_by_role("row").filter(has_text=GROUP)
-    broker.get_by_role("link", name="0", exact=True).click()
-    expect(console.heading(f"{GROUP}/0")).to_be_visible()
+    broker.get_by_role("link", name=f"{GROUP}-0", exact=True).click()
+    expect(console.heading(f"{GROUP}-0")).to_be_visible()
     page.get_by_label("Find a setting").fill("slaveTimeout")
     page.get_by_role("checkbox", name="Choose slaveTimeout to change it").check()
     page.get_by_role("button", name="Change one setting…").click()
-    dialog = page.get_by_role("dialog", name=f"Change settings of {GROUP}/0")
+    dialog = page.get_by_role("dialog", name=f"Change settings of {GROUP}-0")
     dialog.get_by_label("slaveTimeout").fill("4000")
     console.expect_open(dialog)
     console.look("change-config")
     dialog.get_by_role("button", name="Plan it").click()
     expect(page.get_by_role("region", name="What changes")).to_contain_text("4000")
-    carry_out(console, f"{GROUP}/0")
+    carry_out(console, f"{GROUP}-0")
 
     path = f"/api/v1/clusters/DefaultCluster/broker-groups/{GROUP}/brokers/0/config"
     told = client.get(path).raise_for_status().json()["properties"]
     changed = next(one for one in told if one["name"] == "slaveTimeout")
     assert (changed["value"], changed["stored"]) == ("3000", "4000")
-    console.open(f"/brokers/{GROUP}/0?search=slaveTimeout")
+    console.open(f"/brokers/{GROUP}-0?search=slaveTimeout")
     expect(console.table("Settings")).to_contain_text("needs a restart")
 
 
 def test_a_broker_is_cordoned_and_uncordoned_from_its_page(console: ConsolePage):
     page = console.page
-    console.open("/brokers/broker-b/0")
+    console.open("/brokers/broker-b-0")
     expect(page.get_by_text("may write", exact=True)).to_be_visible()
 
     page.get_by_role("button", name="Cordon…", exact=True).click()
-    carry_out(console, "broker-b/0")
-    console.open("/brokers/broker-b/0")
+    carry_out(console, "broker-b-0")
+    console.open("/brokers/broker-b-0")
     expect(page.get_by_text("cordoned: not writable")).to_be_visible()
     page.get_by_role("button", name="Uncordon…").click()
     carry_out(console, None)
 
-    console.open("/brokers/broker-b/0")
+    console.open("/brokers/broker-b-0")
     expect(page.get_by_text("may write", exact=True)).to_be_visible()

@@ -21,7 +21,7 @@ PAGES = {
     "capacity": ("/capacity", "Capacity"),
     "locks-none": ("/locks?group=nobody", "Locks"),
     "leases-none": ("/locks?tab=leases", "Locks"),
-    "broker": ("/brokers/broker-a/0", "broker-a/0"),
+    "broker": ("/brokers/broker-a-0", "broker-a-0"),
     "access-users": ("/access", "Access"),
     "access-sessions": ("/access?tab=sessions", "Access"),
     "access-tokens": ("/access?tab=tokens", "Access"),
@@ -29,7 +29,7 @@ PAGES = {
     "order-create-group": ("/topics?order=createGroup", "Topics"),
     "order-change-topic": (f"/topics/{TOPIC}?order=change", TOPIC),
     "order-reset": (f"/topics/{TOPIC}?order=reset", TOPIC),
-    "order-drain": ("/brokers/broker-a/0?order=drain", "broker-a/0"),
+    "order-drain": ("/brokers/broker-a-0?order=drain", "broker-a-0"),
 }
 
 

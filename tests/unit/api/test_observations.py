@@ -72,3 +72,12 @@ def test_a_rate_of_long_ago_says_nothing_about_now():
     samples = [sample(topics=[topic(rate=2.0)])]
 
     assert view_rates("orders", samples, now_ms=100_000).bytes_in_per_second is None
+
+
+def test_a_former_master_is_no_master_beside_its_successor():
+    # Case B2: each keeps its own last sample, and that of the former is still that of a master.
+    former = sample(at_ms=1_000, topics=[topic(ObservedQueue(0, 1, 5), rate=2.0)])
+    master = sample(at_ms=2_000, topics=[topic(ObservedQueue(0, 1, 9), rate=3.0)])
+
+    assert view_rates("orders", [former, master], now_ms=3_000).messages_in_per_second == 3.0
+    assert view_queues("orders", [PLACEMENT], [former, master])[0].max_offset == 9

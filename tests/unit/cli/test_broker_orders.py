@@ -201,8 +201,8 @@ def test_what_is_misspelt_is_sent_nowhere(east, capsys, command, words):
 
 
 def test_a_broker_is_protected_by_the_address_that_its_id_has_now(east):
-    row = {"group_name": "broker-a", "broker_id": 1, "address": "10.0.0.2:10911"}
-    east.on("GET", "/clusters/east/brokers", page(row | {"broker_id": 0}, row))
+    row = {"group_name": "broker-a", "own_id": 1, "address": "10.0.0.2:10911"}
+    east.on("GET", "/clusters/east/brokers/broker-a-1", row)
 
     code = run(["broker", "protect", "broker-a", "--broker", "1", *WITH_REASON, "--dry-run"])
     kind, parameters = ordered(east)
@@ -211,9 +211,8 @@ def test_a_broker_is_protected_by_the_address_that_its_id_has_now(east):
     assert parameters["resource_name"] == "broker-a/10.0.0.2:10911"
 
 
-def test_a_broker_that_is_not_in_the_records_is_named_by_its_address(east, capsys):
-    east.on("GET", "/clusters/east/brokers", page())
-
+@pytest.mark.usefixtures("east")
+def test_a_broker_that_is_not_in_the_records_is_named_by_its_address(capsys):
     assert run(["broker", "unprotect", "broker-a", "--broker", "7"]) == 4
 
     assert "--address" in capsys.readouterr().err

@@ -19,7 +19,8 @@ def report(**values) -> dict:
         "kind": "disk",
         "cluster_name": "east",
         "broker_name": "broker-a",
-        "broker_id": 0,
+        "name": "broker-a-2",
+        "broker_id": 2,
         "topic_name": None,
         "day": None,
         "bytes": None,
@@ -34,7 +35,8 @@ def report(**values) -> dict:
         "kind": "topic_day",
         "cluster_name": "east",
         "broker_name": "broker-a",
-        "broker_id": 0,
+        "name": "broker-a-2",
+        "broker_id": 2,
         "topic_name": "orders",
         "day": "2026-03-01",
         "bytes": 2**60,
@@ -67,8 +69,8 @@ def test_a_local_cluster_is_found_and_signed_in_to(server, capsys):
     server.on("GET", "/clusters", {"items": [{"name": "east"}], "next": None})
     brokers = [
         {
+            "name": "broker-a-1",
             "group_name": "broker-a",
-            "broker_id": 0,
             "role": "master",
             "state": "online",
             "address": "127.0.0.1:10911",
@@ -82,9 +84,10 @@ def test_a_local_cluster_is_found_and_signed_in_to(server, capsys):
 
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
-    heads = "GROUP ID ROLE STATE ADDRESS PROTECTED LAST HEARTBEAT"
+    heads = "NAME GROUP ROLE STATE ADDRESS PROTECTED LAST HEARTBEAT"
     assert lines[0].split() == heads.split()
-    assert lines[1].split() == ["broker-a", "0", "master", "online", "127.0.0.1:10911", "no", "-"]
+    assert lines[1].split()[:4] == ["broker-a-1", "broker-a", "master", "online"]
+    assert lines[1].split()[4:] == ["127.0.0.1:10911", "no", "-"]
     assert json.loads(server.requests[0].content) == {"name": "admin", "password": "the secret"}
     assert [request.method for request in server.requests] == ["POST", "GET", "GET"]
     assert server.requests[1].headers["Authorization"] == "Bearer t0"
@@ -231,9 +234,9 @@ def test_a_report_is_asked_for_awaited_and_shown(signed_in, capsys):
     assert "From 1,200 samples of 2 brokers, 2026-03-01 00:00:00Z" in lines[1]
     assert lines[2] == "Missing: 1 gaps, 2.0 hours in all brokers together"
     [disk] = [line for line in lines if "too little history" in line]
-    assert disk.split()[:9] == ["east", "broker-a", "0", "100.0", "GiB", "50.0", "GiB", "-", "-"]
+    assert disk.split()[:8] == ["east", "broker-a-2", "100.0", "GiB", "50.0", "GiB", "-", "-"]
     [day] = [line for line in lines if line.startswith("2026-03-01")]
-    assert day.split() == ["2026-03-01", "east", "broker-a", "0", "orders", "1024.0", "PiB"]
+    assert day.split() == ["2026-03-01", "east", "broker-a-2", "orders", "1024.0", "PiB"]
 
 
 def test_numbers_beyond_a_double_are_strings_in_json(signed_in, capsys):

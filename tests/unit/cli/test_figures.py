@@ -10,6 +10,7 @@ from tests.unit.cli.test_replicas import page
 EAST = "/clusters/east"
 SILENT = {
     "group_name": "broker-b",
+    "name": "broker-b-2",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
     "why": "no answer within 3 s",
@@ -56,7 +57,7 @@ def test_offsets_name_who_is_silent_and_never_count_them_as_none(east, capsys):
     printed = lines(capsys)
     assert printed[1] == "broker-a 0 2 9 7 -"
     assert printed[3] == "messages: -"
-    assert printed[4] == "unknown: broker broker-b (10.0.0.2:10911): no answer within 3 s"
+    assert printed[4] == "unknown: broker broker-b-2 (10.0.0.2:10911): no answer within 3 s"
 
 
 def test_clusters_that_hold_a_topic_are_listed(signed_in, capsys):

@@ -123,7 +123,7 @@ TOPIC_HELP = "regent topic create --help"
             "did you mean regent replica get broker-a?",
             "regent replica get broker-a, or regent replica list --help",
         ),
-        ("broker list a", "unexpected argument: 'a'", None, "regent broker list --help"),
+        ("cluster list a b", "unexpected arguments: 'a', 'b'", None, "regent cluster list --help"),
         ("topic get a b c", "unexpected arguments: 'b', 'c'", None, "regent topic get --help"),
         (
             "broker list --json",

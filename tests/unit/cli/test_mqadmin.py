@@ -16,7 +16,7 @@ from tests.mqadmin_table import PAGE, render, rewritten
 from tests.unit.cli.fake_server import refusal
 
 C = "DefaultCluster"
-BROKER = {"address": "10.0.0.1:10911", "group_name": "broker-a", "broker_id": 1}
+BROKER = {"address": "10.0.0.1:10911", "group_name": "broker-a", "own_id": 1}
 
 
 class Reader:

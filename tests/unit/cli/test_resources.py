@@ -12,6 +12,7 @@ from tests.unit.cli.test_replicas import page
 EAST = "/clusters/east"
 SILENT = {
     "group_name": "broker-b",
+    "name": "broker-b-2",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
     "why": "no answer within 3 s",
@@ -154,7 +155,7 @@ def test_groups_are_listed_over_pages_with_the_brokers_that_are_silent(east, cap
     _, first, second, unknown = lines(capsys)
     assert first == "billing active, by 3 of 4 brokers 2 50+ 4.2 s 0 no broker-a"
     assert second.startswith("other")
-    assert unknown == "unknown: broker broker-b (10.0.0.2:10911): no answer within 3 s"
+    assert unknown == "unknown: broker broker-b-2 (10.0.0.2:10911): no answer within 3 s"
     assert asked(east) == [
         {"limit": "100", "search": "b"},
         {"limit": "100", "search": "b", "after": "k"},
@@ -223,6 +224,7 @@ def test_the_lag_of_a_group_is_told_to_programs(east, capsys):
 def test_clients_are_listed_and_narrowed(east, capsys):
     connection = {
         "group_name": "broker-a",
+        "broker_name": "broker-a-1",
         "broker_id": 0,
         "broker_address": "10.0.0.1:10911",
         "address": "10.0.0.7:5",
@@ -249,7 +251,7 @@ def test_clients_are_listed_and_narrowed(east, capsys):
     assert asked(east)[-1] == {"limit": "500", "group": "billing", "role": "consumer"}
 
     assert run(["client", "get", "10.0.0.7@412"]) == 0
-    assert "broker-a 0 10.0.0.1:10911 10.0.0.7:5 JAVA 5.5.0 billing -" in lines(capsys)
+    assert "broker-a-1 10.0.0.1:10911 10.0.0.7:5 JAVA 5.5.0 billing -" in lines(capsys)
 
 
 def test_a_message_is_shown_with_delivery_and_body(east, capsys):

@@ -31,15 +31,11 @@ export function DiskTable({ rows, sort, onSort }: DiskTableProps) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor((row) => `${row.groupName} / ${row.brokerId}`, {
+        column.accessor('brokerName', {
           id: 'broker',
           header: t('capacity.broker'),
           sortFn: 'alphanumeric',
-          cell: ({ row }) => (
-            <strong>
-              {row.original.groupName} / {row.original.brokerId}
-            </strong>
-          ),
+          cell: ({ row }) => <strong>{row.original.brokerName}</strong>,
         }),
         column.accessor((row) => sortKeyOf(readingOf(row, (disk) => disk.daysUntilFull)), {
           id: 'days',
@@ -117,7 +113,7 @@ export function DiskTable({ rows, sort, onSort }: DiskTableProps) {
       label={t('capacity.disks')}
       rows={rows}
       columns={columns}
-      rowId={(row) => `${row.clusterName}/${row.groupName}/${row.brokerId}`}
+      rowId={(row) => `${row.clusterName}/${row.brokerName}`}
       sort={sort}
       onSort={onSort}
     />

@@ -29,7 +29,7 @@ export function TopicDaysTable({ rows, sort, onSort }: TopicDaysTableProps) {
         sortFn: 'alphanumeric',
         cell: ({ row }) => <strong>{row.original.topicName}</strong>,
       }),
-      column.accessor((row) => `${row.groupName} / ${row.brokerId}`, {
+      column.accessor('brokerName', {
         id: 'broker',
         header: t('capacity.broker'),
         sortFn: 'alphanumeric',

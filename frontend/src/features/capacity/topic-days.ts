@@ -4,8 +4,7 @@ import type { CapacityRowFieldsFragment } from '@/gql/operations';
 export type TopicDaysRow = {
   id: string;
   topicName: string;
-  groupName: string;
-  brokerId: string;
+  brokerName: string;
   days: Record<string, number | null>;
   total: number;
 };
@@ -23,9 +22,9 @@ export function topicDays(rows: CapacityRowFieldsFragment[], days: string[]): To
   const byTopic = new Map<string, TopicDaysRow>();
   for (const row of rows) {
     if (row.day === null || row.topicName === null || !shown.has(row.day)) continue;
-    const { topicName, groupName, brokerId } = row;
-    const id = `${row.clusterName}/${groupName}/${brokerId}/${topicName}`;
-    const entry = byTopic.get(id) ?? { id, topicName, groupName, brokerId, days: {}, total: 0 };
+    const { topicName, brokerName } = row;
+    const id = `${row.clusterName}/${brokerName}/${topicName}`;
+    const entry = byTopic.get(id) ?? { id, topicName, brokerName, days: {}, total: 0 };
     const bytes = row.bytes === null ? null : Number(row.bytes);
     entry.days[row.day] = bytes;
     entry.total += bytes ?? 0;

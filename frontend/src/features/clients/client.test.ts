@@ -6,8 +6,8 @@ test('a client that is connected to many brokers has its address and version nam
   const client = aClient({
     connections: [
       aConnection(),
-      aConnection({ groupName: 'broker-b', address: '10.0.0.7:50001' }),
-      aConnection({ groupName: 'broker-c', address: '[::1]:9', versionName: null, version: 9 }),
+      aConnection({ brokerName: 'broker-b-0', address: '10.0.0.7:50001' }),
+      aConnection({ brokerName: 'broker-c-0', address: '[::1]:9', versionName: null, version: 9 }),
     ],
   });
 

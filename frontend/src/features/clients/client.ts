@@ -17,6 +17,6 @@ export function versionOf({ language, version, versionName }: ClientConnection):
   return `${language} ${versionName ?? version}`;
 }
 
-export function connectionId({ groupName, brokerId, address }: ClientConnection): string {
-  return `${groupName}/${brokerId}/${address}`;
+export function connectionId({ brokerName, address }: ClientConnection): string {
+  return `${brokerName}/${address}`;
 }

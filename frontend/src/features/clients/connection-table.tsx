@@ -14,14 +14,10 @@ export function ConnectionTable({ connections }: { connections: ClientConnection
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor(({ groupName, brokerId }) => `${groupName}/${brokerId}`, {
+        column.accessor('brokerName', {
           id: 'broker',
           header: t('connection.broker'),
-          cell: ({ row: { original } }) => (
-            <BrokerLink groupName={original.groupName} brokerId={original.brokerId}>
-              {`${original.groupName}/${original.brokerId}`}
-            </BrokerLink>
-          ),
+          cell: ({ row }) => <BrokerLink name={row.original.brokerName} />,
         }),
         column.accessor('brokerAddress', { header: t('connection.brokerAddress') }),
         column.accessor('address', { header: t('connection.from') }),

@@ -1,14 +1,16 @@
 import type { BrokerConfigQuery } from '@/gql/operations';
 import { plainChoices } from './described-field';
+import { brokerNameOf } from '@/lib/broker-name';
 import { type Field, textIn } from './field';
 import { describedField, orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
+/** A broker as orders and questions name it: `brokerId` is its own id. */
 export type BrokerName = { clusterName: string; groupName: string; brokerId: string };
 export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
 
 function titleOf({ groupName, brokerId }: BrokerName): string {
-  return `${groupName}/${brokerId}`;
+  return brokerNameOf({ groupName, ownId: brokerId });
 }
 
 export function drainBroker(broker: BrokerName): OrderKind {

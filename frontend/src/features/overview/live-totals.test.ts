@@ -38,3 +38,11 @@ test('when all are silent the last figures stay with their age', () => {
 test('without any sample nothing was collected', () => {
   expect(liveTotals([], now).in.reading).toEqual(notCollected);
 });
+
+test('a former master is not counted beside its successor', () => {
+  // Case B2: each keeps its own last sample under its own name.
+  const former = aSample({ brokerName: 'broker-a-1', observedAt: '2026-03-01T12:00:55Z' });
+  const master = aSample({ brokerName: 'broker-a-2', observedAt: fresh, messagesInPerSecond: 7 });
+
+  expect(liveTotals([former, master], now).in.reading).toEqual(value(7));
+});

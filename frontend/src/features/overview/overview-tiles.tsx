@@ -105,7 +105,7 @@ export function OverviewTiles({ overview, reported, observedAtMs, samples }: Ove
         foot={
           disk ? (
             <Link to="/capacity" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
-              {t('overview.diskOf', { group: disk.groupName, broker: disk.brokerId })}
+              {t('overview.diskOf', { broker: disk.brokerName })}
             </Link>
           ) : (
             <Link to="/capacity" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>

@@ -51,16 +51,11 @@ export function brokerColumns(t: TFunction) {
         </strong>
       ),
     }),
-    column.accessor((broker) => Number(broker.brokerId), {
+    column.accessor('name', {
       id: 'broker',
-      header: t('brokers.id'),
-      sortFn: 'basic',
-      meta: { align: 'right' },
-      cell: ({ row: { original } }) => (
-        <BrokerLink groupName={original.groupName} brokerId={original.brokerId}>
-          {original.brokerId}
-        </BrokerLink>
-      ),
+      header: t('brokers.name'),
+      sortFn: 'alphanumeric',
+      cell: ({ row }) => <BrokerLink name={row.original.name} />,
     }),
     column.accessor('role', {
       id: 'role',

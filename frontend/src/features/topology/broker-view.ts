@@ -26,7 +26,7 @@ export function groupViews(topology: TopologyQuery, latest: LatestSamples): Grou
     mode: group.mode,
     brokers: group.brokers.map(({ latestSample, ...broker }) => {
       const clusterName = group.clusterName;
-      const live = latest[brokerKey({ ...broker, clusterName })];
+      const live = latest[brokerKey({ clusterName, brokerName: broker.name })];
       return { ...broker, clusterName, groupMode: group.mode, sample: newerOf(live, latestSample) };
     }),
   }));

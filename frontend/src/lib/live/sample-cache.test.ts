@@ -12,7 +12,7 @@ test('a late sample never replaces a newer one', () => {
   recordSamples(client, [older]);
 
   const latest = client.getQueryData<LatestSamples>(sampleKeys.latest);
-  expect(latest?.['regent/broker-a/0']?.messagesInPerSecond).toBe(2);
+  expect(latest?.['regent/broker-a-0']?.messagesInPerSecond).toBe(2);
 });
 
 test('brokers of one name in two clusters are kept apart', () => {
@@ -21,5 +21,5 @@ test('brokers of one name in two clusters are kept apart', () => {
   recordSamples(client, [aSample(), aSample({ clusterName: 'other' })]);
 
   const latest = client.getQueryData<LatestSamples>(sampleKeys.latest) ?? {};
-  expect(Object.keys(latest)).toEqual(['regent/broker-a/0', 'other/broker-a/0']);
+  expect(Object.keys(latest)).toEqual(['regent/broker-a-0', 'other/broker-a-0']);
 });

@@ -10,7 +10,7 @@ from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
 
 BROKER = {"cluster_name": CLUSTER, "group_name": GROUP}
-NAME = {"typed_name": f"{GROUP}/0", "reason": "disk to be replaced"}
+NAME = {"typed_name": f"{GROUP}-0", "reason": "disk to be replaced"}
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register
     await register(CLUSTER, "mute", 0, address="127.0.0.1:1")
     planned = await plan("cordon_broker", **{**BROKER, "group_name": "mute"})
 
-    given = {"typed_name": "mute/0", "reason": "why"}
+    given = {"typed_name": "mute-0", "reason": "why"}
     told = await act(planned, "confirm", given, status=409)
 
     assert planned["plan"]["changes"][0]["before"] == "unknown"
