@@ -1,6 +1,6 @@
 import type { BrokerConfigQuery } from '@/gql/operations';
-import { plainChoices } from './described-field';
 import { brokerNameOf } from '@/lib/broker-name';
+import { plainChoices } from './described-field';
 import { type Field, textIn } from './field';
 import { describedField, orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
