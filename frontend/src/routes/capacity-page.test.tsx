@@ -19,9 +19,9 @@ const REQUESTED = '00000000-0000-4000-8000-000000000009';
 
 test('the disks stand in the order in which they fill up, unknown ones last', async () => {
   const disks = [
-    aRow({ brokerName: 'never', daysUntilFull: null, note: 'the disk is not growing' }),
-    aRow({ brokerName: 'later', daysUntilFull: 50 }),
-    aRow({ brokerName: 'soon', daysUntilFull: 8.34 }),
+    aRow({ brokerName: 'never-1', daysUntilFull: null, note: 'the disk is not growing' }),
+    aRow({ brokerName: 'later-1', daysUntilFull: 50 }),
+    aRow({ brokerName: 'soon-1', daysUntilFull: 8.34 }),
   ];
   renderConsole('/capacity', { answers: withReport(aReport(), disks) });
 
@@ -29,9 +29,9 @@ test('the disks stand in the order in which they fill up, unknown ones last', as
   const rows = within(table).getAllByRole('row').slice(1);
 
   expect(rows.map((row) => within(row).getAllByRole('cell')[0]?.textContent)).toEqual([
-    'soon / 0',
-    'later / 0',
-    'never / 0',
+    'soon-1',
+    'later-1',
+    'never-1',
   ]);
   expect(within(rows[0] as HTMLElement).getByText('8.3')).toBeVisible();
   expect(within(rows[2] as HTMLElement).getByText('unknown')).toBeVisible();
