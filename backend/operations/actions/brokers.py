@@ -8,7 +8,6 @@ from backend.brokers.requests.locks import GetQueueLocks, ReleaseQueueLocks
 from backend.brokers.requests.properties import PERMISSION, GetPermission, UpdateBrokerConfig
 from backend.db import broker_groups, clusters, events, placements
 from backend.db import brokers as broker_rows
-from backend.domain.broker_name import BrokerName
 from backend.domain.broker_property import BrokerProperty, PropertyEffect
 from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Step, Value
@@ -277,8 +276,8 @@ class RemoveBroker(_BrokerAction):
     @property
     def step(self) -> PlannedStep:
         """Name the broker."""
-        name = BrokerName(self.broker_group_name, self.broker_id)
-        return PlannedStep("forget", f"Remove broker {name} ({self.address}) from the records")
+        broker = f"broker {self.broker_id} of {self.broker_group_name} ({self.address})"
+        return PlannedStep("forget", f"Remove {broker} from the records")
 
     async def read(self, context: OperationContext) -> Value:
         """Read its record."""
