@@ -46,13 +46,24 @@ async def addresses(context):
     return {str(one.name): one.address for one in page.items}
 
 
+async def add_registered(group, context, count):
+    """Add agents in sync, and wait for the records of them, which follow a moment later."""
+    await group.add_many(count)
+
+    async def are_recorded():
+        page = await list_brokers(CLUSTER, size=10, after=None, database=context.database)
+        return [one.is_registered for one in page.items] == [True] * count
+
+    await eventually(are_recorded)
+
+
 async def is_master(context, name):
     found = await describe_broker(CLUSTER, name, database=context.database)
     return found.is_master
 
 
 async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group, context):
-    await group.add_many(2)
+    await add_registered(group, context, 2)
     for number in range(20):
         assert (await group.send(1, b"%d" % number)).code == 0
     request = OperationRequest("drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP})
@@ -84,7 +95,7 @@ async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group,
 
 
 async def test_a_replica_is_drained_at_once(group, context):
-    await group.add_many(2)
+    await add_registered(group, context, 2)
     request = OperationRequest(
         "drain_broker",
         {
@@ -105,7 +116,7 @@ async def test_a_replica_is_drained_at_once(group, context):
 
 
 async def test_a_replica_of_a_lost_master_is_not_said_to_be_served_by_another(group, context):
-    await group.add_many(2)
+    await add_registered(group, context, 2)
     group.kill(2)
     await group.await_state(1, 1, {1})
     assert (await group.send(1, b"not copied")).code == 0
