@@ -54,7 +54,7 @@ def verify(
 
     Args:
         directory: Directory of the store: the broker's storePathRootDir.
-        options: What is told of the settings of the broker.
+        options: Settings of the broker, from its broker.conf or from options of the command.
         output: Output format.
     """
     settings = options.settings()
@@ -108,7 +108,7 @@ def stats(
 
     Args:
         directory: Directory of the store: the broker's storePathRootDir.
-        options: What is told of the settings of the broker.
+        options: Settings of the broker, from its broker.conf or from options of the command.
         output: Output format.
     """
     settings = options.settings()

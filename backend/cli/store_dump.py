@@ -56,7 +56,7 @@ def dump(
         index: Print entries of the key index instead. The entries hold hashes of keys, but no
             topics.
         limit: Maximum number of records or index entries.
-        options: What is told of the settings of the broker.
+        options: Settings of the broker, from its broker.conf or from options of the command.
         output: Output format.
     """
     settings = options.settings()

@@ -60,7 +60,7 @@ def rebuild(
         only: Rebuild only this part.
         dry_run: Show the planned work and change nothing. The command does not read the commit log.
         keep_old: Keep the old files beside the new files.
-        options: What is told of the settings of the broker.
+        options: Settings of the broker, from its broker.conf or from options of the command.
         output: Output format.
     """
     settings = options.settings()

@@ -72,7 +72,8 @@ class Statement:
         return [SPELLINGS[type(value)](value) for value in map(values.__getitem__, self.names)]
 
 
-# What is told of is on the disk already: to wait for it once more would hold up others' commits.
+# A change that a notification announces is on the disk already. Another wait for the disk would
+# delay other commits.
 _TELL: Final = Statement(
     "tell",
     """

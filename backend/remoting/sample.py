@@ -6,8 +6,8 @@ import msgspec
 
 from backend.remoting.bodies.base import Body
 
-# What is told is kept in columns of 64 bits, queues in 32, and instants as such: a figure that fits
-# into none would stop the archive for all brokers.
+# Columns hold reported figures in 64 bits, queues in 32, and instants as such. A figure that
+# does not fit would stop the archive for all brokers.
 Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 QueueId = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 Instant = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]

@@ -4,24 +4,17 @@ A type is made from a view once, with all its relations. So relations are added 
 module of this package makes a type.
 """
 
-from backend.api.graphql import (
-    brokers,
-    capacity,
-    clusters,
-    consumer_groups,
-    operations,
-    replica_groups,
-    topics,
-)
+from importlib import import_module
+
 from backend.api.graphql.questions import add_relations
 
-for _module in (
-    brokers,
-    capacity,
-    clusters,
-    consumer_groups,
-    operations,
-    replica_groups,
-    topics,
+for _name in (
+    "brokers",
+    "capacity",
+    "clusters",
+    "consumer_groups",
+    "operations",
+    "replica_groups",
+    "topics",
 ):
-    add_relations(vars(_module).values())
+    add_relations(vars(import_module(f"{__name__}.{_name}")).values())
