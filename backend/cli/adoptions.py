@@ -37,7 +37,7 @@ def find_waiting(client: RestClient, cluster: str | None, group: str) -> list[di
     found = [
         item
         for item in client.list("/adoption-candidates", limit=100_000)
-        if item["group_name"] == group and cluster in (None, item["cluster_name"])
+        if item["broker_group_name"] == group and cluster in (None, item["cluster_name"])
     ]
     clusters = sorted({item["cluster_name"] for item in found})
     if not found:
@@ -74,7 +74,7 @@ def print_candidates(found: list[dict[str, Any]]) -> None:
         [
             (
                 item["cluster_name"],
-                item["group_name"],
+                item["broker_group_name"],
                 item["broker_id"],
                 item["address"],
                 "told" if item["has_code"] else None,

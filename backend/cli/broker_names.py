@@ -21,13 +21,13 @@ _MAY_BE_NAME: Final = re.compile(r".+[-/][0-9]+")
 class MeantBroker:
     """Name a broker by its broker group and its own id; 0 is the master of the group."""
 
-    group_name: str
+    broker_group_name: str
     own_id: int = 0
 
     @property
     def name(self) -> str:
         """Spell it as its name, which the server reads."""
-        return f"{self.group_name}-{self.own_id}"
+        return f"{self.broker_group_name}-{self.own_id}"
 
 
 def find_broker(client: RestClient, cluster: str, text: str, own_id: int | None) -> MeantBroker:
@@ -44,7 +44,7 @@ def find_broker(client: RestClient, cluster: str, text: str, own_id: int | None)
         if error.exit_code is not ExitCode.NOT_FOUND or not _is_group(client, cluster, text):
             raise
         return MeantBroker(text)
-    return MeantBroker(found["group_name"], found["own_id"])
+    return MeantBroker(found["broker_group_name"], found["own_id"])
 
 
 def broker_path(cluster: str, name: str) -> str:
@@ -54,7 +54,7 @@ def broker_path(cluster: str, name: str) -> str:
 
 def id_path(cluster: str, broker: MeantBroker) -> str:
     """Return the path of what a broker is asked for."""
-    group = f"/clusters/{segment(cluster)}/broker-groups/{segment(broker.group_name)}"
+    group = f"/clusters/{segment(cluster)}/broker-groups/{segment(broker.broker_group_name)}"
     return f"{group}/brokers/{broker.own_id}"
 
 

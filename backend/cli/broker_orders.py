@@ -16,13 +16,13 @@ from backend.domain.orders.broker import (
 
 NAME: Final = Option(word="broker_name", text=NAME_TEXT)
 OWN_ID: Final = Option(word="broker", text=ID_TEXT, kind=OwnId, default=None)
-PLACES: Final = {"group_name": NAME}
+PLACES: Final = {"broker_group_name": NAME}
 OWN: Final = {"broker_id": OWN_ID}
 
 
 def name_broker(order: Mapping[str, Any]) -> str:
     """Say which broker is meant."""
-    group = order["group_name"]
+    group = order["broker_group_name"]
     if (address := order.get("address")) is not None:
         return f"{address} of {group}"
     broker = MeantBroker(group, order["broker_id"])
@@ -33,10 +33,12 @@ def meant_by(given: Given) -> dict[str, Any]:
     """Return what was typed for an order of a broker, with the broker found."""
     values, cluster = given.values, given.choose_cluster()
     if values.get("address") is not None:
-        broker = MeantBroker(values["group_name"], values["broker_id"] or 0)
+        broker = MeantBroker(values["broker_group_name"], values["broker_id"] or 0)
     else:
-        broker = find_broker(given.client, cluster, values["group_name"], values["broker_id"])
-    ids = {"group_name": broker.group_name, "broker_id": broker.own_id}
+        broker = find_broker(
+            given.client, cluster, values["broker_group_name"], values["broker_id"]
+        )
+    ids = {"broker_group_name": broker.broker_group_name, "broker_id": broker.own_id}
     return {"cluster_name": cluster, **values, **ids}
 
 

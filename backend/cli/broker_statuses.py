@@ -90,7 +90,7 @@ def show_consume_stats(
         path = f"{_place(client, cluster, broker_name, broker)}/consume-stats"
         found, unknown = collect(client, path, limit=limit, page_size=PAGE_SIZE)
     rows: list[dict[str, Any]] = [
-        {"consumer_group": one["consumer_group"], **queue}
+        {"consumer_group_name": one["consumer_group_name"], **queue}
         for one in found
         for queue in one["queues"]
         if _lags(one, queue, lag_min)
@@ -120,7 +120,7 @@ def _print_stats(
         ),
         [
             (
-                row["consumer_group"],
+                row["consumer_group_name"],
                 row["topic"],
                 row["queue_id"],
                 row["committed"],
@@ -142,7 +142,9 @@ def _print_stats(
     print_line(f"\nmessages left to read: {'' if is_whole else 'at least '}{sum(known)}")
     for one in found:
         if one["is_broadcasting"]:
-            print_line(f"{one['consumer_group']} broadcasts: its members keep their own offsets")
+            print_line(
+                f"{one['consumer_group_name']} broadcasts: its members keep their own offsets"
+            )
 
 
 def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> bool:

@@ -74,7 +74,7 @@ def _print(brokers: Iterable[Mapping[str, Any]]) -> None:
         [
             (
                 item["name"],
-                item["group_name"],
+                item["broker_group_name"],
                 item["role"],
                 item["state"],
                 item["address"],

@@ -10,8 +10,8 @@ from backend.domain.orders.consumer_group import (
     DeleteConsumerGroup,
 )
 
-TARGET: Final = "consumer group {group_name}".format_map
-NAME: Final = {"group_name": "name"}
+TARGET: Final = "consumer group {consumer_group_name}".format_map
+NAME: Final = {"consumer_group_name": "name"}
 
 
 @orders(CreateConsumerGroup, TARGET, places=NAME)

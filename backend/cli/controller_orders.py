@@ -13,8 +13,8 @@ from backend.domain.orders.replica_group import (
     PreferMaster,
 )
 
-TARGET: Final = "group {group_name}".format_map
-GROUP: Final = {"group_name": "group"}
+TARGET: Final = "group {broker_group_name}".format_map
+GROUP: Final = {"broker_group_name": "group"}
 
 
 @orders(
@@ -107,7 +107,7 @@ def adopt_replicas(given: Given) -> Mapping[str, Any]:
         regent replica adopt broker-a
         regent replica adopt broker-a --broker 1 --broker 2 --master 2 --accept-loss
     """
-    waiting = find_waiting(given.client, given.cluster, given.values["group_name"])
+    waiting = find_waiting(given.client, given.cluster, given.values["broker_group_name"])
     if not given.is_json:
         print_candidates(waiting)
     return {

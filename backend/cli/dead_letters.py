@@ -56,7 +56,7 @@ def list_dead_letters(
             (
                 time_text(one["stored_at"]),
                 one["message_id"],
-                one["group_name"],
+                one["broker_group_name"],
                 one["queue_offset"],
                 one["properties"].get("RETRY_TOPIC"),
                 one["reconsume_times"],

@@ -78,7 +78,7 @@ def list_groups(
                 age_text(one["lag"]["waiting_ms"]),
                 lag_text(one["retry_lag"]),
                 yes_or_no(one["protection"]),
-                ", ".join(one["group_names"]),
+                ", ".join(one["broker_group_names"]),
             )
             for one in found
         ],
@@ -123,7 +123,7 @@ def get_group(
         ("BROKER GROUP", "MAY CONSUME", "RETRIES#", "TIMEOUT#", "ORDERED"),
         [
             (
-                one["group_name"],
+                one["broker_group_name"],
                 "yes" if one["consume_enabled"] else "no",
                 one["retry_count_max"],
                 f"{one['consume_timeout_minutes']} min",
@@ -245,7 +245,8 @@ def _print_totals(found: Mapping[str, Any]) -> None:
     for one in found["queues"]:
         if one["ahead_count"]:
             print_line(
-                f"{one['topic']}/{one['queue_id']} on {one['group_name']}: the offset is ahead of"
+                f"{one['topic']}/{one['queue_id']} on {one['broker_group_name']}:"
+                " the offset is ahead of"
                 f" the queue's end by {one['ahead_count']} messages"
             )
 
@@ -259,7 +260,7 @@ def _print_members(found: Mapping[str, Any]) -> None:
                 ", ".join(one["addresses"]),
                 one["language"],
                 one["version_name"] or one["version"],
-                ", ".join(one["group_names"]),
+                ", ".join(one["broker_group_names"]),
                 " or ".join(one["message_models"]).lower() or None,
                 " or ".join(one["subscriptions"]) or None,
             )
@@ -287,7 +288,7 @@ def _print_queues(found: Mapping[str, Any], title: str | None = None) -> None:
         [
             (
                 one["topic"],
-                one["group_name"],
+                one["broker_group_name"],
                 one["queue_id"],
                 one["committed"],
                 one["begin"],

@@ -53,7 +53,7 @@ def list_locks(
     """
     wanted = {
         "cluster_name": cluster,
-        "consumer_group": group,
+        "consumer_group_name": group,
         "topic": topic,
         "client_id": holder,
         "holder": "gone" if dead else None,
@@ -71,10 +71,10 @@ def list_locks(
         [
             (
                 one["cluster_name"],
-                one["consumer_group"],
+                one["consumer_group_name"],
                 one["topic"],
                 one["queue_id"],
-                one["group_name"],
+                one["broker_group_name"],
                 one["client_id"],
                 _seconds(one["held_ms"]),
                 f"{_seconds(one['renewed_ms'])} ago",
@@ -120,7 +120,7 @@ def list_leases(
         ("GROUP", "MASTER#", "ADDRESS", "ALIVE", "EPOCH#", "POLICY", "LEASE ENDS"),
         [
             (
-                one["group_name"],
+                one["broker_group_name"],
                 one["master_id"],
                 one["master_address"],
                 "yes" if one["is_master_alive"] else "no",
@@ -208,7 +208,9 @@ def explain_queues(
     with connect(options) as client:
         name = choose_cluster(client, cluster)
         path = f"/clusters/{segment(name)}/topics/{segment(topic)}/pauses"
-        found = client.get(path, consumer_group=group, queue_id=queue, group_name=broker_group)
+        found = client.get(
+            path, consumer_group_name=group, queue_id=queue, broker_group_name=broker_group
+        )
     if options.output == "json":
         print_json(found)
         return

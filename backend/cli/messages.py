@@ -84,7 +84,10 @@ def get_message(
         [
             (
                 "place",
-                f"{found['group_name']} queue {found['queue_id']} at {found['queue_offset']}",
+                (
+                    f"{found['broker_group_name']} queue {found['queue_id']}"
+                    f" at {found['queue_offset']}"
+                ),
             ),
             ("log position", found["log_position"]),
             ("sender's id", found["unique_key"]),
@@ -97,7 +100,7 @@ def get_message(
     )
     print_table(
         ("GROUP", "IS", "BECAUSE"),
-        [(one["consumer_group"], one["state"], one["why"]) for one in found["deliveries"]],
+        [(one["consumer_group_name"], one["state"], one["why"]) for one in found["deliveries"]],
         title="\nDelivery",
     )
     more = found["consumer_group_count"] - len(found["deliveries"])
@@ -206,7 +209,7 @@ def list_messages(
             page_size=PAGE_SIZE,
             begin=_moment(since),
             end=_moment(until),
-            group_name=broker_group,
+            broker_group_name=broker_group,
             queue_id=queue,
             offset=offset,
         )
@@ -252,7 +255,7 @@ def tail_messages(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    wanted = {"group_name": broker_group, "queue_id": queue}
+    wanted = {"broker_group_name": broker_group, "queue_id": queue}
     begin = None if ago is None else _moment(datetime.now(UTC) - timedelta(seconds=ago))
     start = {"begin": begin} if begin else {"from_latest": "true"}
     after, count, shown = None, 0, set[str]()
@@ -294,7 +297,7 @@ def _print_followed(
     if options.output == "json":
         print_json_line(one | ({} if shown is None else {"body": shown}))
         return
-    place = f"{one['group_name']}/{one['queue_id']}@{one['queue_offset']}"
+    place = f"{one['broker_group_name']}/{one['queue_id']}@{one['queue_offset']}"
     tags = one["tags"] or ""
     print_line(f"{time_text(one['stored_at'])}  {place}  {one['message_id']}  {tags}")
     if shown is not None:
@@ -317,7 +320,7 @@ def _print_messages(found: Iterable[Mapping[str, Any]]) -> None:
         [
             (
                 time_text(one["stored_at"]),
-                one["group_name"],
+                one["broker_group_name"],
                 one["queue_id"],
                 one["queue_offset"],
                 one["message_id"],

@@ -12,7 +12,7 @@ from backend.domain.orders.offset import ResetOffsets
 
 offset = App(name=["offset", "offsets"], help="Change the offsets of consumer groups.")
 
-TARGET: Final = "consumer group {consumer_group} in {topic_name}".format_map
+TARGET: Final = "consumer group {consumer_group_name} in {topic_name}".format_map
 WHERE: Final = dict.fromkeys(("position", "timestamp_ms", "offset", "offsets", "source_group"))
 
 
@@ -20,7 +20,7 @@ WHERE: Final = dict.fromkeys(("position", "timestamp_ms", "offset", "offsets", "
 @orders(
     ResetOffsets,
     TARGET,
-    places={"consumer_group": "group", "topic_name": "topic"},
+    places={"consumer_group_name": "group", "topic_name": "topic"},
     own={
         **WHERE,
         "position": Option(
@@ -54,8 +54,8 @@ def reset_offsets(given: Given) -> Mapping[str, Any]:
         "source_group": Option(
             word="source", text="Name of the consumer group to copy offsets from."
         ),
-        "consumer_group": option_of(
-            field_of(ResetOffsets, "consumer_group"),
+        "consumer_group_name": option_of(
+            field_of(ResetOffsets, "consumer_group_name"),
             word="target",
             text="Name of the consumer group to copy offsets to.",
         ),

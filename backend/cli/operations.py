@@ -142,7 +142,8 @@ def plan_operation(
     programs, and for commands that the console copies.
 
     Examples:
-        regent operation plan cordon_broker '{"cluster_name": "east", "group_name": "broker-a"}'
+        regent operation plan cordon_broker \
+            '{"cluster_name": "east", "broker_group_name": "broker-a"}'
         regent operation plan create_topic - --dry-run < topic.json
 
     Args:

@@ -137,4 +137,4 @@ def _find_address(given: Given, cluster_name: str) -> tuple[str, str]:
             next_step="regent broker list, or name it by --address",
             exit_code=ExitCode.NOT_FOUND,
         ) from error
-    return str(found["group_name"]), str(found["address"])
+    return str(found["broker_group_name"]), str(found["address"])

@@ -51,7 +51,7 @@ def list_lags(
         ("GROUP", "TOPIC", "QUEUES#", "LAG#", "EXPIRED#", "MEASURED"),
         [
             (
-                one["consumer_group"],
+                one["consumer_group_name"],
                 one["topic_name"],
                 _queues(one),
                 one["lag"],

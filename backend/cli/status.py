@@ -114,7 +114,7 @@ def _row(group: Mapping[str, Any]) -> tuple[object, ...]:
     ]
     return (
         group["cluster_name"],
-        group["group_name"],
+        group["broker_group_name"],
         group["verdict"],
         f"{group['alive_count']} of {group['replica_count']}",
         {True: "yes", False: "no", None: "unknown"}[group["has_writer"]],

@@ -49,7 +49,7 @@ def show_offsets(
         ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "MESSAGES#", "LAST STORED"),
         [
             (
-                one["group_name"],
+                one["broker_group_name"],
                 one["queue_id"],
                 one["min_offset"],
                 one["max_offset"],
@@ -82,7 +82,7 @@ def show_clusters(name: str, /, *, options: Options = Options()) -> None:
         return
     print_table(
         ("CLUSTER", "KIND", "BROKER GROUPS"),
-        [(one["cluster_name"], one["kind"], ", ".join(one["group_names"])) for one in found],
+        [(one["cluster_name"], one["kind"], ", ".join(one["broker_group_names"])) for one in found],
     )
 
 
@@ -124,7 +124,12 @@ def show_stats(
             number_text(one["bytes_in_per_second"], digits=0),
         )
         rows += [
-            (*figures, reader["consumer_group"], reader["lag"], time_text(reader["measured_at"]))
+            (
+                *figures,
+                reader["consumer_group_name"],
+                reader["lag"],
+                time_text(reader["measured_at"]),
+            )
             for reader in one["readers"]
         ] or [(*figures, None, None, None)]
     print_table(("TOPIC", "MESSAGES/S#", "BYTES/S#", "CONSUMER GROUP", "LAG#", "MEASURED"), rows)
@@ -164,7 +169,7 @@ def show_allocations(
                 one["rule"],
                 client_id,
                 len(queues),
-                ", ".join(f"{queue['group_name']}/{queue['queue_id']}" for queue in queues),
+                ", ".join(f"{queue['broker_group_name']}/{queue['queue_id']}" for queue in queues),
             )
             for one in found
             for client_id, queues in one["clients"].items()

@@ -84,7 +84,7 @@ def get_topic(
         ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "OBSERVED"),
         [
             (
-                queue["group_name"],
+                queue["broker_group_name"],
                 queue["queue_id"],
                 queue["min_offset"],
                 queue["max_offset"],
@@ -97,7 +97,7 @@ def get_topic(
     print_table(
         ("GROUP", "ID#", "ADDRESS"),
         [
-            (entry["group_name"], broker_id, address)
+            (entry["broker_group_name"], broker_id, address)
             for entry in found["route"]
             for broker_id, address in entry["brokers"].items()
         ],
@@ -110,7 +110,7 @@ def _print_placements(found: dict[str, Any]) -> None:
         ("GROUP", "READ QUEUES#", "WRITE QUEUES#", "PERMISSIONS", "ORDERED"),
         [
             (
-                placement["group_name"],
+                placement["broker_group_name"],
                 placement["read_queue_count"],
                 placement["write_queue_count"],
                 _permissions(placement),

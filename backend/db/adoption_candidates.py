@@ -24,16 +24,17 @@ CandidateKey = tuple[str, str, int]
 # A claim with another code counts only once the first one has fallen silent for a minute.
 _SAVE: Final = text("""
 INSERT INTO adoption_candidates AS held (
-    cluster_name, group_name, broker_id, address, register_code, epoch, max_offset, master_id,
+    cluster_name, broker_group_name, broker_id, address, register_code, epoch, max_offset,
+    master_id,
     is_verified, first_heard_at, heard_at)
-SELECT :cluster_name, :group_name, :broker_id, :address, CAST(:register_code AS text),
+SELECT :cluster_name, :broker_group_name, :broker_id, :address, CAST(:register_code AS text),
        CAST(:epoch AS integer), CAST(:max_offset AS bigint), CAST(:master_id AS bigint),
        CAST(:is_verified AS boolean), clock_timestamp(), clock_timestamp()
  WHERE (SELECT count(*) FROM adoption_candidates) < :count_max
     OR EXISTS (SELECT FROM adoption_candidates c
-                WHERE c.cluster_name = :cluster_name AND c.group_name = :group_name
+                WHERE c.cluster_name = :cluster_name AND c.broker_group_name = :broker_group_name
                   AND c.broker_id = :broker_id)
-    ON CONFLICT (cluster_name, group_name, broker_id) DO UPDATE
+    ON CONFLICT (cluster_name, broker_group_name, broker_id) DO UPDATE
    SET address = EXCLUDED.address, register_code = EXCLUDED.register_code,
        epoch = EXCLUDED.epoch, max_offset = EXCLUDED.max_offset,
        master_id = EXCLUDED.master_id, is_verified = EXCLUDED.is_verified,
@@ -53,7 +54,7 @@ class StoredCandidate:
     """Hold a candidate with the group that it claims to be of, and since when it does."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     candidate: Candidate
     first_heard_at: datetime
     heard_at: datetime
@@ -61,16 +62,16 @@ class StoredCandidate:
     @property
     def key(self) -> CandidateKey:
         """Name it among all."""
-        return (self.cluster_name, self.group_name, self.candidate.broker_id)
+        return (self.cluster_name, self.broker_group_name, self.candidate.broker_id)
 
 
 async def save(
-    connection: Connection, cluster_name: str, group_name: str, candidate: Candidate
+    connection: Connection, cluster_name: str, broker_group_name: str, candidate: Candidate
 ) -> bool:
     """Note a claim; tell whether it counts: another one may, or there are too many."""
     values = {
         "cluster_name": cluster_name,
-        "group_name": group_name,
+        "broker_group_name": broker_group_name,
         "broker_id": candidate.broker_id,
         "address": candidate.address,
         "register_code": candidate.register_code,
@@ -88,7 +89,7 @@ async def list_all(
 ) -> list[StoredCandidate]:
     """List candidates of clusters within reach by cluster, group and id."""
     table = adoption_candidates
-    key = tuple_(table.c.cluster_name, table.c.group_name, table.c.broker_id)
+    key = tuple_(table.c.cluster_name, table.c.broker_group_name, table.c.broker_id)
     statement = _select().where(*reached(within, table.c.cluster_name))
     statement = statement.order_by(*key).limit(limit)
     if after is not None:
@@ -97,12 +98,12 @@ async def list_all(
 
 
 async def list_of_group(
-    connection: Connection, cluster_name: str, group_name: str
+    connection: Connection, cluster_name: str, broker_group_name: str
 ) -> dict[int, Candidate]:
     """List the candidates of one group by id."""
     table = adoption_candidates
     statement = _select().where(
-        table.c.cluster_name == cluster_name, table.c.group_name == group_name
+        table.c.cluster_name == cluster_name, table.c.broker_group_name == broker_group_name
     )
     rows = (await connection.execute(statement)).mappings()
     return {row["broker_id"]: _stored(row).candidate for row in rows}
@@ -117,14 +118,14 @@ async def count(connection: Connection, *, within: ClusterScope) -> int:
 
 
 async def remove(
-    connection: Connection, cluster_name: str, group_name: str, broker_ids: Collection[int]
+    connection: Connection, cluster_name: str, broker_group_name: str, broker_ids: Collection[int]
 ) -> None:
     """Forget candidates of a group."""
     table = adoption_candidates
     await connection.execute(
         delete(table).where(
             table.c.cluster_name == cluster_name,
-            table.c.group_name == group_name,
+            table.c.broker_group_name == broker_group_name,
             table.c.broker_id.in_(broker_ids),
         )
     )
@@ -155,7 +156,7 @@ def _stored(row: Mapping[Any, Any]) -> StoredCandidate:
     )
     return StoredCandidate(
         cluster_name=row["cluster_name"],
-        group_name=row["group_name"],
+        broker_group_name=row["broker_group_name"],
         candidate=candidate,
         first_heard_at=row["first_heard_at"],
         heard_at=row["heard_at"],

@@ -30,7 +30,7 @@ from backend.db.tables import (
     brokers,
     clusters,
     replica_groups,
-    replica_sightings,
+    replica_reports,
     replicas,
 )
 from backend.domain.broker import (
@@ -118,7 +118,7 @@ async def mark_offline(
     connection: Connection,
     *,
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     address: str | None,
 ) -> int | None:
@@ -126,7 +126,7 @@ async def mark_offline(
     group = (
         select(broker_groups.c.id)
         .select_from(broker_groups.join(clusters))
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
         .scalar_subquery()
     )
     statement = (
@@ -153,13 +153,15 @@ async def mark_offline(
 async def find(
     connection: Connection,
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     *,
     broker_id: int | None = None,
     address: str | None = None,
 ) -> Broker | None:
     """Find a registered broker of a group by its own id or by its address; 0 is the master."""
-    statement = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+    statement = _select().where(
+        clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name
+    )
     if broker_id == MASTER_ID:
         statement = statement.where(brokers.c.broker_id == MASTER_ID)
     elif broker_id is not None:
@@ -179,25 +181,25 @@ async def get(connection: Connection, cluster_name: str, name: BrokerName) -> Br
     Raises:
         BrokerUnknown: the cluster's records hold none of that name.
     """
-    group = and_(clusters.c.name == cluster_name, broker_groups.c.name == name.group_name)
+    group = and_(clusters.c.name == cluster_name, broker_groups.c.name == name.broker_group_name)
     known = _select_known(group)
     column = known.c.broker_id if name.own_id == MASTER_ID else known.c.own_id
     # A broker that moved may have left the row of its former role and address.
     newest = select(known).where(column == name.own_id).order_by(known.c.last_registered_at.desc())
     row = (await connection.execute(newest)).first()
     if row is None:
-        raise BrokerUnknown(cluster_name, name.group_name, name.own_id)
+        raise BrokerUnknown(cluster_name, name.broker_group_name, name.own_id)
     return _broker(row)
 
 
 async def remove(
-    connection: Connection, cluster_name: str, group_name: str, *, address: str
+    connection: Connection, cluster_name: str, broker_group_name: str, *, address: str
 ) -> int | None:
     """Remove a broker that is not counted on; return its group's id, or nothing if none is so."""
     group = (
         select(broker_groups.c.id)
         .select_from(broker_groups.join(clusters))
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
         .scalar_subquery()
     )
     statement = delete(brokers).where(
@@ -244,9 +246,9 @@ async def list_of_cluster(
     Those are among them that a controller alone still knows.
     """
     known = _select_known(broker_groups.c.cluster_id == cluster_id)
-    statement = select(known).order_by(known.c.group_name, known.c.own_id).limit(limit)
+    statement = select(known).order_by(known.c.broker_group_name, known.c.own_id).limit(limit)
     if after is not None:
-        statement = statement.where(tuple_(known.c.group_name, known.c.own_id) > after)
+        statement = statement.where(tuple_(known.c.broker_group_name, known.c.own_id) > after)
     return [_broker(row) for row in await connection.execute(statement)]
 
 
@@ -258,7 +260,7 @@ async def count_of_cluster(connection: Connection, cluster_id: int) -> int:
 
 
 async def list_masters(
-    connection: Connection, cluster_name: str, group_names: Collection[str] | None = None
+    connection: Connection, cluster_name: str, broker_group_names: Collection[str] | None = None
 ) -> list[Broker]:
     """List the brokers of a cluster, or of some groups, that registered as masters, by group."""
     statement = (
@@ -266,8 +268,8 @@ async def list_masters(
         .where(clusters.c.name == cluster_name, brokers.c.broker_id == MASTER_ID)
         .order_by(broker_groups.c.name)
     )
-    if group_names is not None:
-        statement = statement.where(broker_groups.c.name.in_(group_names))
+    if broker_group_names is not None:
+        statement = statement.where(broker_groups.c.name.in_(broker_group_names))
     return [_broker(row) for row in await connection.execute(statement)]
 
 
@@ -299,7 +301,7 @@ async def list_beside(connection: Connection, cluster_name: str, address: str) -
 async def get_of_group(
     connection: Connection,
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     *,
     address: str | None = None,
@@ -310,9 +312,9 @@ async def get_of_group(
         BrokerUnknown: it holds none.
     """
     key = {"broker_id": broker_id} if address is None else {"address": address}
-    found = await find(connection, cluster_name, group_name, **key)
+    found = await find(connection, cluster_name, broker_group_name, **key)
     if found is None:
-        raise BrokerUnknown(cluster_name, group_name, address or broker_id)
+        raise BrokerUnknown(cluster_name, broker_group_name, address or broker_id)
     return found
 
 
@@ -332,7 +334,7 @@ def _select() -> Select[Any]:
         brokers.c.id,
         brokers.c.broker_group_id,
         clusters.c.name.label("cluster_name"),
-        broker_groups.c.name.label("group_name"),
+        broker_groups.c.name.label("broker_group_name"),
         brokers.c.broker_id,
         own_id(),
         brokers.c.address,
@@ -384,10 +386,10 @@ def is_unregistered() -> ColumnElement[bool]:
 def _select_known(where: ColumnElement[bool]) -> Any:
     """Select registered brokers, and replicas that only a controller knows."""
     heard_at = (
-        select(func.max(replica_sightings.c.heard_at))
+        select(func.max(replica_reports.c.heard_at))
         .where(
-            replica_sightings.c.broker_group_id == replicas.c.broker_group_id,
-            replica_sightings.c.broker_id == replicas.c.broker_id,
+            replica_reports.c.broker_group_id == replicas.c.broker_group_id,
+            replica_reports.c.broker_id == replicas.c.broker_id,
         )
         .scalar_subquery()
     )

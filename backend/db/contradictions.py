@@ -32,10 +32,10 @@ async def replace(connection: Connection, answer: FoundContradictions, *, at: da
         await connection.execute(
             delete(member_contradictions).where(columns.cluster_name == answer.cluster_name)
         )
-    for one in sorted(answer.found, key=lambda found: (found.consumer_group, found.code)):
+    for one in sorted(answer.found, key=lambda found: (found.consumer_group_name, found.code)):
         values = {
             "cluster_name": answer.cluster_name,
-            "consumer_group": one.consumer_group,
+            "consumer_group_name": one.consumer_group_name,
             "code": one.code,
             "evidence": dict(one.evidence),
             "seen_at": at,
@@ -43,7 +43,7 @@ async def replace(connection: Connection, answer: FoundContradictions, *, at: da
         statement = insert(member_contradictions).values(**values)
         await connection.execute(
             statement.on_conflict_do_update(
-                index_elements=["cluster_name", "consumer_group", "code"],
+                index_elements=["cluster_name", "consumer_group_name", "code"],
                 set_={"evidence": values["evidence"], "seen_at": at},
             )
         )
@@ -61,7 +61,7 @@ async def list_all(connection: Connection) -> dict[FindingKey, Evidence]:
     """List what is contradicted now, as suspicions."""
     rows = (await connection.execute(select(member_contradictions))).mappings()
     return {
-        FindingKey(FindingCode(row["code"]), row["cluster_name"], row["consumer_group"]): row[
+        FindingKey(FindingCode(row["code"]), row["cluster_name"], row["consumer_group_name"]): row[
             "evidence"
         ]
         for row in rows

@@ -31,7 +31,7 @@ NAMES_MAX: Final = 10
 _SCAN_LOCK: Final = 0x5245_4746_494E
 
 _GROUPS = text(f"""
-SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch,
+SELECT c.name AS cluster_name, b.name AS broker_group_name, g.master_id, g.master_epoch,
        g.sync_state_set, g.is_master_lost, g.confirmed_epoch, g.confirmed_position,
        g.member_lives,
        (SELECT r.address FROM replicas r
@@ -43,7 +43,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
                WHERE r.broker_group_id = g.broker_group_id AND r.removed_at IS NULL)
            AS replica_ids,
        (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
-          FROM (SELECT DISTINCT ON (broker_id) * FROM replica_sightings
+          FROM (SELECT DISTINCT ON (broker_id) * FROM replica_reports
                  WHERE broker_group_id = g.broker_group_id
                  ORDER BY broker_id, heard_at DESC) AS s
           JOIN replicas r ON r.broker_group_id = g.broker_group_id
@@ -58,13 +58,13 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
          FROM (SELECT h.id, h.master_epoch,
                       max(h.id) FILTER (WHERE h.kind = :removed) OVER () AS removed_id
                  FROM (SELECT id, kind, master_epoch FROM replica_group_changes
-                        WHERE cluster_name = c.name AND group_name = b.name
+                        WHERE cluster_name = c.name AND broker_group_name = b.name
                         ORDER BY id DESC LIMIT :looked_at) AS h) AS newest) AS past
  ORDER BY c.name, b.name
 """)  # noqa: S608 - all parts are ours
 
 _FORSAKEN = text("""
-SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
+SELECT c.name AS cluster_name, b.name AS broker_group_name, count(*) AS topic_count,
        (array_agg(t.name ORDER BY t.name))[1:CAST(:names_max AS integer)] AS topic_names
   FROM topic_placements p
   JOIN topics t ON t.id = p.topic_id
@@ -79,7 +79,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
 _INVALID_ITEMS = (
     select(
         clusters.c.name.label("cluster_name"),
-        broker_groups.c.name.label("group_name"),
+        broker_groups.c.name.label("broker_group_name"),
         own_id().label("broker_id"),
         brokers.c.address,
         brokers.c.left_out,
@@ -118,7 +118,7 @@ async def list_invalid_items(connection: Connection) -> list[InvalidItems]:
     for row in (await connection.execute(_INVALID_ITEMS)).mappings():
         left_out = row["left_out"]
         items = (f"{one['kind']} {one['name']}: {one['reason']}" for one in left_out["first"])
-        names = ("cluster_name", "group_name", "broker_id", "address")
+        names = ("cluster_name", "broker_group_name", "broker_id", "address")
         found.append(
             InvalidItems(
                 **{name: row[name] for name in names}, count=left_out["count"], items=tuple(items)
@@ -213,7 +213,7 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
     address, state = row["served_address"], row["served_state"]
     return ObservedGroup(
         cluster_name=row["cluster_name"],
-        group_name=row["group_name"],
+        broker_group_name=row["broker_group_name"],
         master_id=row["master_id"],
         master_address=row["master_address"],
         master_epoch=row["master_epoch"],

@@ -26,7 +26,7 @@ class GroupNotice:
     """Say that a group has changed, and how; of one that was removed nobody is told."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     kind: ChangeKind
     revision: int
 
@@ -57,5 +57,5 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[GroupNotice]
 
 
 def _notice(payload: str) -> GroupNotice:
-    revision, kind, cluster_name, group_name = payload.split("/", 3)
-    return GroupNotice(cluster_name, group_name, ChangeKind(kind), int(revision))
+    revision, kind, cluster_name, broker_group_name = payload.split("/", 3)
+    return GroupNotice(cluster_name, broker_group_name, ChangeKind(kind), int(revision))

@@ -14,7 +14,7 @@ from backend.domain.topic import Permission
 
 _GROUPS: Final = text("""
 SELECT to_jsonb(found) FROM (
-SELECT c.name AS cluster_name, b.name AS group_name,
+SELECT c.name AS cluster_name, b.name AS broker_group_name,
        g.broker_group_id IS NOT NULL AS is_controlled,
        g.master_id, g.sync_state_set, coalesce(g.is_master_lost, FALSE) AS is_master_lost,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -30,7 +30,7 @@ SELECT c.name AS cluster_name, b.name AS group_name,
                    0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
                'timeout_ms', s.timeout_ms, 'is_verified', s.is_verified,
                'is_cordoned', s.is_cordoned, 'is_learner', s.is_learner)), '[]')
-          FROM replica_sightings s
+          FROM replica_reports s
          WHERE s.broker_group_id = b.id
            AND s.heard_by IS DISTINCT FROM CAST(:heard_by AS uuid)) AS reports,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -45,7 +45,8 @@ SELECT c.name AS cluster_name, b.name AS group_name,
   JOIN clusters c ON c.id = b.cluster_id
   LEFT JOIN replica_groups g ON g.broker_group_id = b.id
  WHERE (CAST(:cluster_name AS text) IS NULL OR c.name = :cluster_name)
-   AND (CAST(:group_names AS text[]) IS NULL OR b.name = ANY (CAST(:group_names AS text[])))
+   AND (CAST(:broker_group_names AS text[]) IS NULL
+        OR b.name = ANY (CAST(:broker_group_names AS text[])))
  ORDER BY c.name, b.name) AS found
 """)
 
@@ -95,7 +96,7 @@ class GroupRow(msgspec.Struct, frozen=True):
     """Hold what Postgres knows of one broker group."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     is_controlled: bool
     master_id: int | None
     sync_state_set: list[int] | None
@@ -111,13 +112,13 @@ async def list_groups(
     connection: Connection,
     *,
     cluster_name: str | None = None,
-    group_names: Sequence[str] | None = None,
+    broker_group_names: Sequence[str] | None = None,
     heard_by: UUID | None = None,
 ) -> list[GroupRow]:
     """List groups by cluster and name; `heard_by` leaves out what that process heard itself."""
     values: Mapping[str, Any] = {
         "cluster_name": cluster_name,
-        "group_names": None if group_names is None else list(group_names),
+        "broker_group_names": None if broker_group_names is None else list(broker_group_names),
         "heard_by": heard_by,
         "writable": int(Permission.WRITE),
     }

@@ -90,7 +90,7 @@ async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> d
 
 
 async def remove(
-    connection: Connection, cluster_name: str, topic_name: str, group_names: Collection[str]
+    connection: Connection, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
 ) -> list[str]:
     """Remove what some groups held of a topic, and the topic once nobody holds it.
 
@@ -107,7 +107,7 @@ async def remove(
         .where(
             topic_placements.c.topic_id == topic_id,
             topic_placements.c.broker_group_id == broker_groups.c.id,
-            broker_groups.c.name.in_(group_names),
+            broker_groups.c.name.in_(broker_group_names),
         )
         .returning(broker_groups.c.name)
     )

@@ -26,13 +26,13 @@ async def find_of(
 
 
 async def list_of_broker_group(
-    connection: Connection, cluster_name: str, group_name: str
+    connection: Connection, cluster_name: str, broker_group_name: str
 ) -> dict[Resource, Protection]:
     """Return the protections of the brokers of a group."""
     condition = and_(
         protections.c.cluster_name == cluster_name,
         protections.c.kind == ResourceKind.BROKER,
-        protections.c.name.startswith(f"{group_name}/", autoescape=True),
+        protections.c.name.startswith(f"{broker_group_name}/", autoescape=True),
     )
     return await _list(connection, condition)
 

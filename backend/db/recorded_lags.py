@@ -18,14 +18,14 @@ _FORGET = text("""
 DELETE FROM recorded_lags l
  WHERE NOT EXISTS (
        SELECT FROM broker_groups b JOIN clusters c ON c.id = b.cluster_id
-        WHERE c.name = l.cluster_name AND b.name = l.group_name)
+        WHERE c.name = l.cluster_name AND b.name = l.broker_group_name)
 """)
 
 
 async def replace(
     connection: Connection,
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     lags: Sequence[ReportedGroupLag],
     *,
     at: datetime,
@@ -34,10 +34,14 @@ async def replace(
     columns = recorded_lags.c
     await connection.execute(
         delete(recorded_lags).where(
-            columns.cluster_name == cluster_name, columns.group_name == group_name
+            columns.cluster_name == cluster_name, columns.broker_group_name == broker_group_name
         )
     )
-    names = {"cluster_name": cluster_name, "group_name": group_name, "measured_at": at}
+    names = {
+        "cluster_name": cluster_name,
+        "broker_group_name": broker_group_name,
+        "measured_at": at,
+    }
     rows = [asdict(one) | names for one in lags]
     for begin in range(0, len(rows), _ROWS_AT_ONCE):
         await connection.execute(insert(recorded_lags), rows[begin : begin + _ROWS_AT_ONCE])
@@ -52,7 +56,7 @@ async def list_of_cluster(
     connection: Connection, cluster_name: str, *, after: LagKey | None, limit: int
 ) -> list[RecordedLag]:
     """List how far the groups of a cluster are, by group and topic, from the first past `after`."""
-    key = (recorded_lags.c.consumer_group, recorded_lags.c.topic_name)
+    key = (recorded_lags.c.consumer_group_name, recorded_lags.c.topic_name)
     statement = _sums(cluster_name).order_by(*key).limit(limit)
     if after is not None:
         statement = statement.where(tuple_(*key) > after)
@@ -65,7 +69,9 @@ async def list_of_topics(
     """List how far the groups are that read some topics, by topic and group."""
     columns = recorded_lags.c
     statement = _sums(cluster_name).where(columns.topic_name.in_(topic_names))
-    return await _read(connection, statement.order_by(columns.topic_name, columns.consumer_group))
+    return await _read(
+        connection, statement.order_by(columns.topic_name, columns.consumer_group_name)
+    )
 
 
 def _sums(cluster_name: str) -> Select[Any]:
@@ -79,7 +85,7 @@ def _sums(cluster_name: str) -> Select[Any]:
     )
     return (
         select(
-            columns.consumer_group,
+            columns.consumer_group_name,
             columns.topic_name,
             func.sum(columns.queue_count),
             topic_queue_count,
@@ -88,7 +94,7 @@ def _sums(cluster_name: str) -> Select[Any]:
             func.sum(columns.expired_count),
         )
         .where(columns.cluster_name == cluster_name)
-        .group_by(columns.consumer_group, columns.topic_name)
+        .group_by(columns.consumer_group_name, columns.topic_name)
     )
 
 
@@ -111,7 +117,7 @@ async def count_of_cluster(connection: Connection, cluster_name: str) -> int:
     """Count the pairs of group and topic of a cluster."""
     columns = recorded_lags.c
     pairs = (
-        select(columns.consumer_group, columns.topic_name)
+        select(columns.consumer_group_name, columns.topic_name)
         .where(columns.cluster_name == cluster_name)
         .distinct()
         .subquery()

@@ -13,7 +13,7 @@ from backend.db.tables import (
     clusters,
     replica_group_changes,
     replica_groups,
-    replica_sightings,
+    replica_reports,
 )
 
 _CONTROLLED = broker_groups.join(replica_groups)
@@ -63,11 +63,11 @@ async def count_of_clusters(
     return {name: counted.get(name, 0) for name in cluster_names}
 
 
-async def count_changes(connection: Connection, cluster_name: str, group_name: str) -> int:
+async def count_changes(connection: Connection, cluster_name: str, broker_group_name: str) -> int:
     """Count the changes in a group's history, which may outlive the group."""
     table = replica_group_changes
     statement = select(func.count()).where(
-        table.c.cluster_name == cluster_name, table.c.group_name == group_name
+        table.c.cluster_name == cluster_name, table.c.broker_group_name == broker_group_name
     )
     return int((await connection.execute(statement)).scalar_one())
 
@@ -99,7 +99,7 @@ async def count_groups(connection: Connection) -> GroupCounts:
 
 async def list_listeners(connection: Connection, *, since: timedelta) -> list[Listener]:
     """List the processes that lately heard a replica, the one that hears most first."""
-    seen = replica_sightings
+    seen = replica_reports
     heard_at = func.max(seen.c.heard_at)
     statement = (
         select(seen.c.heard_by, func.count(), heard_at)

@@ -35,7 +35,7 @@ _FIND: Final = Statement(
     "find_replica_groups",
     f"""
 SELECT to_jsonb(found) FROM (
-SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_name,
+SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS broker_group_name,
        g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
        g.is_master_lost, g.lease_policy, g.preferred_id,
        g.confirmed_epoch, g.confirmed_position, g.loss_epoch, g.member_lives,
@@ -46,13 +46,13 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
                (1000 * extract(epoch FROM clock_timestamp() - r.last_heard_at))::bigint)), '[]')
           FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
        (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
-          FROM replica_sightings s
+          FROM replica_reports s
          WHERE s.broker_group_id = g.broker_group_id
            AND s.heard_by <> CAST(:heard_by AS uuid)) AS reports
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
- WHERE b.name = ANY (CAST(:group_names AS text[]))
+ WHERE b.name = ANY (CAST(:broker_group_names AS text[]))
    AND (CAST(:cluster_name AS text) IS NULL OR c.name = :cluster_name)
  ORDER BY c.name, b.name) AS found
 """,  # noqa: S608 - all parts are ours
@@ -61,9 +61,9 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
 _NOTE: Final = """
 noted AS (
     INSERT INTO replica_group_changes (
-        cluster_name, group_name, kind, cause, changed_at, master_id, master_epoch,
+        cluster_name, broker_group_name, kind, cause, changed_at, master_id, master_epoch,
         sync_state_set, sync_state_set_epoch, replica_addresses, warning)
-    SELECT CAST(:cluster_name AS text), CAST(:group_name AS text), CAST(:kind AS text),
+    SELECT CAST(:cluster_name AS text), CAST(:broker_group_name AS text), CAST(:kind AS text),
            CAST(:cause AS text), CAST(:at AS timestamptz), CAST(:master_id AS bigint),
            CAST(:master_epoch AS integer), CAST(:sync_state_set AS bigint[]),
            CAST(:sync_state_set_epoch AS integer), CAST(:replica_addresses AS jsonb),
@@ -72,7 +72,7 @@ noted AS (
 staged AS (
     INSERT INTO staged_events (kind, cluster_name, subject, happened_at, details)
     SELECT 'group.' || CAST(:kind AS text), CAST(:cluster_name AS text),
-           CAST(:group_name AS text), CAST(:at AS timestamptz), CAST(:details AS jsonb)
+           CAST(:broker_group_name AS text), CAST(:at AS timestamptz), CAST(:details AS jsonb)
       FROM changed)
 SELECT revision FROM changed
 """
@@ -83,7 +83,7 @@ SELECT revision FROM changed
 # as the whole change.
 _UNHEARD_ELSEWHERE: Final = """
 NOT EXISTS (
-    SELECT FROM replica_sightings s
+    SELECT FROM replica_reports s
      WHERE s.broker_group_id = replica_groups.broker_group_id
        AND s.heard_by <> CAST(:heard_by AS uuid)
        AND s.heard_at >= clock_timestamp() - make_interval(secs => coalesce(
@@ -198,7 +198,7 @@ class PastChange:
 
 async def list_named(
     pipeline: Pipeline,
-    group_names: Collection[str],
+    broker_group_names: Collection[str],
     *,
     cluster_name: str | None,
     heard_by: UUID,
@@ -208,7 +208,7 @@ async def list_named(
     Who asks knows better from its own memory what it heard itself.
     """
     values = {
-        "group_names": list(group_names),
+        "broker_group_names": list(broker_group_names),
         "cluster_name": cluster_name,
         "heard_by": heard_by,
     }
@@ -291,26 +291,31 @@ async def write(
 
 
 async def find_forgotten(
-    connection: Connection, cluster_name: str, group_name: str
+    connection: Connection, cluster_name: str, broker_group_name: str
 ) -> ConfirmedEnd:
     """Find what was confirmed to a group when it was removed; unknown where none was."""
     statement = (
         select(broker_groups.c.confirmed_epoch, broker_groups.c.confirmed_position)
         .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
     )
     row = (await connection.execute(statement)).first()
     return ConfirmedEnd() if row is None else ConfirmedEnd(*row)
 
 
 async def list_changes(
-    connection: Connection, cluster_name: str, group_name: str, *, before: int | None, limit: int
+    connection: Connection,
+    cluster_name: str,
+    broker_group_name: str,
+    *,
+    before: int | None,
+    limit: int,
 ) -> list[PastChange]:
     """List a group's changes, the newest first, from the first one older than `before`."""
     table = replica_group_changes
     statement = (
         select(table)
-        .where(table.c.cluster_name == cluster_name, table.c.group_name == group_name)
+        .where(table.c.cluster_name == cluster_name, table.c.broker_group_name == broker_group_name)
         .order_by(table.c.id.desc())
         .limit(limit)
     )
@@ -320,7 +325,7 @@ async def list_changes(
 
 
 async def find_caused(
-    connection: Connection, cluster_name: str, group_name: str, *, cause: str
+    connection: Connection, cluster_name: str, broker_group_name: str, *, cause: str
 ) -> PastChange | None:
     """Find the newest change of a group that was made for a cause."""
     table = replica_group_changes
@@ -328,7 +333,7 @@ async def find_caused(
         select(table)
         .where(
             table.c.cluster_name == cluster_name,
-            table.c.group_name == group_name,
+            table.c.broker_group_name == broker_group_name,
             table.c.cause == cause,
         )
         .order_by(table.c.id.desc())
@@ -343,7 +348,7 @@ def _values(change: Change) -> dict[str, Any]:
     group = change.before if change.after is None else change.after
     return {
         "cluster_name": group.cluster_name,
-        "group_name": group.name,
+        "broker_group_name": group.name,
         "kind": change.kind,
         "master_id": group.master_id,
         "master_epoch": group.master_epoch,
@@ -401,7 +406,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
             reports[broker_id] = report
     group = ReplicaGroup(
         cluster_name=row["cluster_name"],
-        name=row["group_name"],
+        name=row["broker_group_name"],
         replicas={r.broker_id: r for r, is_removed in replicas if not is_removed},
         retired_ids=frozenset(r.broker_id for r, is_removed in replicas if is_removed),
         master_id=row["master_id"],

@@ -10,21 +10,19 @@ from typing import Any, Final
 from uuid import UUID
 
 from backend.db.pipeline import Pipeline, Statement
-from backend.db.tables import replica_sightings
+from backend.db.tables import replica_reports
 from backend.domain.election import REPORTED, ReplicaReport
 
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
 # Each list of a report's columns in SQL is made from these: their names and types.
-_COLUMNS: Final[Mapping[str, str]] = {
-    name: str(replica_sightings.c[name].type) for name in REPORTED
-}
+_COLUMNS: Final[Mapping[str, str]] = {name: str(replica_reports.c[name].type) for name in REPORTED}
 _NAMES: Final = ", ".join(_COLUMNS)
 
 
 def replica_report_json(row: str) -> str:
-    """Write the SQL that gives a row of `replica_sightings` as `read_replica_report` reads it."""
+    """Write the SQL that gives a row of `replica_reports` as `read_replica_report` reads it."""
     fields = ", ".join(f"{row}.{column}" for column in _COLUMNS)
     return f"""jsonb_build_array({row}.broker_id,
                greatest(0, 1000 * extract(epoch FROM clock_timestamp() - {row}.heard_at))::bigint,
@@ -46,9 +44,9 @@ SELECT b.id AS broker_group_id, told.*
   FROM unnest(CAST(:{prefix}_clusters AS text[]), CAST(:{prefix}_groups AS text[]),
        CAST(:{prefix}_broker_ids AS bigint[]), CAST(:{prefix}_ages AS bigint[]),
        {arrays})
-  AS told (cluster_name, group_name, broker_id, age_ms, {_NAMES})
+  AS told (cluster_name, broker_group_name, broker_id, age_ms, {_NAMES})
   JOIN clusters c ON c.name = told.cluster_name
-  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.group_name)
+  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.broker_group_name)
 """  # noqa: S608 - the prefix is ours
 
 
@@ -62,7 +60,7 @@ _RECORD: Final = Statement(
     f"""
 WITH {_values_of("heard")}, {_values_of("asked")},
 saved AS (
-INSERT INTO replica_sightings (
+INSERT INTO replica_reports (
     broker_group_id, broker_id, heard_by, heard_at, {_NAMES})
 SELECT told.broker_group_id, told.broker_id, CAST(:heard_by AS uuid),
        clock_timestamp() - make_interval(secs => told.age_ms / 1000.0),
@@ -93,7 +91,7 @@ UPDATE replica_groups
        confirmed_position = greatest(confirmed_position, due.confirm_offset)
   FROM due
  WHERE replica_groups.broker_group_id = due.broker_group_id
-RETURNING due.cluster_name, due.group_name, due.broker_id
+RETURNING due.cluster_name, due.broker_group_name, due.broker_id
 """,  # noqa: S608 - all parts are ours
     is_planned_anew=True,
 )
@@ -118,16 +116,16 @@ _FORGET: Final = Statement(
     "forget_replica_reports",
     f"""
 WITH forgotten AS (
-DELETE FROM replica_sightings
+DELETE FROM replica_reports
  USING unnest(CAST(:gone_clusters AS text[]), CAST(:gone_groups AS text[]),
               CAST(:gone_broker_ids AS bigint[]))
-       AS gone (cluster_name, group_name, broker_id)
+       AS gone (cluster_name, broker_group_name, broker_id)
   JOIN clusters c ON c.name = gone.cluster_name
-  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = gone.group_name
- WHERE replica_sightings.broker_group_id = b.id
-   AND replica_sightings.broker_id = gone.broker_id
-   AND replica_sightings.heard_by = CAST(:heard_by AS uuid)
-RETURNING replica_sightings.broker_group_id, replica_sightings.broker_id, heard_at),
+  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = gone.broker_group_name
+ WHERE replica_reports.broker_group_id = b.id
+   AND replica_reports.broker_id = gone.broker_id
+   AND replica_reports.heard_by = CAST(:heard_by AS uuid)
+RETURNING replica_reports.broker_group_id, replica_reports.broker_id, heard_at),
 {_KEEP_LAST}""",  # noqa: S608 - all parts are ours
     is_planned_anew=True,
 )
@@ -136,7 +134,7 @@ _FORGET_OLD: Final = Statement(
     "forget_old_replica_reports",
     f"""
 WITH forgotten AS (
-DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'
+DELETE FROM replica_reports WHERE heard_at < clock_timestamp() - interval '1 day'
 RETURNING broker_group_id, broker_id, heard_at),
 {_KEEP_LAST}""",  # noqa: S608 - all parts are ours
 )
@@ -147,7 +145,7 @@ RETURNING broker_group_id, broker_id, heard_at),
 _LIST_MASTERLESS: Final = Statement(
     "list_masterless_groups",
     """
-SELECT c.name AS cluster_name, b.name AS group_name
+SELECT c.name AS cluster_name, b.name AS broker_group_name
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
@@ -164,7 +162,7 @@ SELECT c.name AS cluster_name, b.name AS group_name
          FROM (SELECT r.broker_id, r.is_verified, r.timeout_ms, r.life, r.max_offset, r.epoch,
                       clock_timestamp() - r.heard_at
                       > make_interval(secs => r.timeout_ms / 1000.0) AS is_late
-                 FROM replica_sightings r
+                 FROM replica_reports r
                 WHERE r.broker_group_id = g.broker_group_id
                   AND clock_timestamp() - r.heard_at <= make_interval(secs => r.timeout_ms
                       * CASE WHEN r.heard_by = CAST(:heard_by AS uuid) THEN 1 ELSE 2 END / 1000.0)
@@ -185,7 +183,7 @@ class MasterlessGroup:
     """Name a group whose master is not heard by anybody while another replica is."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
 
 
 async def record(

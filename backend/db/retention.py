@@ -76,7 +76,7 @@ def _old_changes(before: datetime) -> ColumnElement[bool]:
         select(newer.c.id)
         .where(
             newer.c.cluster_name == columns.cluster_name,
-            newer.c.group_name == columns.group_name,
+            newer.c.broker_group_name == columns.broker_group_name,
         )
         .order_by(newer.c.id.desc())
         .offset(CHANGES_KEPT_MIN - 1)

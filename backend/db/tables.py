@@ -133,8 +133,8 @@ replicas = Table(
 )
 
 # When each process of the control plane last heard a replica, by the clock of Postgres.
-replica_sightings = Table(
-    "replica_sightings",
+replica_reports = Table(
+    "replica_reports",
     metadata,
     Column(
         "broker_group_id",
@@ -164,7 +164,7 @@ adoption_candidates = Table(
     "adoption_candidates",
     metadata,
     Column("cluster_name", Text, primary_key=True),
-    Column("group_name", Text, primary_key=True),
+    Column("broker_group_name", Text, primary_key=True),
     Column("broker_id", BigInteger, primary_key=True),
     Column("address", Text, nullable=False),
     Column("register_code", Text),
@@ -183,7 +183,7 @@ replica_group_changes = Table(
     metadata,
     _id(),
     Column("cluster_name", Text, nullable=False),
-    Column("group_name", Text, nullable=False),
+    Column("broker_group_name", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("cause", Text, nullable=False),
     _instant("changed_at"),
@@ -194,7 +194,7 @@ replica_group_changes = Table(
     Column("replica_addresses", JSONB, nullable=False),
     # What people have to know of the change, as that it left the group without a writer.
     Column("warning", Text),
-    Index(None, "cluster_name", "group_name", "id"),
+    Index(None, "cluster_name", "broker_group_name", "id"),
 )
 
 topics = Table(

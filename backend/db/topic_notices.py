@@ -18,17 +18,17 @@ class TopicNotice(msgspec.Struct, frozen=True):
 
     cluster_name: str
     topic_name: str
-    group_names: list[str]
+    broker_group_names: list[str]
 
 
 async def announce(
-    connection: Connection, cluster_name: str, topic_name: str, group_names: Collection[str]
+    connection: Connection, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
 ) -> None:
     """Tell every process once the transaction is committed.
 
     A notice holds 8 000 bytes at most, so that many groups take several.
     """
-    names = sorted(group_names)
+    names = sorted(broker_group_names)
     for start in range(0, len(names), 40):
         notice = TopicNotice(cluster_name, topic_name, names[start : start + 40])
         await connection.execute(

@@ -68,8 +68,8 @@ async def list_holders(
         .where(clusters.c.name == cluster_name, topics.c.name.in_(topic_names))
     )
     found: dict[str, set[str]] = {name: set() for name in topic_names}
-    for topic_name, group_name in await connection.execute(statement):
-        found[topic_name].add(group_name)
+    for topic_name, broker_group_name in await connection.execute(statement):
+        found[topic_name].add(broker_group_name)
     return {name: frozenset(groups) for name, groups in found.items()}
 
 
@@ -117,20 +117,20 @@ async def count_of_clusters(
     return {cluster_id: counted.get(cluster_id, 0) for cluster_id in cluster_ids}
 
 
-async def count_of_group(connection: Connection, cluster_name: str, group_name: str) -> int:
+async def count_of_group(connection: Connection, cluster_name: str, broker_group_name: str) -> int:
     """Count the topics that have queues on a broker group."""
     statement = (
         select(func.count())
         .select_from(topic_placements)
         .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
         .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
     )
     return int(await connection.scalar(statement) or 0)
 
 
 async def count_writable_of_group(
-    connection: Connection, cluster_name: str, group_name: str
+    connection: Connection, cluster_name: str, broker_group_name: str
 ) -> int:
     """Count the topics that producers are sent to a broker group for."""
     statement = (
@@ -138,13 +138,17 @@ async def count_writable_of_group(
         .select_from(topic_placements)
         .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
         .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name, _is_writable())
+        .where(
+            clusters.c.name == cluster_name,
+            broker_groups.c.name == broker_group_name,
+            _is_writable(),
+        )
     )
     return int(await connection.scalar(statement) or 0)
 
 
 async def list_writable_only_on(
-    connection: Connection, cluster_name: str, group_name: str, *, limit: int
+    connection: Connection, cluster_name: str, broker_group_name: str, *, limit: int
 ) -> list[str]:
     """List the normal topics that can be written on one broker group and on no other now.
 
@@ -160,7 +164,7 @@ async def list_writable_only_on(
         .join(group, group.c.id == topic_placements.c.broker_group_id)
         .where(
             clusters.c.name == cluster_name,
-            group.c.name == group_name,
+            group.c.name == broker_group_name,
             _is_writable(),
             _kind() == TopicKind.NORMAL,
             ~exists().where(
@@ -187,7 +191,7 @@ async def list_placements(
 ) -> dict[int, list[TopicPlacement]]:
     """List where each topic is held, by group, all topics in one statement."""
     statement = (
-        select(topic_placements, broker_groups.c.name.label("group_name"))
+        select(topic_placements, broker_groups.c.name.label("broker_group_name"))
         .select_from(topic_placements.join(broker_groups))
         .where(topic_placements.c.topic_id.in_(topic_ids))
         .order_by(topic_placements.c.topic_id, broker_groups.c.name)
@@ -201,7 +205,9 @@ async def list_placements(
             topic_sys_flag=row["topic_sys_flag"],
             is_ordered=row["is_ordered"],
         )
-        found[row["topic_id"]].append(TopicPlacement(row["topic_id"], row["group_name"], settings))
+        found[row["topic_id"]].append(
+            TopicPlacement(row["topic_id"], row["broker_group_name"], settings)
+        )
     return found
 
 

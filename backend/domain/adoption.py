@@ -119,20 +119,20 @@ def adopt_replicas(
 
 
 def _choose(
-    group_name: str, candidates: Mapping[int, Candidate], order: AdoptionOrder
+    broker_group_name: str, candidates: Mapping[int, Candidate], order: AdoptionOrder
 ) -> list[Candidate]:
     if not order.broker_ids:
-        raise AdoptionRefused(group_name, "name the brokers to adopt")
+        raise AdoptionRefused(broker_group_name, "name the brokers to adopt")
     for broker_id in sorted(order.broker_ids):
         found = candidates.get(broker_id)
         if found is None:
-            raise AdoptionRefused(group_name, f"no broker {broker_id} waits for adoption")
+            raise AdoptionRefused(broker_group_name, f"no broker {broker_id} waits for adoption")
         if found.silent_ms > SILENCE_MAX_MS:
             reason = f"broker {broker_id} has been silent for {found.silent_ms // 1000} s"
-            raise AdoptionRefused(group_name, f"{reason}: start it, or leave it out")
+            raise AdoptionRefused(broker_group_name, f"{reason}: start it, or leave it out")
         if found.epoch is None and order.least_epoch is None:
             reason = f"broker {broker_id} did not report the newest epoch of its log"
-            raise AdoptionRefused(group_name, f"{reason}: name one that is not smaller")
+            raise AdoptionRefused(broker_group_name, f"{reason}: name one that is not smaller")
     return [candidates[broker_id] for broker_id in sorted(order.broker_ids)]
 
 
@@ -153,33 +153,37 @@ def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: Adopt
             )
 
 
-def _first_epoch(group_name: str, candidates: Collection[Candidate], order: AdoptionOrder) -> int:
+def _first_epoch(
+    broker_group_name: str, candidates: Collection[Candidate], order: AdoptionOrder
+) -> int:
     epochs = [c.epoch for c in candidates if c.epoch is not None]
     epoch = max([*epochs, order.least_epoch or 0]) + EPOCHS_SKIPPED
     if epoch >= EPOCH_MAX:
-        raise AdoptionRefused(group_name, f"no epoch is left after {epoch - EPOCHS_SKIPPED}")
+        raise AdoptionRefused(broker_group_name, f"no epoch is left after {epoch - EPOCHS_SKIPPED}")
     return epoch
 
 
 def _choose_master(
-    group_name: str,
+    broker_group_name: str,
     candidates: Mapping[int, Candidate],
     chosen: list[Candidate],
     order: AdoptionOrder,
     confirmed: ConfirmedEnd,
 ) -> int:
     if order.master_id is not None and order.master_id not in order.broker_ids:
-        raise AdoptionRefused(group_name, f"broker {order.master_id} is not among those adopted")
+        raise AdoptionRefused(
+            broker_group_name, f"broker {order.master_id} is not among those adopted"
+        )
     by_facts = _best(chosen)
     master_id = order.master_id if by_facts is None or order.master_id else by_facts.broker_id
     if master_id is None:
-        raise AdoptionRefused(group_name, "no known fact names a master: name one")
+        raise AdoptionRefused(broker_group_name, "no known fact names a master: name one")
     doubts = [*_doubts(candidates, chosen), *_doubts_of_log(candidates[master_id], confirmed)]
     if by_facts is not None and master_id != by_facts.broker_id:
         doubts += _doubts_of(candidates[master_id], by_facts)
     if doubts and not order.accepts_loss:
         raise AdoptionRefused(
-            group_name,
+            broker_group_name,
             f"{'; '.join(doubts)}: acknowledged messages may be lost; to go on, accept the loss",
         )
     return master_id

@@ -73,7 +73,7 @@ class Broker:
     id: int
     broker_group_id: int
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     own_id: int
     address: str
@@ -88,7 +88,7 @@ class Broker:
     @property
     def name(self) -> BrokerName:
         """Name the broker, whatever its role."""
-        return BrokerName(self.group_name, self.own_id)
+        return BrokerName(self.broker_group_name, self.own_id)
 
     @property
     def is_master(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from backend.domain.errors import InvalidName
-from backend.domain.names import check_group_name
+from backend.domain.names import check_broker_group_name
 
 OWN_ID_MAX: Final = 2**63 - 1
 
@@ -26,11 +26,11 @@ _NAME: Final = re.compile(r"(?P<group>.+)[-/](?P<id>0|[1-9][0-9]{0,18})", re.DOT
 class BrokerName:
     """Hold what a broker is called: `broker-a-2` is the broker 2 of the group `broker-a`."""
 
-    group_name: str
+    broker_group_name: str
     own_id: int
 
     def __str__(self) -> str:
-        return f"{self.group_name}-{self.own_id}"
+        return f"{self.broker_group_name}-{self.own_id}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -43,4 +43,4 @@ class BrokerName:
         if found is None or int(found["id"]) > OWN_ID_MAX:
             reason = "is not the name of a broker group, a hyphen and an id, as in broker-a-2"
             raise InvalidName(kind="broker", name=text, reason=reason)
-        return cls(check_group_name(found["group"]), int(found["id"]))
+        return cls(check_broker_group_name(found["group"]), int(found["id"]))

@@ -33,7 +33,7 @@ class BrokerConnection(NamedTuple):
     only, so of others it is `None`.
     """
 
-    group_name: str
+    broker_group_name: str
     broker_name: str
     broker_id: int
     broker_address: str

@@ -35,7 +35,7 @@ class QueueLag:
     the queue, `None` when nobody does or it is not known.
     """
 
-    group_name: str
+    broker_group_name: str
     topic: str
     queue_id: int
     kind: QueueKind
@@ -71,7 +71,7 @@ class QueueLag:
     @property
     def key(self) -> tuple[str, str, int]:
         """Order queues as lists show them."""
-        return self.topic, self.group_name, self.queue_id
+        return self.topic, self.broker_group_name, self.queue_id
 
     def kept_by_members(self) -> "QueueLag":
         """Leave out what a broker has of a broadcasting group: offsets of former times, if any."""

@@ -64,9 +64,9 @@ class ElectionTally:
 
     counts: Counter[tuple[str, str, ElectionResult]] = field(default_factory=Counter)
 
-    def note(self, cluster_name: str, group_name: str, result: ElectionResult) -> None:
+    def note(self, cluster_name: str, broker_group_name: str, result: ElectionResult) -> None:
         """Count one election."""
-        self.counts[cluster_name, group_name, result] += 1
+        self.counts[cluster_name, broker_group_name, result] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,14 +306,17 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
     return not is_whole or _is_confirmed_anew(broker_id, group, ballot)
 
 
-def warn_of_no_writer(group_name: str, liveness: Liveness, winner_id: int | None) -> str | None:
+def warn_of_no_writer(
+    broker_group_name: str, liveness: Liveness, winner_id: int | None
+) -> str | None:
     """Say that a group has no writer once a cordoned replica is its master; None where it has."""
     report = None if winner_id is None else liveness.reports.get(winner_id)
     if report is None or not report.is_cordoned:
         return None
     return (
-        f"{group_name} has no writer: its master {group_name}-{winner_id} is cordoned; uncordon it:"
-        f" `regent broker uncordon {group_name} --broker 0`"
+        f"{broker_group_name} has no writer: its master {broker_group_name}-{winner_id} is"
+        " cordoned; uncordon it:"
+        f" `regent broker uncordon {broker_group_name} --broker 0`"
     )
 
 

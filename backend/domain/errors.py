@@ -126,9 +126,9 @@ class BrokerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
     code = "broker_group_not_found"
 
-    def __init__(self, cluster_name: str, group_name: str) -> None:
-        super().__init__(f"no broker group {group_name!r} in cluster {cluster_name!r}")
-        self.cluster_name, self.group_name = cluster_name, group_name
+    def __init__(self, cluster_name: str, broker_group_name: str) -> None:
+        super().__init__(f"no broker group {broker_group_name!r} in cluster {cluster_name!r}")
+        self.cluster_name, self.broker_group_name = cluster_name, broker_group_name
 
 
 class TopicNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
@@ -156,9 +156,11 @@ class BrokerGroupAmbiguous(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "broker_group_ambiguous"
 
-    def __init__(self, group_name: str) -> None:
-        super().__init__(f"several clusters hold a broker group {group_name!r}; name its cluster")
-        self.group_name = group_name
+    def __init__(self, broker_group_name: str) -> None:
+        super().__init__(
+            f"several clusters hold a broker group {broker_group_name!r}; name its cluster"
+        )
+        self.broker_group_name = broker_group_name
 
 
 class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
@@ -166,9 +168,9 @@ class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
 
     code = "broker_group_not_controlled"
 
-    def __init__(self, group_name: str) -> None:
-        super().__init__(f"no broker of group {group_name!r} has applied for an id")
-        self.group_name = group_name
+    def __init__(self, broker_group_name: str) -> None:
+        super().__init__(f"no broker of group {broker_group_name!r} has applied for an id")
+        self.broker_group_name = broker_group_name
 
 
 class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
@@ -176,9 +178,9 @@ class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "broker_group_busy"
 
-    def __init__(self, group_name: str) -> None:
-        super().__init__(f"broker group {group_name!r} changes too often; try again")
-        self.group_name = group_name
+    def __init__(self, broker_group_name: str) -> None:
+        super().__init__(f"broker group {broker_group_name!r} changes too often; try again")
+        self.broker_group_name = broker_group_name
 
 
 class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -186,12 +188,12 @@ class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "broker_id_refused"
 
-    def __init__(self, group_name: str, broker_id: int, *, next_broker_id: int) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int, *, next_broker_id: int) -> None:
         super().__init__(
-            f"id {broker_id} of broker group {group_name!r} was used already;"
+            f"id {broker_id} of broker group {broker_group_name!r} was used already;"
             f" apply for {next_broker_id}"
         )
-        self.group_name, self.broker_id = group_name, broker_id
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
         self.next_broker_id = next_broker_id
 
 
@@ -200,10 +202,10 @@ class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
 
     code = "broker_not_registered"
 
-    def __init__(self, group_name: str, broker_id: int | None = None) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int | None = None) -> None:
         who = "no broker" if broker_id is None else f"no broker {broker_id}"
-        super().__init__(f"{who} of group {group_name!r} has applied for its id")
-        self.group_name, self.broker_id = group_name, broker_id
+        super().__init__(f"{who} of group {broker_group_name!r} has applied for its id")
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class AdoptionAwaited(DomainError, kind=ErrorKind.CONFLICT):
@@ -211,12 +213,12 @@ class AdoptionAwaited(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "adoption_awaited"
 
-    def __init__(self, group_name: str, broker_id: int) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
         super().__init__(
-            f"broker {broker_id} of group {group_name!r} is not known here; it is kept as a"
-            f" candidate: regent replica adopt {group_name}"
+            f"broker {broker_id} of group {broker_group_name!r} is not known here; it is kept as a"
+            f" candidate: regent replica adopt {broker_group_name}"
         )
-        self.group_name, self.broker_id = group_name, broker_id
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -224,9 +226,11 @@ class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "adoption_refused"
 
-    def __init__(self, group_name: str, reason: str) -> None:
-        super().__init__(f"the brokers of group {group_name!r} can't be adopted so: {reason}")
-        self.group_name, self.reason = group_name, reason
+    def __init__(self, broker_group_name: str, reason: str) -> None:
+        super().__init__(
+            f"the brokers of group {broker_group_name!r} can't be adopted so: {reason}"
+        )
+        self.broker_group_name, self.reason = broker_group_name, reason
 
 
 class AlterSyncStateSetRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -234,9 +238,9 @@ class AlterSyncStateSetRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "alter_sync_state_set_refused"
 
-    def __init__(self, group_name: str, reason: str) -> None:
-        super().__init__(f"broker group {group_name!r} {reason}")
-        self.group_name, self.reason = group_name, reason
+    def __init__(self, broker_group_name: str, reason: str) -> None:
+        super().__init__(f"broker group {broker_group_name!r} {reason}")
+        self.broker_group_name, self.reason = broker_group_name, reason
 
 
 class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
@@ -244,10 +248,16 @@ class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "not_the_master"
 
-    def __init__(self, group_name: str, broker_id: int, *, master_id: int | None) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int, *, master_id: int | None) -> None:
         master = "none" if master_id is None else master_id
-        super().__init__(f"the master of broker group {group_name!r} is {master}, not {broker_id}")
-        self.group_name, self.broker_id, self.master_id = group_name, broker_id, master_id
+        super().__init__(
+            f"the master of broker group {broker_group_name!r} is {master}, not {broker_id}"
+        )
+        self.broker_group_name, self.broker_id, self.master_id = (
+            broker_group_name,
+            broker_id,
+            master_id,
+        )
 
 
 class MasterEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
@@ -255,9 +265,11 @@ class MasterEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "master_epoch_fenced"
 
-    def __init__(self, group_name: str, epoch: int, *, held: int) -> None:
-        super().__init__(f"the master epoch of broker group {group_name!r} is {held}, not {epoch}")
-        self.group_name, self.epoch, self.held = group_name, epoch, held
+    def __init__(self, broker_group_name: str, epoch: int, *, held: int) -> None:
+        super().__init__(
+            f"the master epoch of broker group {broker_group_name!r} is {held}, not {epoch}"
+        )
+        self.broker_group_name, self.epoch, self.held = broker_group_name, epoch, held
 
 
 class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
@@ -265,12 +277,12 @@ class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
 
     code = "master_epoch_moved"
 
-    def __init__(self, group_name: str, expected: int, *, held: int) -> None:
+    def __init__(self, broker_group_name: str, expected: int, *, held: int) -> None:
         super().__init__(
-            f"broker group {group_name!r} is in master epoch {held}, not {expected}:"
+            f"broker group {broker_group_name!r} is in master epoch {held}, not {expected}:"
             " read it again before the change"
         )
-        self.group_name, self.expected, self.held = group_name, expected, held
+        self.broker_group_name, self.expected, self.held = broker_group_name, expected, held
 
 
 class SyncStateSetEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
@@ -278,11 +290,11 @@ class SyncStateSetEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "sync_state_set_epoch_fenced"
 
-    def __init__(self, group_name: str, epoch: int, *, held: int) -> None:
+    def __init__(self, broker_group_name: str, epoch: int, *, held: int) -> None:
         super().__init__(
-            f"the SyncStateSet epoch of broker group {group_name!r} is {held}, not {epoch}"
+            f"the SyncStateSet epoch of broker group {broker_group_name!r} is {held}, not {epoch}"
         )
-        self.group_name, self.epoch, self.held = group_name, epoch, held
+        self.broker_group_name, self.epoch, self.held = broker_group_name, epoch, held
 
 
 class UnknownReplica(DomainError, kind=ErrorKind.CONFLICT):
@@ -290,9 +302,9 @@ class UnknownReplica(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "unknown_replica"
 
-    def __init__(self, group_name: str, broker_id: int) -> None:
-        super().__init__(f"broker group {group_name!r} has no replica {broker_id}")
-        self.group_name, self.broker_id = group_name, broker_id
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
+        super().__init__(f"broker group {broker_group_name!r} has no replica {broker_id}")
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class BrokerNotAlive(DomainError, kind=ErrorKind.CONFLICT):
@@ -300,9 +312,9 @@ class BrokerNotAlive(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "broker_not_alive"
 
-    def __init__(self, group_name: str, broker_id: int) -> None:
-        super().__init__(f"replica {broker_id} of broker group {group_name!r} is not alive")
-        self.group_name, self.broker_id = group_name, broker_id
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
+        super().__init__(f"replica {broker_id} of broker group {broker_group_name!r} is not alive")
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class MasterNotAvailable(DomainError, kind=ErrorKind.CONFLICT):
@@ -310,9 +322,9 @@ class MasterNotAvailable(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "master_not_available"
 
-    def __init__(self, group_name: str, explanation: str) -> None:
-        super().__init__(f"no replica can become master of {group_name!r}: {explanation}")
-        self.group_name, self.explanation = group_name, explanation
+    def __init__(self, broker_group_name: str, explanation: str) -> None:
+        super().__init__(f"no replica can become master of {broker_group_name!r}: {explanation}")
+        self.broker_group_name, self.explanation = broker_group_name, explanation
 
 
 class ElectionFailed(DomainError, kind=ErrorKind.CONFLICT):
@@ -320,9 +332,9 @@ class ElectionFailed(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "election_failed"
 
-    def __init__(self, group_name: str, explanation: str) -> None:
-        super().__init__(f"no replica can become master of {group_name!r}: {explanation}")
-        self.group_name, self.explanation = group_name, explanation
+    def __init__(self, broker_group_name: str, explanation: str) -> None:
+        super().__init__(f"no replica can become master of {broker_group_name!r}: {explanation}")
+        self.broker_group_name, self.explanation = broker_group_name, explanation
 
 
 class MasterLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
@@ -330,12 +342,12 @@ class MasterLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "master_lease_live"
 
-    def __init__(self, group_name: str, winner_id: int, *, left_ms: int) -> None:
+    def __init__(self, broker_group_name: str, winner_id: int, *, left_ms: int) -> None:
         super().__init__(
-            f"broker {winner_id} of {group_name!r} can become master in {left_ms} ms,"
+            f"broker {winner_id} of {broker_group_name!r} can become master in {left_ms} ms,"
             " when the lease of the current master has expired"
         )
-        self.group_name, self.winner_id, self.left_ms = group_name, winner_id, left_ms
+        self.broker_group_name, self.winner_id, self.left_ms = broker_group_name, winner_id, left_ms
 
 
 class CleanRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -343,9 +355,9 @@ class CleanRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "clean_refused"
 
-    def __init__(self, group_name: str, reason: str) -> None:
-        super().__init__(f"broker group {group_name!r} {reason}")
-        self.group_name, self.reason = group_name, reason
+    def __init__(self, broker_group_name: str, reason: str) -> None:
+        super().__init__(f"broker group {broker_group_name!r} {reason}")
+        self.broker_group_name, self.reason = broker_group_name, reason
 
 
 class RegistrationRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -353,9 +365,9 @@ class RegistrationRefused(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "registration_refused"
 
-    def __init__(self, group_name: str, broker_id: int) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
         super().__init__("register broker failed")
-        self.group_name, self.broker_id = group_name, broker_id
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class RouteNotFound(DomainError, kind=ErrorKind.NOT_FOUND):

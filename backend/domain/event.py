@@ -134,13 +134,18 @@ def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterato
 
 
 def tell_topics(
-    kind: str, cluster_name: str, group_name: str, topic_names: Collection[str], *, at: datetime
+    kind: str,
+    cluster_name: str,
+    broker_group_name: str,
+    topic_names: Collection[str],
+    *,
+    at: datetime,
 ) -> Iterator[NewEvent]:
     """Tell what has become of the topics that a broker group holds: one event, however many."""
     if topic_names:
         names = sorted(topic_names)
         details = {"topics": names[:TOPIC_NAMES_MAX], "topic_count": len(names)}
-        yield NewEvent(kind, cluster_name, group_name, at, details)
+        yield NewEvent(kind, cluster_name, broker_group_name, at, details)
 
 
 def _of(operation: Operation, kind: str, at: datetime, **details: Any) -> NewEvent:

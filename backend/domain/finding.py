@@ -232,8 +232,8 @@ class Finding:
     @property
     def advice(self) -> str:
         """Say what to do, in commands that can be entered as they are."""
-        group_name, _, broker_id = self.key.subject.partition("/")
-        return RUNBOOKS[self.key.code].advice.format(group=group_name, broker_id=broker_id)
+        broker_group_name, _, broker_id = self.key.subject.partition("/")
+        return RUNBOOKS[self.key.code].advice.format(group=broker_group_name, broker_id=broker_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class ObservedGroup:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     master_id: int | None
     master_address: str | None
     master_epoch: int
@@ -279,7 +279,7 @@ class ForsakenGroup:
     """Hold a group of which no broker is online although topics are placed in it."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     topic_count: int
     topic_names: tuple[str, ...]
 
@@ -289,7 +289,7 @@ class InvalidItems:
     """Hold what a broker, by its own id, has that can't be served, as it registered last."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str
     count: int
@@ -323,12 +323,14 @@ def observe(
     heard_after = looking_since if is_too_early else None
     found = [one for group in groups for one in _judge(group)]
     for left in forsaken:
-        key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
+        key = FindingKey(
+            FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.broker_group_name
+        )
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
         found.append((key, evidence))
     found += (contradictions or {}).items()
     for one in invalid:
-        subject = f"{one.group_name}/{one.broker_id}"
+        subject = f"{one.broker_group_name}/{one.broker_id}"
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
         evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
@@ -401,7 +403,7 @@ def _is_confirmed(finding: Finding, evidence: Evidence) -> bool:
 
 
 def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]:
-    def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
+    def key(code: FindingCode, subject: str = group.broker_group_name) -> FindingKey:
         return FindingKey(code, group.cluster_name, subject)
 
     living = {i: report for i, report in group.reports.items() if report.is_alive}
@@ -410,7 +412,11 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
     if (evidence := _find_unled(group, living)) is not None:
         yield key(FindingCode.SET_WITHOUT_MASTER), evidence
     for code, broker_id, evidence in _judge_logs(group, living):
-        subject = group.group_name if broker_id is None else f"{group.group_name}/{broker_id}"
+        subject = (
+            group.broker_group_name
+            if broker_id is None
+            else f"{group.broker_group_name}/{broker_id}"
+        )
         yield key(code, subject), evidence
     master = None if group.master_id is None else living.get(group.master_id)
     if master is None:
@@ -420,7 +426,7 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
         yield key(FindingCode.TWO_MASTERS), evidence
     for broker_id in group.replica_ids - {group.master_id}:
         for code, evidence in _judge_replica(group, broker_id, master):
-            yield key(code, f"{group.group_name}/{broker_id}"), evidence
+            yield key(code, f"{group.broker_group_name}/{broker_id}"), evidence
 
 
 def _judge_replica(
@@ -446,7 +452,7 @@ def _judge_facts(
     """Say which brokers are down and whether there is a writer, in the words of health."""
     judged = judge_group(group)
 
-    def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
+    def key(code: FindingCode, subject: str = group.broker_group_name) -> FindingKey:
         return FindingKey(code, group.cluster_name, subject)
 
     fault, master = judged.writer_fault, group.master
@@ -459,12 +465,12 @@ def _judge_facts(
     for broker in group.brokers:
         if broker.presence is Presence.ALIVE:
             continue
-        subject = f"{group.group_name}/{broker.broker_id}"
+        subject = f"{group.broker_group_name}/{broker.broker_id}"
         is_reported = broker.presence is Presence.DOWN and not _may_come_back(broker, heard_after)
         heard_at = broker.last_heard_at
         evidence = {
             "sentence": judged.sentence,
-            "broker": str(BrokerName(group.group_name, broker.broker_id)),
+            "broker": str(BrokerName(group.broker_group_name, broker.broker_id)),
             "address": broker.address,
             "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
         }

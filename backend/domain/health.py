@@ -80,7 +80,7 @@ class GroupFacts:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     is_controlled: bool
     master_id: int | None
     brokers: tuple[BrokerFacts, ...]
@@ -94,7 +94,7 @@ class GroupFacts:
 
     def name_of(self, broker: BrokerFacts) -> str:
         """Name a broker by its group and its id, which no failover changes (D31)."""
-        return str(BrokerName(self.group_name, broker.broker_id))
+        return str(BrokerName(self.broker_group_name, broker.broker_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class GroupHealth:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     verdict: HealthVerdict
     sentence: str
     next_failure: str
@@ -189,7 +189,7 @@ def judge_group(group: GroupFacts) -> GroupHealth:
     writer_sentence = None if fault is None else _say_no_writer(group, fault)
     brokers = _say_brokers(group, len(alive))
     if writer_sentence is None:
-        said = [f"{group.group_name}: {brokers}"]
+        said = [f"{group.broker_group_name}: {brokers}"]
     else:
         said = [writer_sentence, f"{brokers[0].upper()}{brokers[1:]}"]
     next_failure = _say_next_failure(group, alive, has_writer)
@@ -197,7 +197,7 @@ def judge_group(group: GroupFacts) -> GroupHealth:
         said.append(next_failure)
     return GroupHealth(
         cluster_name=group.cluster_name,
-        group_name=group.group_name,
+        broker_group_name=group.broker_group_name,
         verdict=verdict,
         sentence=" ".join(said),
         next_failure=next_failure,
@@ -316,7 +316,7 @@ def _say_brokers(group: GroupFacts, alive_count: int) -> str:
 
 
 def _say_no_writer(group: GroupFacts, fault: WriterFault) -> str:
-    name, master = group.group_name, group.master
+    name, master = group.broker_group_name, group.master
     if master is None:
         return f"{name} has no writer: it has no master."
     master_name = group.name_of(master)
@@ -365,20 +365,20 @@ def _severity(verdict: HealthVerdict) -> int:
 
 
 def _urgency(group: GroupHealth) -> tuple[int, str, str]:
-    return (-_severity(group.verdict), group.cluster_name, group.group_name)
+    return (-_severity(group.verdict), group.cluster_name, group.broker_group_name)
 
 
 def _say_all(verdict: HealthVerdict, judged: Sequence[GroupHealth]) -> str:
     alive = sum(group.alive_count for group in judged)
     total = sum(group.replica_count for group in judged)
     if verdict is HealthVerdict.HEALTHY:
-        one = f"The broker group {judged[0].group_name} is healthy"
+        one = f"The broker group {judged[0].broker_group_name} is healthy"
         who = f"All {len(judged)} broker groups are healthy" if len(judged) > 1 else one
         return f"{who}: {alive} of {total} brokers {'is' if alive == 1 else 'are'} alive."
     others = [group for group in judged[1:] if group.verdict is not HealthVerdict.HEALTHY]
     if not others:
         return judged[0].sentence
-    names = ", ".join(group.group_name for group in others[:NAMED_COUNT_MAX])
+    names = ", ".join(group.broker_group_name for group in others[:NAMED_COUNT_MAX])
     more = ", …" if len(others) > NAMED_COUNT_MAX else ""
     are = "group is" if len(others) == 1 else "groups are"
     return f"{judged[0].sentence} {len(others)} more {are} not healthy: {names}{more}."
@@ -391,6 +391,6 @@ def _say_next_of_all(judged: Sequence[GroupHealth]) -> str | None:
     exposed = [group for group in judged if not group.has_heir]
     if not exposed:
         return "One more failure stops no group."
-    names = ", ".join(group.group_name for group in exposed[:NAMED_COUNT_MAX])
+    names = ", ".join(group.broker_group_name for group in exposed[:NAMED_COUNT_MAX])
     more = ", …" if len(exposed) > NAMED_COUNT_MAX else ""
     return f"One more failure can stop the writes of {names}{more}: no other replica takes over."

@@ -23,7 +23,7 @@ class Membership:
     heartbeat, None where the broker does not tell.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     client_id: str
     address: str
     message_model: str
@@ -38,7 +38,7 @@ class Contradiction:
     """Hold what is wrong with the members of one group."""
 
     code: FindingCode
-    consumer_group: str
+    consumer_group_name: str
     evidence: Mapping[str, Any]
 
 
@@ -66,7 +66,7 @@ def find_contradictions(memberships: Iterable[Sequence[Membership]]) -> list[Con
     by_group: dict[str, list[Membership]] = {}
     for members in brokers:
         for one in members:
-            by_group.setdefault(one.consumer_group, []).append(one)
+            by_group.setdefault(one.consumer_group_name, []).append(one)
     found: list[Contradiction] = []
     for name in sorted(by_group):
         if evidence := _differences(by_group[name]):
@@ -102,7 +102,7 @@ def _shared_ids(brokers: Sequence[Sequence[Membership]], name: str) -> dict[str,
     for members in brokers:
         addresses: dict[str, set[str]] = {}
         for one in members:
-            if one.consumer_group == name:
+            if one.consumer_group_name == name:
                 addresses.setdefault(one.client_id, set()).add(one.address)
         shared |= {
             client_id: sorted(found)[:NAMED_COUNT_MAX]

@@ -21,7 +21,7 @@ class StoredMessage:
     `body` is what was stored, compressed or not as `sys_flag` says.
     """
 
-    group_name: str
+    broker_group_name: str
     topic: str
     queue_id: int
     queue_offset: int
@@ -56,7 +56,7 @@ class StoredMessage:
     @property
     def order(self) -> tuple[int, str, int, int]:
         """Order messages by when they were stored, and tell each from all others of a topic."""
-        return self.stored_at_ms, self.group_name, self.queue_id, self.queue_offset
+        return self.stored_at_ms, self.broker_group_name, self.queue_id, self.queue_offset
 
 
 class DeliveryState(StrEnum):
@@ -73,7 +73,7 @@ class DeliveryState(StrEnum):
 class Delivery:
     """Hold how far a consumer group is with a message, and what that is concluded from."""
 
-    consumer_group: str
+    consumer_group_name: str
     state: DeliveryState
     why: str
     attempt_count: int | None = None

@@ -11,7 +11,7 @@ from backend.rules.names import announced_name_fault
 from backend.rules.topic import topic_name_fault
 
 CLUSTER_NAME_BYTES_MAX: Final = 127
-GROUP_NAME_BYTES_MAX: Final = 127
+BROKER_GROUP_NAME_BYTES_MAX: Final = 127
 ADDRESS_BYTES_MAX: Final = 261
 
 _HOST: Final = re.compile(r"[a-zA-Z0-9_.:%\[\]-]+")
@@ -23,9 +23,9 @@ def check_cluster_name(name: str) -> str:
     return _check(name, kind="cluster", size_max=CLUSTER_NAME_BYTES_MAX)
 
 
-def check_group_name(name: str) -> str:
+def check_broker_group_name(name: str) -> str:
     """Return the name of a broker group when it may be one."""
-    return _check(name, kind="broker group", size_max=GROUP_NAME_BYTES_MAX)
+    return _check(name, kind="broker group", size_max=BROKER_GROUP_NAME_BYTES_MAX)
 
 
 def check_topic_name(name: str) -> str:

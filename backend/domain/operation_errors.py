@@ -149,12 +149,12 @@ class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
 
     code = "broker_still_counted"
 
-    def __init__(self, group_name: str, broker_id: int) -> None:
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
         super().__init__(
-            f"broker {broker_id} of group {group_name!r} is registered: stop it before it is"
+            f"broker {broker_id} of group {broker_group_name!r} is registered: stop it before it is"
             " forgotten"
         )
-        self.group_name, self.broker_id = group_name, broker_id
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
 class ChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
@@ -172,9 +172,9 @@ class ConsumerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
     code = "consumer_group_not_found"
 
-    def __init__(self, cluster_name: str, group_name: str) -> None:
-        super().__init__(f"no consumer group {group_name!r} in cluster {cluster_name!r}")
-        self.cluster_name, self.group_name = cluster_name, group_name
+    def __init__(self, cluster_name: str, broker_group_name: str) -> None:
+        super().__init__(f"no consumer group {broker_group_name!r} in cluster {cluster_name!r}")
+        self.cluster_name, self.broker_group_name = cluster_name, broker_group_name
 
 
 class BrokerUnknown(DomainError, kind=ErrorKind.NOT_FOUND):
@@ -182,12 +182,16 @@ class BrokerUnknown(DomainError, kind=ErrorKind.NOT_FOUND):
 
     code = "broker_unknown"
 
-    def __init__(self, cluster_name: str, group_name: str, broker_id: int | str) -> None:
+    def __init__(self, cluster_name: str, broker_group_name: str, broker_id: int | str) -> None:
         super().__init__(
-            f"no broker {broker_id} of group {group_name!r} in cluster {cluster_name!r}:"
+            f"no broker {broker_id} of group {broker_group_name!r} in cluster {cluster_name!r}:"
             " regent broker list"
         )
-        self.cluster_name, self.group_name, self.broker_id = cluster_name, group_name, broker_id
+        self.cluster_name, self.broker_group_name, self.broker_id = (
+            cluster_name,
+            broker_group_name,
+            broker_id,
+        )
 
 
 class BrokerSilent(DomainError, kind=ErrorKind.UNAVAILABLE):

@@ -48,15 +48,15 @@ class Protection:
         return f"by {self.protected_by} since {since}, {why}"
 
 
-def broker_resource(cluster_name: str, group_name: str, address: str) -> Resource:
+def broker_resource(cluster_name: str, broker_group_name: str, address: str) -> Resource:
     """Name a broker by its address, which stays when mastership and its id move."""
-    return Resource(cluster_name, ResourceKind.BROKER, f"{group_name}/{address}")
+    return Resource(cluster_name, ResourceKind.BROKER, f"{broker_group_name}/{address}")
 
 
 def split_broker_name(name: str) -> tuple[str, str]:
     """Return the group and the address of a broker's name; either may be empty."""
-    group_name, _, address = name.partition("/")
-    return group_name, address
+    broker_group_name, _, address = name.partition("/")
+    return broker_group_name, address
 
 
 def protection_text(protection: Protection | None) -> str:
@@ -85,7 +85,7 @@ def check_unprotected(protections: dict[Resource, Protection]) -> Check:
 
 def _unprotect_command(resource: Resource) -> str:
     if resource.kind is ResourceKind.BROKER:
-        group_name, address = split_broker_name(resource.name)
-        return f"regent broker unprotect {group_name} --address {address}"
+        broker_group_name, address = split_broker_name(resource.name)
+        return f"regent broker unprotect {broker_group_name} --address {address}"
     noun = "topic" if resource.kind is ResourceKind.TOPIC else "group"
     return f"regent {noun} unprotect {resource.name}"

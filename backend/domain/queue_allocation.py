@@ -20,7 +20,7 @@ class AllocationRule(StrEnum):
 class AllocatedQueue:
     """Name a queue of a broker group, in the order that clients sort them."""
 
-    group_name: str
+    broker_group_name: str
     queue_id: int
 
 

@@ -21,7 +21,7 @@ class BrokerKey:
     """Name a broker of a cluster where it is asked; earlier journals hold no own id."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str
     own_id: int | None = None
@@ -29,7 +29,9 @@ class BrokerKey:
     @property
     def name(self) -> BrokerName:
         """Name the broker, whatever its role."""
-        return BrokerName(self.group_name, self.broker_id if self.own_id is None else self.own_id)
+        return BrokerName(
+            self.broker_group_name, self.broker_id if self.own_id is None else self.own_id
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class HeldLock:
     time since the last renewal, `heard_ms` since the last heartbeat of a holder that is connected.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     topic: str
     broker_name: str
     queue_id: int
@@ -80,9 +82,9 @@ class QueueLock:
         broker, held = self.broker, self.held
         return (
             broker.cluster_name,
-            held.consumer_group,
+            held.consumer_group_name,
             held.topic,
-            broker.group_name,
+            broker.broker_group_name,
             held.queue_id,
             broker.address,
         )
@@ -90,7 +92,7 @@ class QueueLock:
     @property
     def queue(self) -> str:
         """Name the queue to people."""
-        return f"{self.held.topic}/{self.held.queue_id} on {self.broker.group_name}"
+        return f"{self.held.topic}/{self.held.queue_id} on {self.broker.broker_group_name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,9 @@ class LockFilter:
     """Say which locks are meant: each fact that is given must be so."""
 
     cluster_name: str | None = None
-    consumer_group: str | None = None
+    consumer_group_name: str | None = None
     topic: str | None = None
-    group_name: str | None = None
+    broker_group_name: str | None = None
     queue_id: int | None = None
     client_id: str | None = None
     holder: Holder | None = None
@@ -110,9 +112,9 @@ class LockFilter:
         """Tell whether a lock is meant."""
         found = (
             (self.cluster_name, lock.broker.cluster_name),
-            (self.consumer_group, lock.held.consumer_group),
+            (self.consumer_group_name, lock.held.consumer_group_name),
             (self.topic, lock.held.topic),
-            (self.group_name, lock.broker.group_name),
+            (self.broker_group_name, lock.broker.broker_group_name),
             (self.queue_id, lock.held.queue_id),
             (self.client_id, lock.held.client_id),
             (self.holder, lock.holder),
@@ -129,7 +131,7 @@ class MasterLease:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     master_id: int | None
     master_address: str | None
     master_epoch: int

@@ -50,9 +50,9 @@ class QueueFacts:
     """
 
     topic: str
-    group_name: str
+    broker_group_name: str
     queue_id: int
-    consumer_group: str
+    consumer_group_name: str
     has_master: bool = True
     address: str | None = None
     silence: str | None = None
@@ -73,7 +73,7 @@ class QueueFacts:
     @property
     def queue(self) -> str:
         """Name the queue to people."""
-        return f"{self.topic}/{self.queue_id} on {self.group_name}"
+        return f"{self.topic}/{self.queue_id} on {self.broker_group_name}"
 
     @property
     def lock(self) -> HeldLock | None:
@@ -152,7 +152,7 @@ def _permission_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
 
 
 def _group_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
-    group, online = facts.consumer_group, facts.online
+    group, online = facts.consumer_group_name, facts.online
     if facts.may_consume is False:
         return Cause.GROUP_DISABLED, f"is not given to {group}: consumption is switched off for it"
     if online is None or not online.members:
@@ -173,7 +173,7 @@ def _group_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
 def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
     if facts.is_broadcasting:
         return Cause.UNKNOWN, (
-            f"is read by each member of {facts.consumer_group} for itself (broadcasting): its"
+            f"is read by each member of {facts.consumer_group_name} for itself (broadcasting): its"
             " broker keeps none of their offsets, so their progress is unknown"
         )
     if facts.lag == 0:
@@ -184,21 +184,21 @@ def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
             closed = ", and the topic there is not writable"
         return (
             Cause.NOTHING_TO_DO,
-            f"holds no message that {facts.consumer_group} has not read{closed}",
+            f"holds no message that {facts.consumer_group_name} has not read{closed}",
         )
     lock = facts.lock
     if lock is not None and not lock.is_connected:
         return Cause.HOLDER_GONE, (
-            f"is locked by {lock.client_id} for {facts.consumer_group}, which is not connected any"
-            f" more; it last renewed {_seconds(lock.idle_ms)} ago, and the lock ends in"
-            f" {_seconds(lock.expires_in_ms)}{_behind(facts)}"
+            f"is locked by {lock.client_id} for {facts.consumer_group_name}, which is not"
+            f" connected any more; it last renewed {_seconds(lock.idle_ms)} ago, and the lock ends"
+            f" in {_seconds(lock.expires_in_ms)}{_behind(facts)}"
         )
     if lock is not None:
         return _locked_cause(facts, lock)
     if facts.locks:
         return Cause.NOT_LOCKED, (
-            f"is not locked, although {facts.consumer_group} consumes in order: its members lock"
-            f" their queues at their next rebalance, within 20 s{_behind(facts)}"
+            f"is not locked, although {facts.consumer_group_name} consumes in order: its members"
+            f" lock their queues at their next rebalance, within 20 s{_behind(facts)}"
         )
     return _shared_cause(facts)
 
@@ -227,7 +227,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
     if reader is None or facts.lag is None:
         return (
             Cause.UNKNOWN,
-            f"has members of {facts.consumer_group}; whether they read is unknown",
+            f"has members of {facts.consumer_group_name}; whether they read is unknown",
         )
     if reader.committed_ms is None and _is_recent(reader.pulled_ms, SILENCE_MS):
         return Cause.BEING_READ, (
@@ -238,7 +238,10 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
     if still_ms is None:
         return Cause.UNKNOWN, "is on a broker that started too recently to know"
     if still_ms < STANDSTILL_MS:
-        return Cause.BEING_READ, f"is not paused: {facts.consumer_group} reads it{_behind(facts)}"
+        return (
+            Cause.BEING_READ,
+            f"is not paused: {facts.consumer_group_name} reads it{_behind(facts)}",
+        )
     if _is_recent(reader.committed_ms, STANDSTILL_MS) or _is_recent(reader.pulled_ms, SILENCE_MS):
         return Cause.SUSPENDED, (
             f"is asked for by {_who(facts, reader)}, but the group has not got past"
@@ -247,7 +250,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
         )
     count = 0 if facts.online is None else len(facts.online.members)
     return Cause.NOT_PULLING, (
-        f"is asked for by none of the {count} members of {facts.consumer_group} for"
+        f"is asked for by none of the {count} members of {facts.consumer_group_name} for"
         f" {_seconds(still_ms)}: its owner may be a client that is stuck{_behind(facts)}"
     )
 

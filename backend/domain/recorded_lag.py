@@ -15,7 +15,7 @@ class ReportedGroupLag:
     deleted before the group read them, which are no part of the lag.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     topic_name: str
     queue_count: int
     lag: int
@@ -32,7 +32,7 @@ class RecordedLag:
     committed in or whose master was never heard, the lag tells nothing.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     topic_name: str
     queue_count: int
     topic_queue_count: int | None
@@ -41,7 +41,7 @@ class RecordedLag:
     expired_count: int = 0
 
 
-def add_up(consumer_group: str, progress: Sequence[QueueProgress]) -> list[ReportedGroupLag]:
+def add_up(consumer_group_name: str, progress: Sequence[QueueProgress]) -> list[ReportedGroupLag]:
     """Add the queues of each topic; one whose lag is not known is not counted (D21)."""
     known: dict[str, list[Unread]] = {}
     for one in progress:
@@ -49,7 +49,7 @@ def add_up(consumer_group: str, progress: Sequence[QueueProgress]) -> list[Repor
             known.setdefault(one.topic, []).append(one.unread)
     return [
         ReportedGroupLag(
-            consumer_group,
+            consumer_group_name,
             topic,
             len(unread),
             sum(one.lag for one in unread),

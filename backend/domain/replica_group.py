@@ -232,7 +232,7 @@ def apply_broker_id(
 def register_replica(
     group: ReplicaGroup | None,
     *,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     address: str,
     register_code: str | None = None,
@@ -245,9 +245,9 @@ def register_replica(
     """
     held = None if group is None else group.replicas.get(broker_id)
     if group is None or held is None:
-        raise BrokerNotRegistered(group_name, broker_id)
+        raise BrokerNotRegistered(broker_group_name, broker_id)
     if register_code not in {None, held.register_code}:
-        raise BrokerIdRefused(group_name, broker_id, next_broker_id=next_broker_id(group))
+        raise BrokerIdRefused(broker_group_name, broker_id, next_broker_id=next_broker_id(group))
     if held.address == address:
         return None
     moved = replace(held, address=address)
@@ -259,7 +259,7 @@ def alter_sync_state_set(
     group: ReplicaGroup | None,
     proposal: SyncStateSetProposal,
     *,
-    group_name: str,
+    broker_group_name: str,
     alive_ids: Collection[int],
     lives: Mapping[int, int] | None = None,
 ) -> Change:
@@ -279,26 +279,30 @@ def alter_sync_state_set(
         BrokerNotAlive: a new member is not alive.
     """
     if group is None:
-        raise AlterSyncStateSetRefused(group_name, "is not known")
+        raise AlterSyncStateSetRefused(broker_group_name, "is not known")
     held = group.sync_state_set
     if (proposal.members == held.members) is not proposal.is_fence:
         found = "another" if proposal.is_fence else "this"
-        raise AlterSyncStateSetRefused(group_name, f"has {found} SyncStateSet already")
+        raise AlterSyncStateSetRefused(broker_group_name, f"has {found} SyncStateSet already")
     if group.master_id is None or group.master_id != proposal.master_id:
-        raise NotTheMaster(group_name, proposal.master_id, master_id=group.master_id)
+        raise NotTheMaster(broker_group_name, proposal.master_id, master_id=group.master_id)
     if proposal.master_epoch != group.master_epoch:
-        raise MasterEpochFenced(group_name, proposal.master_epoch, held=group.master_epoch)
+        raise MasterEpochFenced(broker_group_name, proposal.master_epoch, held=group.master_epoch)
     if proposal.sync_state_set_epoch != held.epoch:
-        raise SyncStateSetEpochFenced(group_name, proposal.sync_state_set_epoch, held=held.epoch)
+        raise SyncStateSetEpochFenced(
+            broker_group_name, proposal.sync_state_set_epoch, held=held.epoch
+        )
     for broker_id in sorted(proposal.members):
         if broker_id not in group.replicas:
-            raise UnknownReplica(group_name, broker_id)
+            raise UnknownReplica(broker_group_name, broker_id)
         # A member that only the controller does not hear holds everything all the same. Were it to
         # keep the master from letting another one go, nothing would be acknowledged meanwhile.
         if broker_id not in held.members and broker_id not in alive_ids:
-            raise BrokerNotAlive(group_name, broker_id)
+            raise BrokerNotAlive(broker_group_name, broker_id)
     if group.master_id not in proposal.members:
-        raise AlterSyncStateSetRefused(group_name, "would have a SyncStateSet without its master")
+        raise AlterSyncStateSetRefused(
+            broker_group_name, "would have a SyncStateSet without its master"
+        )
     after = replace(group, sync_state_set=held.with_members(proposal.members, lives))
     return Change(ChangeKind.SYNC_STATE_SET_ALTERED, group, after)
 
@@ -314,7 +318,7 @@ def lose_master(group: ReplicaGroup) -> Change | None:
 
 
 def prefer_master(
-    group: ReplicaGroup | None, *, group_name: str, broker_id: int | None
+    group: ReplicaGroup | None, *, broker_group_name: str, broker_id: int | None
 ) -> Change | None:
     """Note whom operators would have as master, or that they no longer care.
 
@@ -325,9 +329,9 @@ def prefer_master(
         UnknownReplica: the one named is no replica of it.
     """
     if group is None:
-        raise BrokerGroupNotControlled(group_name)
+        raise BrokerGroupNotControlled(broker_group_name)
     if broker_id is not None and broker_id not in group.replicas:
-        raise UnknownReplica(group_name, broker_id)
+        raise UnknownReplica(broker_group_name, broker_id)
     if broker_id == group.preferred_id:
         return None
     return Change(ChangeKind.PREFERENCE_CHANGED, group, replace(group, preferred_id=broker_id))
@@ -336,7 +340,7 @@ def prefer_master(
 def clean_replicas(
     group: ReplicaGroup | None,
     *,
-    group_name: str,
+    broker_group_name: str,
     broker_ids: frozenset[int],
     cleans_living: bool,
     alive_ids: Collection[int],
@@ -351,13 +355,15 @@ def clean_replicas(
         CleanRefused: the group is not known, has a master, or a replica named is alive.
     """
     if group is None:
-        raise CleanRefused(group_name, "is not known")
+        raise CleanRefused(broker_group_name, "is not known")
     if not cleans_living:
         if not broker_ids and group.master_id is not None:
-            raise CleanRefused(group_name, "has a master; name the replicas to forget")
+            raise CleanRefused(broker_group_name, "has a master; name the replicas to forget")
         living = sorted(broker_ids.intersection(alive_ids))
         if living:
-            raise CleanRefused(group_name, f"has living replicas among those named: {living}")
+            raise CleanRefused(
+                broker_group_name, f"has living replicas among those named: {living}"
+            )
     left = dict(group.replicas)
     for broker_id in broker_ids:
         left.pop(broker_id, None)

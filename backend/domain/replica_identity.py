@@ -18,7 +18,7 @@ class Teller:
     """Hold who a broker says it is."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
 
 
@@ -30,8 +30,9 @@ def find_other(teller: Teller | None, group: ReplicaGroup, broker_id: int) -> st
     """
     if teller is None:
         return None
-    if (teller.cluster_name, teller.group_name) != (group.cluster_name, group.name):
-        return f"a broker of {teller.group_name} in cluster {teller.cluster_name} has its address"
+    if (teller.cluster_name, teller.broker_group_name) != (group.cluster_name, group.name):
+        where = f"{teller.broker_group_name} in cluster {teller.cluster_name}"
+        return f"a broker of {where} has its address"
     if teller.broker_id == broker_id:
         return None
     if teller.broker_id != MASTER_ROLE_ID:

@@ -16,7 +16,7 @@ class GroupMembers:
     """Hold the addresses of a broker group by broker id."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     addresses: Mapping[int, str]
     acting_master_enabled: bool = False
     zone_name: str | None = None

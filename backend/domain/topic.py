@@ -101,7 +101,7 @@ class TopicPlacement:
     """Say what one broker group holds of a topic."""
 
     topic_id: int
-    group_name: str
+    broker_group_name: str
     settings: QueueSettings
 
 
@@ -126,7 +126,7 @@ def check_topic(name: str, settings: QueueSettings) -> QueueSettings:
     return settings
 
 
-def topic_kind(name: str, *, cluster_name: str, group_names: Collection[str]) -> TopicKind:
+def topic_kind(name: str, *, cluster_name: str, broker_group_names: Collection[str]) -> TopicKind:
     """Tell what a topic is for, from its name alone and the names around it."""
     if name.startswith(RETRY_PREFIX):
         return TopicKind.RETRY
@@ -136,6 +136,6 @@ def topic_kind(name: str, *, cluster_name: str, group_names: Collection[str]) ->
         name in SYSTEM_TOPIC_NAMES
         or name.startswith(SYSTEM_PREFIX)
         or name in {cluster_name, cluster_name + REPLY_SUFFIX}
-        or name in group_names
+        or name in broker_group_names
     )
     return TopicKind.SYSTEM if is_system else TopicKind.NORMAL

@@ -37,10 +37,11 @@ class UnreadMessages:
             parts.append(f"{self.delayed_count} messages wait for their time")
         return "; ".join(parts) or "nothing is left"
 
-    def without(self, group_names: Collection[str]) -> "UnreadMessages":
+    def without(self, consumer_group_names: Collection[str]) -> "UnreadMessages":
         """Leave some groups out."""
         return replace(
-            self, lags={name: lag for name, lag in self.lags.items() if name not in group_names}
+            self,
+            lags={name: lag for name, lag in self.lags.items() if name not in consumer_group_names},
         )
 
     def as_value(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ async def enter_order(
     controller: Controller,
     *,
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     details: Mapping[str, Any],
 ) -> None:
     """Enter an order that has changed a group."""
@@ -26,7 +26,7 @@ async def enter_order(
         author=Author(UNNAMED, f"remoting {getattr(session, 'peer', 'unknown')}"),
         action=action,
         cluster_name=cluster_name,
-        subject=group_name,
+        subject=broker_group_name,
         details=details,
     )
     await audit.enter(audited, database=controller.database, clock=controller.clock)

@@ -26,7 +26,7 @@ from backend.nameserver.presence import PresenceTable
 from backend.nameserver.replica_report_writer import DATABASE_ERRORS, ReplicaReportWriter
 from backend.services.controller import elections
 from backend.services.controller.elections import Evidence
-from backend.services.controller.group_changes import Controller, GroupName, GroupView
+from backend.services.controller.group_changes import BrokerGroupName, Controller, GroupView
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
@@ -168,7 +168,7 @@ class Failover:
         resigned: Resignation | None = None,
     ) -> bool:
         """Replace a group's master if it is gone; tell whether it has another one."""
-        name = GroupName(group[1], group[0])
+        name = BrokerGroupName(group[1], group[0])
         evidence = Evidence(frozenset(key[2] for key in gone), self._writer.listened_ms, resigned)
         try:
             view = await elections.replace_lost_master(
@@ -238,7 +238,7 @@ class Failover:
                 continue
             for group in found:
                 self._enqueue(
-                    (group.cluster_name, group.group_name),
+                    (group.cluster_name, group.broker_group_name),
                     "no process gets heartbeats of its master",
                 )
 

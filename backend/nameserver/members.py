@@ -17,7 +17,7 @@ class Registration:
     """Hold what one REGISTER_BROKER says of its sender, without the topics."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str
     ha_address: str | None
@@ -31,7 +31,7 @@ class Registration:
     @property
     def group_key(self) -> GroupKey:
         """Name the sender's group."""
-        return (self.cluster_name, self.group_name)
+        return (self.cluster_name, self.broker_group_name)
 
     @property
     def live_key(self) -> LiveKey:
@@ -41,7 +41,7 @@ class Registration:
     @property
     def departure(self) -> "Departure":
         """Name the sender as one that leaves."""
-        return Departure(self.cluster_name, self.group_name, self.broker_id, self.address)
+        return Departure(self.cluster_name, self.broker_group_name, self.broker_id, self.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Departure:
     """Name a broker that leaves."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str
 
@@ -64,7 +64,7 @@ class Group:
     """Hold the members of one broker group by broker id."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     addresses: dict[int, str] = field(default_factory=dict)
     acting_master_enabled: bool = False
     zone_name: str | None = None
@@ -83,7 +83,7 @@ class Group:
         """Copy the members for an answer."""
         return GroupMembers(
             cluster_name=self.cluster_name,
-            group_name=self.group_name,
+            broker_group_name=self.broker_group_name,
             addresses=dict(sorted(self.addresses.items())),
             acting_master_enabled=self.acting_master_enabled,
             zone_name=self.zone_name,

@@ -145,10 +145,10 @@ class PresenceTable:
         """Find a replica that is heard."""
         return self._groups.get(key[:2], {}).get(key[2])
 
-    def reports_of(self, cluster_name: str, group_name: str) -> Mapping[int, ReplicaReport]:
+    def reports_of(self, cluster_name: str, broker_group_name: str) -> Mapping[int, ReplicaReport]:
         """Return what was heard of a group's replicas, by broker id."""
         now_ms = self._now_ms()
-        rows = self._groups.get((cluster_name, group_name), {})
+        rows = self._groups.get((cluster_name, broker_group_name), {})
         return {broker_id: _report(row, now_ms) for broker_id, row in rows.items()}
 
     def promise_lease(self, key: ReplicaKey) -> int:
@@ -162,18 +162,18 @@ class PresenceTable:
         held.lease_ends_at_ms = held.heard_at_ms + held.report.timeout_ms
         return max(0, int(held.lease_ends_at_ms - self._now_ms()))
 
-    def list_of_group(self, cluster_name: str, group_name: str) -> list[HeardReplica]:
+    def list_of_group(self, cluster_name: str, broker_group_name: str) -> list[HeardReplica]:
         """List the replicas of a group that are heard."""
-        return list(self._groups.get((cluster_name, group_name), {}).values())
+        return list(self._groups.get((cluster_name, broker_group_name), {}).values())
 
     def list_groups(self) -> list[GroupKey]:
         """List the groups of which a replica is heard."""
         return list(self._groups)
 
-    def find_cluster(self, connection: object, group_name: str) -> str | None:
+    def find_cluster(self, connection: object, broker_group_name: str) -> str | None:
         """Find the cluster of a connection's group, where a request leaves it out (D2)."""
         keys = (row.key for row in self.list_replicas_over(connection))
-        return next((key[0] for key in keys if key[1] == group_name), None)
+        return next((key[0] for key in keys if key[1] == broker_group_name), None)
 
     def take_unwritten(self) -> dict[ReplicaKey, ReplicaReport]:
         """Hand over what was heard of replicas since it was last handed over."""

@@ -24,7 +24,7 @@ from backend.nameserver.replica_report_writer import DATABASE_ERRORS
 from backend.remoting.command import notice
 from backend.remoting.headers import encode_header
 from backend.remoting.request_code import RequestCode
-from backend.services.controller.group_changes import Controller, GroupName, Tell, find_group
+from backend.services.controller.group_changes import BrokerGroupName, Controller, Tell, find_group
 
 RETRY_DELAY_S: Final = 1.0
 PUSHES_AT_ONCE_MAX: Final = 64
@@ -69,16 +69,16 @@ class RoleNotices:
                     listen(self._controller.database) as notices,
                 ):
                     # What was committed while nobody listened; telling it twice is harmless.
-                    for cluster_name, group_name in self._table.list_groups():
-                        pushes.create_task(self._tell(cluster_name, group_name))
+                    for cluster_name, broker_group_name in self._table.list_groups():
+                        pushes.create_task(self._tell(cluster_name, broker_group_name))
                     async for notice in notices:
                         self._controller.known.drop_before(
-                            notice.revision, notice.cluster_name, notice.group_name
+                            notice.revision, notice.cluster_name, notice.broker_group_name
                         )
                         if notice.kind is not ChangeKind.MASTER_ELECTED:
                             continue
                         informed_ids = self._take_reported(notice)
-                        names = (notice.cluster_name, notice.group_name)
+                        names = (notice.cluster_name, notice.broker_group_name)
                         if not self._heard_ids(*names) <= informed_ids:
                             pushes.create_task(
                                 self._tell(
@@ -122,29 +122,29 @@ class RoleNotices:
 
     def _take_reported(self, notice: GroupNotice) -> frozenset[int]:
         """Say whom this process has told of an election already, or of a later one."""
-        key = (notice.cluster_name, notice.group_name)
+        key = (notice.cluster_name, notice.broker_group_name)
         revision, informed_ids = self._informed.get(key, (None, frozenset[int]()))
         if revision is None or revision > notice.revision:
             return informed_ids
         del self._informed[key]
         return informed_ids if revision == notice.revision else frozenset()
 
-    def _heard_ids(self, cluster_name: str, group_name: str) -> set[int]:
-        return {one.key[2] for one in self._table.list_of_group(cluster_name, group_name)}
+    def _heard_ids(self, cluster_name: str, broker_group_name: str) -> set[int]:
+        return {one.key[2] for one in self._table.list_of_group(cluster_name, broker_group_name)}
 
     async def _tell(
         self,
         cluster_name: str,
-        group_name: str,
+        broker_group_name: str,
         *,
         revision: int | None = None,
         informed_ids: frozenset[int] = frozenset(),
     ) -> None:
         async with self._slots:
             try:
-                group = await self._find(cluster_name, group_name, revision)
+                group = await self._find(cluster_name, broker_group_name, revision)
             except DATABASE_ERRORS as error:
-                log.warning("role_notice_failed", broker_name=group_name, error=str(error))
+                log.warning("role_notice_failed", broker_name=broker_group_name, error=str(error))
                 return
             if group is None or group.master_id is None:
                 return
@@ -154,13 +154,13 @@ class RoleNotices:
                     await self._tell_replica(group, heard)
 
     async def _find(
-        self, cluster_name: str, group_name: str, revision: int | None
+        self, cluster_name: str, broker_group_name: str, revision: int | None
     ) -> ReplicaGroup | None:
-        held = self._controller.known.find(cluster_name, group_name)
+        held = self._controller.known.find(cluster_name, broker_group_name)
         # What this process itself has just written need not be read.
         if held is not None and held.revision == revision:
             return held.group
-        view = await find_group(GroupName(group_name, cluster_name), self._controller)
+        view = await find_group(BrokerGroupName(broker_group_name, cluster_name), self._controller)
         return None if view is None else view.group
 
     async def _tell_replica(self, group: ReplicaGroup, heard: HeardReplica) -> None:

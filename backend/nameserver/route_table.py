@@ -79,7 +79,7 @@ class RouteTable:
         known = self._groups.get(registration.group_key)
         is_known_id = known is not None and registration.broker_id in known.addresses
         if not is_known_id and len(topics) + left_out_count == SINGLE_TOPIC:
-            raise RegistrationRefused(registration.group_name, registration.broker_id)
+            raise RegistrationRefused(registration.broker_group_name, registration.broker_id)
         moved_from = self._leave_other_group(registration)
         before = None if known is None else known.describe()
         group = self._find_or_add(registration)
@@ -102,7 +102,7 @@ class RouteTable:
     def _find_or_add(self, registration: Registration) -> Group:
         """Return the sender's group, made when it is new, with its settings as now registered."""
         group = self._groups.setdefault(
-            registration.group_key, Group(registration.cluster_name, registration.group_name)
+            registration.group_key, Group(registration.cluster_name, registration.broker_group_name)
         )
         group.acting_master_enabled = bool(registration.acting_master_enabled)
         group.zone_name = registration.zone_name
@@ -172,7 +172,7 @@ class RouteTable:
         reduced: set[GroupKey] = set()
         is_changed = False
         for departure in departures:
-            key = (departure.cluster_name, departure.group_name)
+            key = (departure.cluster_name, departure.broker_group_name)
             self._forget(departure)
             group = self._groups.get(key)
             if group is None:
@@ -196,7 +196,7 @@ class RouteTable:
     def _forget(self, departure: Departure) -> None:
         """Drop a broker's registration, unless it is of another group by now."""
         held = self._presence.find_registered(departure.live_key)
-        if held is not None and held.report.group_name == departure.group_name:
+        if held is not None and held.report.broker_group_name == departure.broker_group_name:
             self._presence.unregister(departure.live_key)
 
     def _drop_groups(self, keys: set[GroupKey]) -> None:
@@ -238,9 +238,9 @@ class RouteTable:
         groups = self._groups
         return [groups[key].describe() for key in sorted(groups) if groups[key].addresses]
 
-    def find_group(self, cluster_name: str, group_name: str) -> GroupMembers | None:
+    def find_group(self, cluster_name: str, broker_group_name: str) -> GroupMembers | None:
         """Find a group's members, with their real ids."""
-        group = self._groups.get((cluster_name, group_name))
+        group = self._groups.get((cluster_name, broker_group_name))
         return None if group is None else group.describe()
 
     def list_topics(self, *, cluster_name: str | None = None) -> list[str]:
@@ -259,24 +259,24 @@ class RouteTable:
             if held and is_wanted(next(iter(held.values())).topic_sys_flag)
         )
 
-    def wipe_write(self, group_name: str) -> int:
+    def wipe_write(self, broker_group_name: str) -> int:
         """Clear the write bit of a group's topics; return how many topics it has."""
-        return self._change_named(group_name, QueueSettings.without_write)
+        return self._change_named(broker_group_name, QueueSettings.without_write)
 
-    def add_write(self, group_name: str) -> int:
+    def add_write(self, broker_group_name: str) -> int:
         """Let a group's topics be read and written; return how many topics it has."""
-        return self._change_named(group_name, lambda held: held.with_permissions(READ_WRITE))
+        return self._change_named(broker_group_name, lambda held: held.with_permissions(READ_WRITE))
 
     def _change_named(
-        self, group_name: str, change: Callable[[QueueSettings], QueueSettings]
+        self, broker_group_name: str, change: Callable[[QueueSettings], QueueSettings]
     ) -> int:
-        count = sum(self._change_group(key, change) for key in self._keys_of(group_name))
+        count = sum(self._change_group(key, change) for key in self._keys_of(broker_group_name))
         self._note_change(is_changed=count > 0)
         return count
 
-    def _keys_of(self, group_name: str) -> list[GroupKey]:
+    def _keys_of(self, broker_group_name: str) -> list[GroupKey]:
         """Name the groups of a name, one for each cluster that has it."""
-        return [key for key in self._groups if key[1] == group_name]
+        return [key for key in self._groups if key[1] == broker_group_name]
 
     def add_topic(self, topic_name: str, settings: Mapping[str, QueueSettings]) -> bool:
         """Add a topic to groups by name; with one that is not known, nothing is added."""
@@ -294,14 +294,15 @@ class RouteTable:
         topic_name: str,
         *,
         cluster_name: str | None = None,
-        group_names: Collection[str] | None = None,
+        broker_group_names: Collection[str] | None = None,
     ) -> bool:
         """Forget a topic, everywhere, in one cluster or in some groups; tell if it was there."""
         held = self._topics.get(topic_name, {})
         doomed = [
             key
             for key in held
-            if cluster_name in {None, key[0]} and (group_names is None or key[1] in group_names)
+            if cluster_name in {None, key[0]}
+            and (broker_group_names is None or key[1] in broker_group_names)
         ]
         for key in doomed:
             del held[key]

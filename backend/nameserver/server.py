@@ -323,7 +323,7 @@ class NameServer:
             for broker in silent:
                 log.warning(
                     "broker_expired",
-                    broker_name=broker.report.group_name,
+                    broker_name=broker.report.broker_group_name,
                     broker_id=broker.report.broker_id,
                 )
                 if isinstance(broker.connection, NameServerSession):

@@ -33,12 +33,12 @@ class TopicNotices:
             try:
                 async with listen(self._database) as notices:
                     async for notice in notices:
-                        place = (notice.cluster_name, notice.topic_name, notice.group_names)
+                        place = (notice.cluster_name, notice.topic_name, notice.broker_group_names)
                         self._write_behind.note_placements_removed(*place)
                         self._table.remove_topic(
                             notice.topic_name,
                             cluster_name=notice.cluster_name,
-                            group_names=notice.group_names,
+                            broker_group_names=notice.broker_group_names,
                         )
             except (psycopg.Error, OSError) as error:
                 log.warning("topic_notices_lost", error=str(error))

@@ -79,7 +79,7 @@ class WriteBehind:
     def note_departed(self, departure: Departure) -> None:
         """Have the row written of a broker that is no longer where it was."""
         self._note_outdated(
-            BrokerIdentity(departure.cluster_name, departure.group_name, departure.broker_id)
+            BrokerIdentity(departure.cluster_name, departure.broker_group_name, departure.broker_id)
         )
 
     def note_heard(self, broker: RegisteredBroker) -> None:
@@ -96,11 +96,11 @@ class WriteBehind:
         self._work.set()
 
     def note_placements_removed(
-        self, cluster_name: str, topic_name: str, group_names: Collection[str]
+        self, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
     ) -> None:
         """Forget what was to be written of a topic that groups hold no more."""
-        for group_name in group_names:
-            self._topics.get((cluster_name, group_name), {}).pop(topic_name, None)
+        for broker_group_name in broker_group_names:
+            self._topics.get((cluster_name, broker_group_name), {}).pop(topic_name, None)
 
     def _note_outdated(self, key: BrokerIdentity) -> None:
         self._outdated[key] = None
@@ -147,10 +147,10 @@ class WriteBehind:
                 await self._announce(change)
 
     async def _bring_up_to_date(self, key: BrokerIdentity) -> TopologyChange | None:
-        group_key = (key.cluster_name, key.group_name)
+        group_key = (key.cluster_name, key.broker_group_name)
         live = self._table.find_live(group_key, key.broker_id)
         if live is None:
-            command = MarkBrokerOffline(key.cluster_name, key.group_name, key.broker_id)
+            command = MarkBrokerOffline(key.cluster_name, key.broker_group_name, key.broker_id)
             return await mark_broker_offline(command, database=self._database, clock=self._clock)
         topics = self._topics.pop(group_key, {})
         try:
@@ -194,7 +194,7 @@ class WriteBehind:
 
 def _key(registration: Registration) -> BrokerIdentity:
     return BrokerIdentity(
-        registration.cluster_name, registration.group_name, registration.broker_id
+        registration.cluster_name, registration.broker_group_name, registration.broker_id
     )
 
 
@@ -202,7 +202,7 @@ def _command(registration: Registration, topics: Mapping[str, QueueSettings]) ->
     is_acting = bool(registration.acting_master_enabled)
     return RegisterBroker(
         cluster_name=registration.cluster_name,
-        group_name=registration.group_name,
+        broker_group_name=registration.broker_group_name,
         broker=BrokerRegistration(
             broker_id=registration.broker_id,
             address=registration.address,

@@ -15,14 +15,14 @@ from backend.services.cluster.broker_statuses import (
 from backend.views.broker_configs import BrokerConfigOut
 from backend.views.broker_statuses import BrokerStatusOut, ConsumeStatsOut
 
-BROKER = "/clusters/{cluster_name}/broker-groups/{group_name}/brokers/{broker_id}"
+BROKER = "/clusters/{cluster_name}/broker-groups/{broker_group_name}/brokers/{broker_id}"
 Limit = Annotated[int, page_size(PAGE_SIZE_MAX)]
 
 
 @question(BROKER + "/status", field="brokerStatus", tag="brokers", refusals=(404, 502))
 async def show_broker_status(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: BrokerId,
     *,
     database: Database,
@@ -31,7 +31,7 @@ async def show_broker_status(
 ) -> BrokerStatusOut:
     """Describe a running broker by its own figures; the broker itself is asked."""
     found = await describe_status(
-        cluster_name, group_name, broker_id, database=database, brokers=brokers, clock=clock
+        cluster_name, broker_group_name, broker_id, database=database, brokers=brokers, clock=clock
     )
     return BrokerStatusOut.of(found)
 
@@ -39,7 +39,7 @@ async def show_broker_status(
 @question(BROKER + "/consume-stats", field="brokerConsumeStats", tag="brokers", refusals=(404, 502))
 async def show_consume_stats(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: BrokerId,
     limit: Limit = 50,
     after: After[str] = None,
@@ -51,7 +51,7 @@ async def show_consume_stats(
     """List how far consumer groups are on one broker, by name; the broker itself is asked."""
     found = await list_consume_stats(
         cluster_name,
-        group_name,
+        broker_group_name,
         broker_id,
         size=limit,
         after=after,
@@ -65,7 +65,7 @@ async def show_consume_stats(
 @question(BROKER + "/config", field="brokerConfig", tag="brokers", refusals=(404, 502))
 async def show_broker_config(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: BrokerId,
     *,
     database: Database,
@@ -73,6 +73,6 @@ async def show_broker_config(
 ) -> BrokerConfigOut:
     """Describe every property of a broker; the broker itself is asked."""
     found = await describe_config(
-        cluster_name, group_name, broker_id, database=database, brokers=brokers
+        cluster_name, broker_group_name, broker_id, database=database, brokers=brokers
     )
     return BrokerConfigOut.of(found)

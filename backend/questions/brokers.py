@@ -70,13 +70,16 @@ async def show_broker_groups(
 
 
 @question(
-    GROUPS + "/{group_name}", field="Cluster.brokerGroup", tag="broker groups", refusals=(404,)
+    GROUPS + "/{broker_group_name}",
+    field="Cluster.brokerGroup",
+    tag="broker groups",
+    refusals=(404,),
 )
 async def show_broker_group(
-    cluster_name: str, group_name: str, *, database: Database
+    cluster_name: str, broker_group_name: str, *, database: Database
 ) -> BrokerGroupOut:
     """Show one broker group; its brokers are listed with those of its cluster."""
-    group = await describe_broker_group(cluster_name, group_name, database=database)
+    group = await describe_broker_group(cluster_name, broker_group_name, database=database)
     brokers = await list_brokers_of_groups([group.id], database=database)
     return BrokerGroupOut.of(group, brokers[group.id])
 
@@ -97,9 +100,9 @@ async def _show(brokers: Sequence[Broker], *, database: Database, redis: Redis) 
 
 def broker_key(broker: Broker) -> BrokerIdentity:
     """Return what the heartbeat of a broker is kept under."""
-    return BrokerIdentity(broker.cluster_name, broker.group_name, broker.broker_id)
+    return BrokerIdentity(broker.cluster_name, broker.broker_group_name, broker.broker_id)
 
 
 def resource_of(broker: Broker) -> Resource:
     """Return what a broker is called where it is protected."""
-    return broker_resource(broker.cluster_name, broker.group_name, broker.address)
+    return broker_resource(broker.cluster_name, broker.broker_group_name, broker.address)

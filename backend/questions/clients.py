@@ -12,7 +12,7 @@ from backend.views.clients import ClientDetailOut, ClientOut, ClientsOut
 from backend.views.copying import copied
 from backend.views.unknown_brokers import UnknownBrokerOut
 
-GroupName = Annotated[
+ConsumerGroupName = Annotated[
     str | None, Given("Only clients of this producer or consumer group.", length_max=300)
 ]
 
@@ -21,7 +21,7 @@ GroupName = Annotated[
 async def show_clients(
     cluster_name: str,
     search: Search = None,
-    group: GroupName = None,
+    group: ConsumerGroupName = None,
     role: ClientRole | None = None,
     limit: Limit = 100,
     after: After[str] = None,

@@ -30,7 +30,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 GROUPS = "/clusters/{cluster_name}/consumer-groups"
 TAG = "consumer groups"
 Limit = Annotated[int, page_size(OBSERVED_COUNT_MAX)]
-GroupName = Annotated[str, Given(graph_name="name")]
+ConsumerGroupName = Annotated[str, Given(graph_name="name")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ async def show_consumer_groups(
 
 
 @question(
-    GROUPS + "/{consumer_group}",
+    GROUPS + "/{consumer_group_name}",
     field="consumerGroup",
     tag=TAG,
     refusals=(404, 502),
@@ -124,7 +124,7 @@ async def show_consumer_groups(
 )
 async def show_consumer_group(
     cluster_name: str,
-    consumer_group: GroupName,
+    consumer_group_name: ConsumerGroupName,
     *,
     client_snapshots: ClientSnapshots,
     database: Database,
@@ -134,7 +134,7 @@ async def show_consumer_group(
     """Describe one consumer group with its members and each queue that it reads."""
     found = await describe_consumer_group(
         cluster_name,
-        consumer_group,
+        consumer_group_name,
         client_snapshots=client_snapshots,
         brokers=brokers,
         clock=clock,
@@ -144,5 +144,5 @@ async def show_consumer_group(
     return ConsumerGroupOut.of(found, protected[resource])
 
 
-def _resource(cluster_name: str, consumer_group: str) -> Resource:
-    return Resource(cluster_name, ResourceKind.CONSUMER_GROUP, consumer_group)
+def _resource(cluster_name: str, consumer_group_name: str) -> Resource:
+    return Resource(cluster_name, ResourceKind.CONSUMER_GROUP, consumer_group_name)

@@ -26,9 +26,9 @@ class LockChoice:
     """Say which locks are meant: each fact that is given must be so."""
 
     cluster_name: Name = None
-    consumer_group: Name = None
+    consumer_group_name: Name = None
     topic: Name = None
-    group_name: Name = None
+    broker_group_name: Name = None
     queue_id: QueueId = None
     client_id: Name = None
     holder: Holder | None = None
@@ -70,8 +70,8 @@ async def show_locks(
 async def explain_pauses(
     cluster_name: str,
     topic_name: str,
-    consumer_group: ConsumerGroup,
-    group_name: Name = None,
+    consumer_group_name: ConsumerGroup,
+    broker_group_name: Name = None,
     queue_id: QueueId = None,
     *,
     database: Database,
@@ -79,6 +79,6 @@ async def explain_pauses(
     clock: Clock,
 ) -> ExplanationsOut:
     """Say of each queue in a sentence why a consumer group does not read it, or that it does."""
-    asked = QueuesAsked(cluster_name, topic_name, consumer_group, group_name, queue_id)
+    asked = QueuesAsked(cluster_name, topic_name, consumer_group_name, broker_group_name, queue_id)
     found = await explain_queues(asked, database=database, brokers=brokers, clock=clock)
     return ExplanationsOut.of(found)

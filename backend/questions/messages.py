@@ -58,7 +58,7 @@ class MessageRange:
 
     begin: Begin = None
     end: End = None
-    group_name: Name = None
+    broker_group_name: Name = None
     queue_id: QueueId = None
     offset: Offset = None
     from_latest: bool = False
@@ -85,7 +85,7 @@ async def show_messages(
     wanted = Browsing(
         cluster_name,
         topic_name,
-        meant.group_name,
+        meant.broker_group_name,
         meant.queue_id,
         milliseconds_of(meant.begin),
         milliseconds_of(meant.end),

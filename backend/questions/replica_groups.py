@@ -51,7 +51,7 @@ async def show_replica_groups(
 @question(GROUP, field="Cluster.replicaGroup", tag=TAG, refusals=(404,))
 async def show_replica_group(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     *,
     database: Database,
     redis: Redis,
@@ -59,7 +59,7 @@ async def show_replica_group(
     listener: Listener,
 ) -> ReplicaGroupDetailOut:
     """Describe one group, and the next master of it now."""
-    found = await describe_replica_group(named(cluster_name, group_name), controller)
+    found = await describe_replica_group(named(cluster_name, broker_group_name), controller)
     key = (found.group.cluster_name, found.group.name)
     judged = await describe_groups_health([key], listener=listener, database=database, redis=redis)
     health = judged.get(key)
@@ -73,17 +73,21 @@ async def show_replica_group(
 
 @question(GROUP + "/election", field="ReplicaGroup.election", tag=TAG, refusals=(404,))
 async def show_election(
-    cluster_name: str, group_name: str, broker_id: DesignatedId = None, *, controller: Controller
+    cluster_name: str,
+    broker_group_name: str,
+    broker_id: DesignatedId = None,
+    *,
+    controller: Controller,
 ) -> ElectionOut:
     """Say the next master if it were ordered now, of one's choice or by the rules."""
-    view = await describe_group(named(cluster_name, group_name), controller)
+    view = await describe_group(named(cluster_name, broker_group_name), controller)
     return ElectionOut.of(explain_election(view, controller, designated_id=broker_id))
 
 
 @question(GROUP + "/changes", field="ReplicaGroup.changes", tag=TAG, refusals=(404,))
 async def show_changes(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     limit: Limit = 100,
     after: After[int] = None,
     *,
@@ -91,6 +95,6 @@ async def show_changes(
 ) -> Page[GroupChangeOut, int]:
     """List what happened to a group, the newest first; the group may be gone."""
     page = await list_changes(
-        named(cluster_name, group_name), size=limit, before=after, controller=controller
+        named(cluster_name, broker_group_name), size=limit, before=after, controller=controller
     )
     return page.map(GroupChangeOut.of)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from backend.rules.consumer_group import created_group_name_fault
+from backend.rules.consumer_group import created_consumer_group_name_fault
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX, created_topic_name_fault
 
 LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
@@ -77,13 +77,13 @@ def check_topic_name(name: str) -> None:
     _check("topic", name, created_topic_name_fault(name))
 
 
-def check_group_name(name: str) -> None:
+def check_consumer_group_name(name: str) -> None:
     """Accept a producer or consumer group name or say what is wrong with it.
 
     Raises:
         InvalidName: the name is blank, too long or holds a forbidden character.
     """
-    _check("group", name, created_group_name_fault(name))
+    _check("group", name, created_consumer_group_name_fault(name))
 
 
 def is_system_topic(name: str) -> bool:

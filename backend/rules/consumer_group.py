@@ -12,7 +12,7 @@ NAME_LENGTH_MAX: Final = 255
 
 def group_fault(name: str, *, retry_queue_count: int) -> str | None:
     """Say why no broker can serve a consumer group; nothing where one can."""
-    fault = group_name_fault(name)
+    fault = consumer_group_name_fault(name)
     if fault is not None:
         return f"its name {fault}"
     if not 0 <= retry_queue_count <= QUEUE_COUNT_MAX:
@@ -20,11 +20,11 @@ def group_fault(name: str, *, retry_queue_count: int) -> str | None:
     return None
 
 
-def group_name_fault(name: str) -> str | None:
+def consumer_group_name_fault(name: str) -> str | None:
     """Say why no broker can hold a consumer group of this name."""
     return created_name_fault(name, length_max=NAME_LENGTH_MAX)
 
 
-def created_group_name_fault(name: str) -> str | None:
+def created_consumer_group_name_fault(name: str) -> str | None:
     """Say why no client may create a group of this name."""
     return created_name_fault(name, length_max=CREATED_NAME_LENGTH_MAX)

@@ -21,14 +21,14 @@ class BrokerLayout:
     """One broker of the local cluster.
 
     Attributes:
-        group_name: Name of its broker group, `broker-a`, `broker-b`, …
+        broker_group_name: Name of its broker group, `broker-a`, `broker-b`, …
         number: Its place in the group from 1 on. Its id the controller gives; on a first start it
             is the same.
         port: Port that clients connect to.
         directory: Holds its `broker.conf` and its store.
     """
 
-    group_name: str
+    broker_group_name: str
     number: int
     port: int
     directory: Path
@@ -151,7 +151,7 @@ def plan_layout(
             name,
             tuple(
                 BrokerLayout(
-                    group_name=name,
+                    broker_group_name=name,
                     number=number,
                     port=broker_port
                     + _GROUP_NAMES.index(name) * GROUP_PORT_STRIDE
@@ -174,11 +174,11 @@ def plan_layout(
 _GROUP_NAMES = tuple(f"broker-{chr(ord('a') + index)}" for index in range(GROUP_COUNT_MAX))
 
 
-def group_names(count: int) -> tuple[str, ...]:
+def broker_group_names(count: int) -> tuple[str, ...]:
     """Name the first so many groups."""
     return _GROUP_NAMES[:count]
 
 
-def broker_name(group_name: str, number: int) -> str:
+def broker_name(broker_group_name: str, number: int) -> str:
     """Name a broker of a group by its place."""
-    return group_name if number == 1 else f"{group_name}-{number}"
+    return broker_group_name if number == 1 else f"{broker_group_name}-{number}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.supervisor.errors import CannotStart
-from backend.supervisor.layout import BROKERS_DIR, GROUP_COUNT_MAX, group_names
+from backend.supervisor.layout import BROKERS_DIR, GROUP_COUNT_MAX, broker_group_names
 
 GROUP_COUNT_DEFAULT = 2
 REPLICA_COUNT_DEFAULT = 1
@@ -39,7 +39,7 @@ def find_replica_counts(data_dir: Path) -> dict[str, int]:
     counts: dict[str, int] = {}
     for config_path in (data_dir / BROKERS_DIR).glob("*/broker.conf"):
         found = _BROKER_DIR.fullmatch(config_path.parent.name)
-        if found is not None and found[1] in group_names(GROUP_COUNT_MAX):
+        if found is not None and found[1] in broker_group_names(GROUP_COUNT_MAX):
             counts[found[1]] = max(counts.get(found[1], 0), int(found[2] or 1))
     return dict(sorted(counts.items()))
 
@@ -53,9 +53,9 @@ def decide_sizes(
         CannotStart: fewer replicas are asked for than there are.
     """
     if group_count is None:
-        names = tuple(found) or group_names(GROUP_COUNT_DEFAULT)
+        names = tuple(found) or broker_group_names(GROUP_COUNT_DEFAULT)
     else:
-        names = group_names(group_count)
+        names = broker_group_names(group_count)
     usual = max(found.values(), default=REPLICA_COUNT_DEFAULT)
     for name in names:
         if replica_count is not None and replica_count < found.get(name, 0):

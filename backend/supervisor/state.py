@@ -30,7 +30,7 @@ def describe(
         "brokers": [
             {
                 "name": broker.name,
-                "group": broker.group_name,
+                "group": broker.broker_group_name,
                 "is_controlled": group.is_replicated,
                 "address": broker.address,
                 "fast_port": broker.fast_port,

@@ -17,7 +17,7 @@ class AdoptionCandidateOut:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: Int64
     address: str
     has_code: bool
@@ -35,7 +35,7 @@ class AdoptionCandidateOut:
             cls,
             stored.candidate,
             cluster_name=stored.cluster_name,
-            group_name=stored.group_name,
+            broker_group_name=stored.broker_group_name,
             has_code=stored.candidate.register_code is not None,
             first_heard_at=stored.first_heard_at,
             heard_at=stored.heard_at,

@@ -58,7 +58,7 @@ class GroupStatsOut:
     `lag` is null where it is not known, and of a broadcasting group, which has none.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     is_broadcasting: bool
     lag: Int64 | None
     expired_count: Int64

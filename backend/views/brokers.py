@@ -28,7 +28,7 @@ class BrokerOut:
     name: Annotated[
         str, Text("Name of the broker: its group and own id. A failover does not change it.")
     ]
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     own_id: Annotated[Int64, Text("Id of the broker in its group. A failover does not change it.")]
     broker_id: Annotated[Int64, Text("Id that clients are routed to: 0 is the master.")]
     role: Annotated[RestText[BrokerRole], Text("Role of the broker: master or replica.")]

@@ -29,7 +29,7 @@ class CapacityRowOut:
 
     kind: RestText[CapacityRowKind]
     cluster_name: str
-    broker_name: Annotated[str, NamedInGraph("groupName")]
+    broker_name: Annotated[str, NamedInGraph("brokerGroupName")]
     name: Annotated[str, NamedInGraph("brokerName")]
     broker_id: Int64
     topic_name: str | None

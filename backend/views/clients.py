@@ -15,7 +15,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 class ConnectionOut:
     """A client as one broker reports it; RocketMQ brokers report no `heard_ms`."""
 
-    group_name: str
+    broker_group_name: str
     broker_name: str
     broker_id: Int64
     broker_address: str

@@ -54,7 +54,7 @@ class LagOut(Copied[LagTotal]):
 class GroupSettingsOut:
     """How one broker group serves the consumer group."""
 
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     consume_enabled: Annotated[bool, Text("Whether consumers of the group may read.")]
     broadcast_allowed: Annotated[
         bool, Text("Whether each consumer of the group may read all messages.")
@@ -75,9 +75,9 @@ class GroupSettingsOut:
     ]
 
     @classmethod
-    def of(cls, group_name: str, settings: GroupSettings) -> Self:
+    def of(cls, broker_group_name: str, settings: GroupSettings) -> Self:
         """Show the settings at a broker group."""
-        return copied(cls, settings, group_name=group_name)
+        return copied(cls, settings, broker_group_name=broker_group_name)
 
 
 @in_graph("ConsumerGroupMember")
@@ -96,7 +96,7 @@ class MemberOut:
     version_name: Annotated[
         str | None, Text("Version of the client library in words. Null if the number is unknown.")
     ]
-    group_names: Annotated[
+    broker_group_names: Annotated[
         list[str], Text("Names of the broker groups that the client is connected to.")
     ]
     addresses: Annotated[
@@ -125,7 +125,7 @@ class MemberOut:
             cls,
             seen.member,
             version_name=version_name(seen.member.version),
-            group_names=list(seen.group_names),
+            broker_group_names=list(seen.broker_group_names),
             addresses=list(seen.addresses),
             subscriptions=seen.subscriptions,
             message_models=sorted({one.message_model for one in seen.said}),
@@ -151,7 +151,7 @@ class SubscriptionOut:
 class QueueLagOut:
     """Progress of the group in one queue."""
 
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     topic: Annotated[str, Text("Name of the topic.")]
     queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
     kind: Annotated[
@@ -199,7 +199,7 @@ class NamedGroupOut:
     cluster_name: NotShown[str]
     name: Annotated[str, Text("Name of the consumer group.")]
     is_system: Annotated[bool, Text("Whether the group belongs to RocketMQ itself.")]
-    group_names: Annotated[
+    broker_group_names: Annotated[
         list[str], Text("Names of the broker groups that serve the consumer group.")
     ]
 

@@ -28,7 +28,7 @@ class GroupHealthOut:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     verdict: HealthVerdict
     sentence: str
     next_failure: str

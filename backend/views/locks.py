@@ -27,9 +27,9 @@ class QueueLockOut:
     """
 
     cluster_name: str
-    consumer_group: str
+    consumer_group_name: str
     topic: str
-    group_name: str
+    broker_group_name: str
     queue_id: int
     broker_address: str
     client_id: str
@@ -46,7 +46,7 @@ class QueueLockOut:
             cls,
             lock.held,
             cluster_name=lock.broker.cluster_name,
-            group_name=lock.broker.group_name,
+            broker_group_name=lock.broker.broker_group_name,
             broker_address=lock.broker.address,
             holder=lock.holder,
             renewed_ms=lock.held.idle_ms,
@@ -58,7 +58,7 @@ class UnknownLocksOut:
     """A broker whose locks, or some of them, are not known, and why."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     name: str
     broker_id: Int64
     address: str
@@ -81,7 +81,7 @@ class LeaseOut(Copied[MasterLease]):
     """Who leads a group, and until when it may acknowledge alone; null is no lease that runs."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     master_id: Int64 | None
     master_address: str | None
     master_epoch: int
@@ -112,7 +112,7 @@ class OperationLeaseOut(Copied[OperationLease]):
 class QueueExplanationOut:
     """Why a group does not read a queue, or that it does; `is_paused` is null if unknown."""
 
-    group_name: str
+    broker_group_name: str
     queue_id: int
     cause: Cause
     is_paused: bool | None
@@ -125,7 +125,11 @@ class QueueExplanationOut:
         """Show an explanation."""
         facts = found.facts
         return copied(
-            cls, found, group_name=facts.group_name, queue_id=facts.queue_id, lag=facts.lag
+            cls,
+            found,
+            broker_group_name=facts.broker_group_name,
+            queue_id=facts.queue_id,
+            lag=facts.lag,
         )
 
 

@@ -24,7 +24,7 @@ class MessageOut:
     message_id: str
     unique_key: str | None
     topic: str
-    group_name: str
+    broker_group_name: str
     queue_id: int
     queue_offset: Int64
     log_position: Int64
@@ -57,7 +57,7 @@ class MessageOut:
 class DeliveryOut(Copied[Delivery]):
     """How far a consumer group is with the message, and what that is concluded from."""
 
-    consumer_group: str
+    consumer_group_name: str
     state: DeliveryState
     why: str
     attempt_count: int | None

@@ -15,7 +15,7 @@ class RecordedLagOut(Copied[RecordedLag]):
     That is of `queue_count` queues; the topic has `topic_queue_count`, null where it is not known.
     """
 
-    consumer_group: str
+    consumer_group_name: str
     topic_name: str
     queue_count: int
     topic_queue_count: int | None

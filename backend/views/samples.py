@@ -19,7 +19,7 @@ class SampleOut:
     """What a broker reported at one time, with the role that it had then: id 0 is the master."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_name: str
     broker_id: Int64
     observed_at: datetime
@@ -39,7 +39,7 @@ class SampleOut:
         return copied(
             cls,
             sample,
-            group_name=sample.broker_name,
+            broker_group_name=sample.broker_name,
             broker_name=str(sample.name),
             observed_at=instant(sample.observed_at_ms),
         )

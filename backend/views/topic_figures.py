@@ -20,7 +20,7 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 class QueueEndsOut:
     """Where a queue begins and ends; `stored_at` is of its newest message, null without one."""
 
-    group_name: str
+    broker_group_name: str
     queue_id: int
     min_offset: Int64
     max_offset: Int64
@@ -46,9 +46,9 @@ class TopicOffsetsOut:
         """Show the queues of a topic."""
         queues = [
             QueueEndsOut(
-                group_name, queue_id, one.low, one.high, reported_instant(one.stored_at_ms)
+                broker_group_name, queue_id, one.low, one.high, reported_instant(one.stored_at_ms)
             )
-            for (group_name, queue_id), one in found.queues.items()
+            for (broker_group_name, queue_id), one in found.queues.items()
         ]
         unknown = [UnknownBrokerOut.of(one) for one in found.unknown]
         return copied(cls, found, queues=queues, unknown=unknown)
@@ -60,19 +60,21 @@ class HoldingClusterOut:
 
     cluster_name: str
     kind: TopicKind
-    group_names: list[str]
+    broker_group_names: list[str]
 
     @classmethod
     def of(cls, topic: Topic, placements: Iterable[TopicPlacement]) -> Self:
         """Show where a topic is held."""
-        return copied(cls, topic, group_names=sorted(one.group_name for one in placements))
+        return copied(
+            cls, topic, broker_group_names=sorted(one.broker_group_name for one in placements)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderLagOut(Copied[RecordedLag]):
     """How far a consumer group was in the topic when that was last measured, in messages."""
 
-    consumer_group: str
+    consumer_group_name: str
     lag: Int64
     measured_at: datetime
 
@@ -100,7 +102,7 @@ class TopicStatsOut:
 class AllocatedQueueOut:
     """A queue of a broker group."""
 
-    group_name: str
+    broker_group_name: str
     queue_id: int
 
 
@@ -118,7 +120,7 @@ class AllocationOut:
     def of(cls, rule: AllocationRule, dealt: Mapping[str, Sequence[AllocatedQueue]]) -> Self:
         """Show what a rule gives to each client."""
         clients = {
-            client_id: [AllocatedQueueOut(one.group_name, one.queue_id) for one in queues]
+            client_id: [AllocatedQueueOut(one.broker_group_name, one.queue_id) for one in queues]
             for client_id, queues in dealt.items()
         }
         return cls(rule, clients)

@@ -51,7 +51,7 @@ class TopicOut:
 class PlacementOut:
     """What one broker group holds of a topic."""
 
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     read_queue_count: Annotated[
         int, Text("Number of queues that consumers read in this broker group.")
     ]
@@ -70,7 +70,7 @@ class PlacementOut:
         return copied(
             cls,
             settings,
-            group_name=placement.group_name,
+            broker_group_name=placement.broker_group_name,
             readable=settings.is_readable,
             writable=settings.is_writable,
             inherited=settings.is_inherited,
@@ -82,7 +82,7 @@ class PlacementOut:
 class QueueOut:
     """The ends of a queue; null while no sample has shown them."""
 
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
     min_offset: Annotated[Int64 | None, Text("Offset of the oldest message.")]
     max_offset: Annotated[Int64 | None, Text("Offset after the newest message.")]
@@ -100,7 +100,7 @@ class QueueOut:
 class RouteEntryOut:
     """Where the routes of a topic send clients."""
 
-    group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, Text("Name of the broker group.")]
     brokers: Annotated[
         dict[Int64, str],
         Pairs("RouteBroker", "broker_id", "address"),
@@ -117,7 +117,10 @@ class RouteEntryOut:
         """Show an entry."""
         members = entry.members
         return copied(
-            cls, entry.settings, group_name=members.group_name, brokers=dict(members.addresses)
+            cls,
+            entry.settings,
+            broker_group_name=members.broker_group_name,
+            brokers=dict(members.addresses),
         )
 
 

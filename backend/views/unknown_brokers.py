@@ -12,7 +12,7 @@ from backend.views.graph_forms import Int64
 class UnknownBrokerOut:
     """A broker whose answer is missing or incomplete, and why."""
 
-    group_name: str
+    broker_group_name: str
     name: str
     broker_id: Int64
     address: str

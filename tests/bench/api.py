@@ -34,12 +34,11 @@ OPERATION_COUNT: Final = 200
 PASSWORD: Final = "a password of the bench"
 PARAMETERS: Final = {
     "cluster_name": CLUSTER,
-    "group_name": "group-117",
     "broker_group_name": "group-117",
     "broker_name": "group-117-1",
     "broker_id": "1",
     "topic_name": TOPIC,
-    "consumer_group": "readers-17",
+    "consumer_group_name": "readers-17",
     "client_id": "127.0.0.1@readers-17",
     "client": "127.0.0.1@readers-17",
     "key": KEY,
@@ -47,7 +46,7 @@ PARAMETERS: Final = {
 }
 VARIABLES: Final[dict[str, Any]] = {
     "clusterName": CLUSTER,
-    "groupName": "group-117",
+    "brokerGroupName": "group-117",
     "brokerName": "group-117-1",
     "brokerId": 1,
     "topicName": TOPIC,

@@ -82,10 +82,14 @@ async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock, event
         "create_topic", topic_name="orders", read_queue_count=4, write_queue_count=4
     )
     grown = await agents.order("change_topic", topic_name="orders", write_queue_count=6)
-    group = await agents.order("create_consumer_group", group_name="billing", retry_count_max=3)
-    slow = await agents.order("change_consumer_group", group_name="billing", retry_count_max=5)
+    group = await agents.order(
+        "create_consumer_group", consumer_group_name="billing", retry_count_max=3
+    )
+    slow = await agents.order(
+        "change_consumer_group", consumer_group_name="billing", retry_count_max=5
+    )
     changes = [{"name": "fileReservedTime", "value": "48"}]
-    setting = await agents.order("change_broker_config", group_name="g", changes=changes)
+    setting = await agents.order("change_broker_config", broker_group_name="g", changes=changes)
 
     for done in (made, grown, group, slow, setting):
         assert (done.state, done.outcome) == (S.DONE, "read back as intended"), done.read_back
@@ -95,10 +99,10 @@ async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock, event
     assert setting.steps[0].after == {"fileReservedTime": "48"}
     wrong = [{"name": "fileReserveTime", "value": "1"}]
     with pytest.raises(InvalidParameters, match="did you mean fileReservedTime"):
-        await agents.plan("change_broker_config", group_name="g", changes=wrong)
+        await agents.plan("change_broker_config", broker_group_name="g", changes=wrong)
     fixed = [{"name": "storePathRootDir", "value": "/elsewhere"}]
     with pytest.raises(InvalidParameters, match="read-only"):
-        await agents.plan("change_broker_config", group_name="g", changes=fixed)
+        await agents.plan("change_broker_config", broker_group_name="g", changes=fixed)
 
     for number in range(10):
         assert (await client.send("orders", b"%d" % number)).code == 0
@@ -109,7 +113,7 @@ async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock, event
 
     # Stock acknowledges a message before its consume queue holds it.
     await eventually(are_queued)
-    place = {"consumer_group": "billing", "topic_name": "orders", "queue_ids": [0]}
+    place = {"consumer_group_name": "billing", "topic_name": "orders", "queue_ids": [0]}
     # Nobody is connected, so the offset is written.
     to_eight = await agents.order("reset_offsets", **place, position="offset", offset=8)
     assert (to_eight.state, to_eight.plan.facts["mode"]) == (S.DONE, "offline"), to_eight.outcome

@@ -184,7 +184,7 @@ async def test_a_message_is_found_each_way_and_judged(cluster, eventually):
     assert unread in by_time.messages
     assert all(one.stored_at_ms >= unread.stored_at_ms for one in by_time.messages)
     judged = [await describe_deliveries("c", one, **cluster.stores) for one in (wanted, unread)]
-    states = [{one.consumer_group: one.state for one in told.deliveries} for told in judged]
+    states = [{one.consumer_group_name: one.state for one in told.deliveries} for told in judged]
     assert states == [
         {"billing": DeliveryState.CONSUMED},
         {"billing": DeliveryState.PENDING},

@@ -23,30 +23,32 @@ class GroupState:
     in_sync: frozenset[str]
 
 
-def group_state(cluster: Cluster, group_name: str) -> GroupState | None:
+def group_state(cluster: Cluster, broker_group_name: str) -> GroupState | None:
     """Ask the controller; None while it does not know the group."""
     with peer(cluster.name_server_address) as asker:
-        answer = asker.ask(GET_SYNC_STATE_DATA, body=msgspec.json.encode([group_name]))
-    told = msgspec.json.decode(answer.body)["replicasInfoTable"].get(group_name)
+        answer = asker.ask(GET_SYNC_STATE_DATA, body=msgspec.json.encode([broker_group_name]))
+    told = msgspec.json.decode(answer.body)["replicasInfoTable"].get(broker_group_name)
     if told is None:
         return None
     living = frozenset(one["brokerAddress"] for one in told["inSyncReplicas"] if one["alive"])
     return GroupState(told.get("masterAddress"), told["masterEpoch"], living)
 
 
-def await_whole(cluster: Cluster, group_name: str, *, other_than: str | None = None) -> GroupState:
+def await_whole(
+    cluster: Cluster, broker_group_name: str, *, other_than: str | None = None
+) -> GroupState:
     """Wait until all brokers are in sync under a master, another one than given."""
     addresses = {broker.address for broker in cluster.brokers}
     state: GroupState | None = None
 
     def is_whole() -> bool:
         nonlocal state
-        state = group_state(cluster, group_name)
+        state = group_state(cluster, broker_group_name)
         return (
             state is not None
             and state.in_sync == addresses
             and state.master not in (None, other_than)
-            and registered(cluster, group_name).get("0") == state.master
+            and registered(cluster, broker_group_name).get("0") == state.master
         )
 
     wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{state}")
@@ -54,11 +56,11 @@ def await_whole(cluster: Cluster, group_name: str, *, other_than: str | None = N
     return state
 
 
-def registered(cluster: Cluster, group_name: str) -> dict[str, str]:
+def registered(cluster: Cluster, broker_group_name: str) -> dict[str, str]:
     """Ask the name server for a group's addresses by id; 0 is the master's."""
     with peer(cluster.name_server_address) as asker:
         info = msgspec.json.decode(asker.ask(GET_BROKER_CLUSTER_INFO).body)
-    return info["brokerAddrTable"].get(group_name, {}).get("brokerAddrs", {})
+    return info["brokerAddrTable"].get(broker_group_name, {}).get("brokerAddrs", {})
 
 
 def send(address: str, topic: str) -> int:

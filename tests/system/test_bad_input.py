@@ -148,7 +148,7 @@ def test_no_group_is_made_under_a_name_that_breaks_the_rules(name: str, cluster:
         "producerDataSet": [],
         "consumerDataSet": [
             {
-                "groupName": name,
+                "brokerGroupName": name,
                 "consumeType": "CONSUME_PASSIVELY",
                 "messageModel": "CLUSTERING",
                 "consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET",

@@ -92,7 +92,7 @@ def order_election(client: httpx.Client) -> dict:
     wanted = next(i for i in state["sync_state_set"] if i != state["master_id"])
     parameters = {
         "cluster_name": "DefaultCluster",
-        "group_name": GROUP,
+        "broker_group_name": GROUP,
         "broker_id": wanted,
         "mode": "graceful",
     }

@@ -44,7 +44,7 @@ def another(state: dict) -> int:
 def plan_election(client: httpx.Client, broker_id: int) -> dict:
     parameters = {
         "cluster_name": "DefaultCluster",
-        "group_name": GROUP,
+        "broker_group_name": GROUP,
         "broker_id": broker_id,
     }
     order = {"kind": "elect_master", "parameters": parameters}

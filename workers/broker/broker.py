@@ -384,12 +384,15 @@ class Broker:
             self._refusal_reported_at = now_ms
             log.error("messages_refused", reason=reason)
 
-    def notify_members(self, group_name: str) -> None:
+    def notify_members(self, consumer_group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
-        group, config = self.consumers.find(group_name), self.groups.find(group_name)
+        group, config = (
+            self.consumers.find(consumer_group_name),
+            self.groups.find(consumer_group_name),
+        )
         if group is None or group.is_broadcasting or (config and not config.notify_members):
             return
-        ext = encode_header(ConsumerGroupHeader(consumer_group=group_name))
+        ext = encode_header(ConsumerGroupHeader(consumer_group=consumer_group_name))
         frame = commands.notice(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, opaque=0, ext=ext)
         for member in group.members:
             member.send(frame)
@@ -398,8 +401,8 @@ class Broker:
         """Take a closed connection out of every table."""
         self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
-        for group_name in self.consumers.drop_channel(caller):
-            self.notify_members(group_name)
+        for consumer_group_name in self.consumers.drop_channel(caller):
+            self.notify_members(consumer_group_name)
 
     def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
         return DelayDelivery(

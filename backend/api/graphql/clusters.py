@@ -7,7 +7,7 @@ from backend.domain.page import Page, check_page_size
 from backend.domain.topic import TopicKind
 from backend.questions.question import After, Limit
 from backend.services.cluster.broker_groups import describe_broker_group
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.controller.replica_views import describe_replica_group
 from backend.services.topic.topics import describe_topic
 from backend.views.brokers import BrokerGroupOut
@@ -53,7 +53,7 @@ async def replica_group(cluster: ClusterOut, info: Info, name: str) -> ReplicaGr
     """Find a broker group under a controller by its name."""
     controller = info.context.api.name_server.controller
     try:
-        found = await describe_replica_group(GroupName(name, cluster.name), controller)
+        found = await describe_replica_group(BrokerGroupName(name, cluster.name), controller)
     except BrokerGroupNotControlled:
         return None
     return ReplicaGroupOut.of(found)

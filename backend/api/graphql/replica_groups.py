@@ -4,7 +4,7 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation
 from backend.domain.page import Page
 from backend.questions.question import After, BrokerId, Limit
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.controller.log_histories import compare_histories
 from backend.services.controller.replica_groups import list_changes
 from backend.services.controller.replica_lags import measure_group
@@ -38,7 +38,7 @@ async def changes(
     """List the changes of the group, the newest first."""
     async with info.context.loaders.turns:
         page = await list_changes(
-            GroupName(group.name, group.cluster_name),
+            BrokerGroupName(group.name, group.cluster_name),
             size=limit,
             before=after,
             controller=info.context.api.name_server.controller,
@@ -49,7 +49,7 @@ async def changes(
 @relation(ReplicaGroupOut)
 async def epochs(group: ReplicaGroupOut, info: Info) -> GroupHistoriesOut:
     """Ask the replicas for the epochs of their logs, and compare them."""
-    api, name = info.context.api, GroupName(group.name, group.cluster_name)
+    api, name = info.context.api, BrokerGroupName(group.name, group.cluster_name)
     async with info.context.loaders.turns:
         found = await compare_histories(name, api.name_server.controller, api.brokers)
     return GroupHistoriesOut.of(found)
@@ -58,7 +58,7 @@ async def epochs(group: ReplicaGroupOut, info: Info) -> GroupHistoriesOut:
 @relation(ReplicaGroupOut)
 async def lag(group: ReplicaGroupOut, info: Info) -> GroupLagsOut:
     """Ask the brokers where their logs end, and compare them with the master's."""
-    api, name = info.context.api, GroupName(group.name, group.cluster_name)
+    api, name = info.context.api, BrokerGroupName(group.name, group.cluster_name)
     async with info.context.loaders.turns:
         found = await measure_group(name, api.name_server.controller, api.brokers)
     return GroupLagsOut.of(found)

@@ -43,7 +43,7 @@ QueueKey = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class GetGroupNames(Request[frozenset[str]]):
+class GetConsumerGroupNames(Request[frozenset[str]]):
     """Ask a broker which consumer groups it serves."""
 
     code = RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG

@@ -11,6 +11,7 @@ from backend.domain.queue_lock import HeldLock, HeldLocks
 from backend.domain.queue_reading import QueueReader, QueueReaders
 from backend.remoting import java_json
 from backend.remoting.bodies.locks import (
+    QueueLockBody,
     QueueLocksBody,
     QueueReadersBody,
     ReleaseBody,
@@ -32,8 +33,7 @@ class GetQueueLocks(Request[HeldLocks]):
 
     def read(self, response: Command) -> HeldLocks:
         body = java_json.decode(response.body, QueueLocksBody)
-        locks = tuple(HeldLock(**msgspec.structs.asdict(one)) for one in body.locks)
-        return HeldLocks(locks, body.total_count)
+        return HeldLocks(tuple(_held(one) for one in body.locks), body.total_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +68,14 @@ class GetQueueReaders(Request[QueueReaders]):
         return QueueReaders(body.is_gate_open, body.observed_for_ms, readers)
 
 
+def _held(body: QueueLockBody) -> HeldLock:
+    fields = msgspec.structs.asdict(body)
+    return HeldLock(consumer_group_name=fields.pop("consumer_group"), **fields)
+
+
 def _release(lock: HeldLock) -> ReleaseBody:
     return ReleaseBody(
-        consumer_group=lock.consumer_group,
+        consumer_group=lock.consumer_group_name,
         topic=lock.topic,
         broker_name=lock.broker_name,
         queue_id=lock.queue_id,

@@ -167,7 +167,7 @@ def _messages(broker_group_name: str, body: bytes) -> list[StoredMessage]:
 def _message(broker_group_name: str, record: Record) -> StoredMessage:
     host, port = record.store_host
     return StoredMessage(
-        group_name=broker_group_name,
+        broker_group_name=broker_group_name,
         topic=record.topic,
         queue_id=record.queue_id,
         queue_offset=record.queue_offset,

@@ -15,7 +15,7 @@ class BrokerPlace:
     """Name a broker as regent does."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     own_id: int
 
 
@@ -31,7 +31,7 @@ class Directory(Protocol):
         ...
 
     def has_group(
-        self, cluster_name: str | None, broker_group: str | None, group_name: str
+        self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:
         """Tell whether a broker group, or any, knows a consumer group."""
         ...
@@ -50,7 +50,7 @@ def _place(given: Given, directory: Directory) -> list[str]:
     if "b" not in given:
         return cluster_words(given)
     broker = directory.find_broker(given["b"])
-    return ["--cluster", broker.cluster_name, "--broker-group", broker.group_name]
+    return ["--cluster", broker.cluster_name, "--broker-group", broker.broker_group_name]
 
 
 def _broker(given: Given, directory: Directory) -> tuple[str, list[str]]:
@@ -58,7 +58,7 @@ def _broker(given: Given, directory: Directory) -> tuple[str, list[str]]:
         raise misuse("-b must be given", "one broker is meant at a time")
     broker = directory.find_broker(given["b"])
     id_text = str(broker.own_id)
-    return broker.group_name, ["--cluster", broker.cluster_name, "--broker", id_text]
+    return broker.broker_group_name, ["--cluster", broker.cluster_name, "--broker", id_text]
 
 
 def _permission(text: str) -> list[str]:

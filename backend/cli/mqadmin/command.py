@@ -126,7 +126,7 @@ class _Directory:
             path = f"/clusters/{segment(cluster)}/brokers"
             for one in self._rest.list(path, limit=LISTED_MAX):
                 if one["address"] == address:
-                    return BrokerPlace(cluster, one["group_name"], one["own_id"])
+                    return BrokerPlace(cluster, one["broker_group_name"], one["own_id"])
         raise CommandError(
             f"no broker is registered at {address}",
             next_step="regent broker list",
@@ -141,13 +141,13 @@ class _Directory:
         return False
 
     def has_group(
-        self, cluster_name: str | None, broker_group: str | None, group_name: str
+        self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:
         """Tell whether a broker group, or any, knows a consumer group."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
-            path = f"/clusters/{segment(cluster)}/consumer-groups/{segment(group_name)}"
+            path = f"/clusters/{segment(cluster)}/consumer-groups/{segment(consumer_group_name)}"
             found = self._find(path)
-            knowing = {one["group_name"] for one in found["settings"]} if found else set()
+            knowing = {one["broker_group_name"] for one in found["settings"]} if found else set()
             if (broker_group in knowing) if broker_group else knowing:
                 return True
         return False

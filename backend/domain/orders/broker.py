@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from backend.domain.broker_name import BrokerName
-from backend.domain.orders.parameter import LONG_MAX, ClusterName, GroupName, Parameter
+from backend.domain.orders.parameter import LONG_MAX, BrokerGroupName, ClusterName, Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class BrokerOrder:
     """
 
     cluster_name: ClusterName
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     broker_id: Annotated[
         int,
         Parameter(
@@ -35,8 +35,8 @@ class BrokerOrder:
     def target(self) -> str:
         """Name the broker, or its address where that was given."""
         if self.address is not None:
-            return f"{self.group_name}/{self.address}"
-        return str(BrokerName(self.group_name, self.broker_id))
+            return f"{self.broker_group_name}/{self.address}"
+        return str(BrokerName(self.broker_group_name, self.broker_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.orders.parameter import (
     BROKER_GROUPS_MAX,
+    BrokerGroupName,
     BrokerGroups,
     ClusterName,
-    GroupName,
     Parameter,
 )
 from backend.rules.consumer_group import CREATED_NAME_LENGTH_MAX
@@ -52,7 +52,7 @@ SETTINGS: Final = Parameter(
 class PlacedSettings:
     """Hold how one broker group shall serve a consumer group, whole."""
 
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     settings: Annotated[
         GroupSettings, Parameter("Settings of the consumer group on this broker group.")
     ]
@@ -66,7 +66,7 @@ class CreateConsumerGroup:
     """
 
     cluster_name: ClusterName
-    group_name: ConsumerGroupName
+    consumer_group_name: ConsumerGroupName
     broker_groups: BrokerGroups = ()
     consume_enabled: Annotated[bool, CONSUME] = True
     broadcast_allowed: Annotated[bool, BROADCAST] = True
@@ -81,7 +81,7 @@ class CreateConsumerGroup:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.consumer_group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ChangeConsumerGroup:
     """
 
     cluster_name: ClusterName
-    group_name: ConsumerGroupName
+    consumer_group_name: ConsumerGroupName
     broker_groups: BrokerGroups = ()
     consume_enabled: Annotated[bool | None, CONSUME] = None
     broadcast_allowed: Annotated[bool | None, BROADCAST] = None
@@ -107,7 +107,7 @@ class ChangeConsumerGroup:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.consumer_group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class DeleteConsumerGroup:
     """Delete a consumer group on the broker groups named, or on all that know it."""
 
     cluster_name: ClusterName
-    group_name: ConsumerGroupName
+    consumer_group_name: ConsumerGroupName
     broker_groups: BrokerGroups = ()
     cleans_up: Annotated[
         bool,
@@ -128,4 +128,4 @@ class DeleteConsumerGroup:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.consumer_group_name

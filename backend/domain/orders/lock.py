@@ -17,17 +17,17 @@ class ReleaseLocks:
 
     cluster_name: ClusterName
     client_id: Annotated[str, _name("Id of the client that holds the locks.", "holder")]
-    consumer_group: Annotated[str | None, _name("Only locks of this consumer group.", "group")] = (
-        None
-    )
+    consumer_group_name: Annotated[
+        str | None, _name("Only locks of this consumer group.", "group")
+    ] = None
     topic: Annotated[str | None, _name("Only locks of queues of this topic.", "topic")] = None
     queue_id: Annotated[
         int | None,
         Parameter("Only locks of the queue with this number.", option="queue", low=0, high=INT_MAX),
     ] = None
-    group_name: Annotated[str | None, _name("Only locks on this broker group.", "broker_group")] = (
-        None
-    )
+    broker_group_name: Annotated[
+        str | None, _name("Only locks on this broker group.", "broker_group")
+    ] = None
 
     @property
     def target(self) -> str:
@@ -41,9 +41,9 @@ class ReleaseLocks:
         """Say which locks are meant."""
         return LockFilter(
             cluster_name=self.cluster_name,
-            consumer_group=self.consumer_group,
+            consumer_group_name=self.consumer_group_name,
             topic=self.topic,
-            group_name=self.group_name,
+            broker_group_name=self.broker_group_name,
             queue_id=self.queue_id,
             client_id=self.client_id,
         )

@@ -7,9 +7,9 @@ from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.orders.consumer_group import ConsumerGroupName
 from backend.domain.orders.parameter import (
     LONG_MAX,
+    BrokerGroupName,
     BrokerGroups,
     ClusterName,
-    GroupName,
     Parameter,
 )
 from backend.domain.orders.topic import TopicName
@@ -22,7 +22,7 @@ QUEUE_ID_MAX: Final = 65_535
 class QueueOffset:
     """Name the offset that a group shall go on from in one queue."""
 
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     queue_id: Annotated[int, Parameter("Number of the queue.", low=0, high=QUEUE_ID_MAX)]
     offset: Annotated[int, Parameter("New offset of the queue.", low=0, high=LONG_MAX)]
 
@@ -35,7 +35,7 @@ class ResetOffsets:
     """
 
     cluster_name: ClusterName
-    consumer_group: ConsumerGroupName
+    consumer_group_name: ConsumerGroupName
     topic_name: TopicName
     position: Annotated[Position, Parameter("New position of the consumer group.")]
     timestamp_ms: Annotated[
@@ -95,4 +95,4 @@ class ResetOffsets:
     @property
     def target(self) -> str:
         """Name the consumer group."""
-        return self.consumer_group
+        return self.consumer_group_name

@@ -113,7 +113,7 @@ def _field(name: str, hint: Any, default: Any) -> Field:
 
 
 ClusterName = Annotated[str, Parameter("Name of the cluster.")]
-GroupName = Annotated[str, Parameter("Name of the broker group.")]
+BrokerGroupName = Annotated[str, Parameter("Name of the broker group.")]
 BrokerGroups = Annotated[
     tuple[str, ...],
     Parameter(

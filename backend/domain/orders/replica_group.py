@@ -9,8 +9,8 @@ from backend.domain.election import Ballot
 from backend.domain.orders.parameter import (
     INT_MAX,
     LONG_MAX,
+    BrokerGroupName,
     ClusterName,
-    GroupName,
     Parameter,
 )
 
@@ -38,7 +38,7 @@ class ElectMaster:
     """
 
     cluster_name: ClusterName
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     broker_id: Annotated[
         int | None,
         _broker_id(
@@ -55,7 +55,7 @@ class ElectMaster:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.broker_group_name
 
     @property
     def ballot(self) -> Ballot:
@@ -72,7 +72,7 @@ class PreferMaster:
     """Prefer a replica as master at the next election; without an id, remove the preference."""
 
     cluster_name: ClusterName
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     broker_id: Annotated[int | None, _broker_id("Id of the replica to prefer.", absence="none")] = (
         None
     )
@@ -80,7 +80,7 @@ class PreferMaster:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.broker_group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ForgetReplicas:
     """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
 
     cluster_name: ClusterName
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     broker_ids: Annotated[
         tuple[int, ...], _broker_ids("Id of a replica to forget.", absence="the whole group")
     ] = ()
@@ -102,7 +102,7 @@ class ForgetReplicas:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.broker_group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class AdoptReplicas:
     """
 
     cluster_name: ClusterName
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     broker_ids: Annotated[tuple[int, ...], _broker_ids("Id of a broker to adopt.")]
     master_id: Annotated[
         int | None,
@@ -139,7 +139,7 @@ class AdoptReplicas:
     @property
     def target(self) -> str:
         """Name the group."""
-        return self.group_name
+        return self.broker_group_name
 
     @property
     def order(self) -> AdoptionOrder:

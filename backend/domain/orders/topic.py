@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final
 
 from backend.domain.orders.parameter import (
     BROKER_GROUPS_MAX,
+    BrokerGroupName,
     BrokerGroups,
     ClusterName,
-    GroupName,
     Parameter,
 )
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
@@ -64,7 +64,7 @@ class CreateTopic:
 class PlacedLayout:
     """Hold how one broker group shall hold a topic, whole."""
 
-    group_name: GroupName
+    broker_group_name: BrokerGroupName
     layout: Annotated[TopicLayout, Parameter("Layout of the topic on this broker group.")]
 
 

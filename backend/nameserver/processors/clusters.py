@@ -28,9 +28,9 @@ def on_get_broker_cluster_info(_command: Command, _session: object, directory: D
     groups = directory.table.list_groups()
     clusters: dict[str, list[str]] = {}
     for group in groups:
-        clusters.setdefault(group.cluster_name, []).append(group.group_name)
+        clusters.setdefault(group.cluster_name, []).append(group.broker_group_name)
     info = ClusterInfo(
-        brokers={group.group_name: broker_data(group) for group in groups}, clusters=clusters
+        brokers={group.broker_group_name: broker_data(group) for group in groups}, clusters=clusters
     )
     return Answer(body=java_json.encode(info))
 
@@ -77,7 +77,7 @@ async def on_update_namesrv_config(
         session,
         directory.controller,
         cluster_name=NO_CLUSTER,
-        group_name=f"name server {directory.address_of(session)}",
+        broker_group_name=f"name server {directory.address_of(session)}",
         details={"before": asdict(before), "after": asdict(after)},
     )
     # Nothing is in force that the audit does not have.

@@ -24,7 +24,7 @@ from backend.remoting.headers.controller import CALLER_IS_CONTROLLER
 from backend.remoting.response_code import ResponseCode
 from backend.services.controller import elections
 from backend.services.controller.elections import ElectionRequest, Evidence
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 
 CONTROLLER_GROUP: Final = "regent"
 
@@ -43,7 +43,7 @@ async def on_elect_master(command: Command, session: object, directory: Director
         is_designated=header.designate_elect,
     )
     wish = ElectionRequest(
-        GroupName(header.broker_name, cluster_name),
+        BrokerGroupName(header.broker_name, cluster_name),
         ballot,
         cause=_cause(header, is_for_nobody),
         evidence=Evidence(listened_ms=directory.reports.listened_ms),
@@ -66,7 +66,7 @@ async def on_elect_master(command: Command, session: object, directory: Director
             session,
             directory.controller,
             cluster_name=group.cluster_name,
-            group_name=group.name,
+            broker_group_name=group.name,
             details={
                 "before": groups.value_of(view.change.before),
                 "after": groups.value_of(group),

@@ -19,8 +19,8 @@ from backend.domain.broker import (
 from backend.domain.election import PRIORITY_LOWEST, ReplicaReport
 from backend.domain.names import (
     check_address,
+    check_broker_group_name,
     check_cluster_name,
-    check_group_name,
 )
 from backend.domain.replica_group import FIRST_BROKER_ID, UNKNOWN_LIFE, UNKNOWN_POSITION
 from backend.domain.topic import QueueSettings
@@ -124,7 +124,7 @@ def on_broker_heartbeat(
     held = directory.presence.find_replica(key)
     if held is None:
         check_cluster_name(header.cluster_name)
-        check_group_name(header.broker_name)
+        check_broker_group_name(header.broker_name)
     # A broker of another epoch may have become master, and acknowledges nothing without a lease.
     is_urgent = held is not None and held.report.epoch < last_report.epoch
     # Who tells no epoch only registers routes: a lease would bind it to an office unknown to it.
@@ -239,7 +239,7 @@ def _log_left_out(registration: Registration, directory: Directory) -> None:
         return
     log.warning(
         "registration_items_left_out",
-        broker_name=registration.group_name,
+        broker_name=registration.broker_group_name,
         broker_id=registration.broker_id,
         count=left_out.count,
         items=[f"{one.kind} {one.name}: {one.reason}" for one in left_out.first],
@@ -257,7 +257,7 @@ def _registration(
 ) -> Registration:
     return Registration(
         cluster_name=check_cluster_name(header.cluster_name),
-        group_name=check_group_name(header.broker_name),
+        broker_group_name=check_broker_group_name(header.broker_name),
         broker_id=header.broker_id,
         address=check_address(header.broker_address),
         ha_address=check_address(header.ha_address),
@@ -283,7 +283,7 @@ def _note(registration: Registration, registered: Registered, directory: Directo
     if registered.moved_from is not None:
         directory.write_behind.note_departed(registered.moved_from)
     if live is None or not registered.is_accepted:
-        log.warning("stale_master_refused", broker_name=registration.group_name)
+        log.warning("stale_master_refused", broker_name=registration.broker_group_name)
         return
     directory.write_behind.note_registered(registration, registered.changed_topics)
     directory.write_behind.note_heard(live)

@@ -33,7 +33,7 @@ from backend.remoting.headers import (
 )
 from backend.remoting.response_code import ResponseCode
 from backend.services.controller import replica_groups
-from backend.services.controller.group_changes import GroupName, GroupView
+from backend.services.controller.group_changes import BrokerGroupName, GroupView
 
 GROUPS_AT_ONCE_MAX: Final = 1_000
 REFUSED_SHOWN_MAX: Final = 5
@@ -42,7 +42,7 @@ REFUSED_SHOWN_MAX: Final = 5
 async def on_get_next_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
     """Offer the id that a new broker may apply for."""
     header = decode_header(NextBrokerIdHeader, command.ext)
-    name = GroupName(header.broker_name, header.cluster_name)
+    name = BrokerGroupName(header.broker_name, header.cluster_name)
     broker_id = await replica_groups.find_next_broker_id(name, directory.controller)
     return Answer(ext=_next_id(header.cluster_name, header.broker_name, broker_id))
 
@@ -52,7 +52,7 @@ async def on_apply_broker_id(command: Command, _session: object, directory: Dire
     header = decode_header(ApplyBrokerIdHeader, command.ext)
     wish = replica_groups.ApplyBrokerId(
         cluster_name=header.cluster_name,
-        group_name=header.broker_name,
+        broker_group_name=header.broker_name,
         broker_id=header.applied_broker_id,
         register_code=header.register_check_code,
     )
@@ -70,7 +70,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
     view = await replica_groups.register(
         replica_groups.RegisterReplica(
             cluster_name=header.cluster_name,
-            group_name=header.broker_name,
+            broker_group_name=header.broker_name,
             broker_id=header.broker_id,
             address=header.broker_address,
             register_code=header.register_check_code,
@@ -113,12 +113,12 @@ async def on_get_sync_state_data(command: Command, session: object, directory: D
     Raises:
         InvalidName: no group may be called by any of the names.
     """
-    group_names = java_json.decode(command.body, list[str]) if command.body else []
-    if not group_names:
+    broker_group_names = java_json.decode(command.body, list[str]) if command.body else []
+    if not broker_group_names:
         return Answer(ResponseCode.SYSTEM_ERROR, remark="not set any response code")
-    names: list[GroupName] = []
+    names: list[BrokerGroupName] = []
     refused: list[InvalidName] = []
-    for name in dict.fromkeys(group_names[:GROUPS_AT_ONCE_MAX]):
+    for name in dict.fromkeys(broker_group_names[:GROUPS_AT_ONCE_MAX]):
         try:
             names.append(_named(name, None, session, directory))
         except InvalidName as error:
@@ -166,7 +166,7 @@ async def on_clean_broker_data(command: Command, session: object, directory: Dir
             session,
             directory.controller,
             cluster_name=before.cluster_name,
-            group_name=before.name,
+            broker_group_name=before.name,
             details={"before": groups.value_of(before), "after": groups.value_of(change.after)},
         )
     return Answer()
@@ -191,17 +191,17 @@ def encode_set(group: ReplicaGroup) -> bytes:
 
 
 def _named(
-    group_name: str, cluster_name: str | None, session: object, directory: Directory
-) -> GroupName:
+    broker_group_name: str, cluster_name: str | None, session: object, directory: Directory
+) -> BrokerGroupName:
     # Stock names no cluster where it knows groups by name alone; the connection may say it (D2).
-    known = cluster_name or directory.presence.find_cluster(session, group_name)
-    return GroupName(group_name, known)
+    known = cluster_name or directory.presence.find_cluster(session, broker_group_name)
+    return BrokerGroupName(broker_group_name, known)
 
 
-def _next_id(cluster_name: str, group_name: str, broker_id: int | None) -> dict[str, str]:
+def _next_id(cluster_name: str, broker_group_name: str, broker_id: int | None) -> dict[str, str]:
     return encode_header(
         NextBrokerIdAnswer(
-            cluster_name=cluster_name, broker_name=group_name, next_broker_id=broker_id
+            cluster_name=cluster_name, broker_name=broker_group_name, next_broker_id=broker_id
         )
     )
 

@@ -58,7 +58,7 @@ def broker_data(members: GroupMembers) -> BrokerData:
     """Spell the members of a group as the protocol does."""
     return BrokerData(
         addresses=dict(members.addresses),
-        broker_name=members.group_name,
+        broker_name=members.broker_group_name,
         cluster=members.cluster_name,
         enable_acting_master=members.acting_master_enabled,
     )
@@ -66,7 +66,7 @@ def broker_data(members: GroupMembers) -> BrokerData:
 
 def _queue_data(entry: RouteEntry) -> QueueData:
     return QueueData(
-        broker_name=entry.members.group_name,
+        broker_name=entry.members.broker_group_name,
         permissions=entry.settings.permissions,
         read_queue_count=entry.settings.read_queue_count,
         topic_sys_flag=entry.settings.topic_sys_flag,

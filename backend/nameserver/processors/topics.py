@@ -45,7 +45,7 @@ def on_get_system_topics(_command: Command, _session: object, directory: Directo
     if not directory.settings.lists_topics:
         return _not_listed("enableTopicList")
     groups = directory.table.list_groups()
-    names = sorted({group.cluster_name for group in groups} | {g.group_name for g in groups})
+    names = sorted({group.cluster_name for group in groups} | {g.broker_group_name for g in groups})
     address = next((address for group in groups for address in group.addresses.values()), None)
     return _topic_list(names, broker_address=address)
 

@@ -29,7 +29,7 @@ from backend.operations.planning.groups import compare
 from backend.operations.planning.masters import shortened
 from backend.services.cluster.broker_configs import ask_properties
 from backend.services.consumer_group.unread_messages import FindUnreadMessages
-from backend.services.controller.group_changes import GroupName, find_group
+from backend.services.controller.group_changes import BrokerGroupName, find_group
 
 UNREAD: Final = "messages that are still to be read"
 
@@ -46,7 +46,7 @@ class _BrokerAction:
     def _request(self, kind: str, **parameters: Any) -> OperationRequest:
         named = {
             "cluster_name": self.cluster_name,
-            "group_name": self.broker_group_name,
+            "broker_group_name": self.broker_group_name,
             "broker_id": self.broker_id,
             "address": self.address,
         }
@@ -148,7 +148,7 @@ class AwaitRoutes(Consequence, _BrokerAction):
         True where no such heartbeat comes: from a silent broker, a broker without a controller, or
         a stock broker, which does not report it.
         """
-        name = GroupName(self.broker_group_name, self.cluster_name)
+        name = BrokerGroupName(self.broker_group_name, self.cluster_name)
         view = await find_group(name, context.controller)
         if view is None:
             return True
@@ -344,7 +344,7 @@ class ReleaseLocks:
         count = f"{len(self.locks)} lock{'s' if len(self.locks) != 1 else ''}"
         return PlannedStep(
             f"release-{self.number}",
-            f"Release {count} on {self.broker.group_name} ({self.broker.address})",
+            f"Release {count} on {self.broker.broker_group_name} ({self.broker.address})",
         )
 
     async def read(self, context: OperationContext) -> Value:
@@ -352,7 +352,7 @@ class ReleaseLocks:
         now = _by_queue(await context.brokers.ask(self.broker.address, GetQueueLocks()))
         return {
             "holders": {
-                f"{lock.consumer_group} {lock.topic}/{lock.queue_id}": (
+                f"{lock.consumer_group_name} {lock.topic}/{lock.queue_id}": (
                     None if (held := now.get(_queue_of(lock))) is None else held.client_id
                 )
                 for lock in self.locks
@@ -367,7 +367,7 @@ class ReleaseLocks:
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Read back that none of the planned locks is left; who holds a queue now is named."""
-        what = f"locks on {self.broker.group_name}"
+        what = f"locks on {self.broker.broker_group_name}"
         intended = f"none of the {len(self.locks)} planned"
         answer = await context.brokers.find(self.broker.address, GetQueueLocks())
         if answer is None:
@@ -399,4 +399,4 @@ def _by_queue(held: HeldLocks) -> Mapping[tuple[str, str, str, int], HeldLock]:
 
 
 def _queue_of(lock: HeldLock) -> tuple[str, str, str, int]:
-    return (lock.consumer_group, lock.topic, lock.broker_name, lock.queue_id)
+    return (lock.consumer_group_name, lock.topic, lock.broker_name, lock.queue_id)

@@ -37,11 +37,11 @@ class _ConsumerGroupAction(PlacedAction[GroupSettings]):
         return None if value is None else settings_of(value)
 
     def _request(self, kind: str, **parameters: Any) -> OperationRequest:
-        named = {"cluster_name": self.cluster_name, "group_name": self.consumer_group_name}
+        named = {"cluster_name": self.cluster_name, "consumer_group_name": self.consumer_group_name}
         return OperationRequest(kind, {**named, **parameters})
 
     def _former(self, step: Step) -> list[dict[str, Any]]:
-        return [{"group_name": self.broker_group_name, "settings": step.before}]
+        return [{"broker_group_name": self.broker_group_name, "settings": step.before}]
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,11 @@ class CommitOffsets:
             NotUndoable: none was set, or none was there before.
         """
         former = [
-            {"group_name": self.broker_group_name, "queue_id": int(queue_id), "offset": offset}
+            {
+                "broker_group_name": self.broker_group_name,
+                "queue_id": int(queue_id),
+                "offset": offset,
+            }
             for queue_id, offset in (step.before or {}).items()
             if offset is not None
         ]
@@ -101,7 +105,7 @@ class CommitOffsets:
             raise NotUndoable("no offset was set where the group had one before")
         parameters = {
             "cluster_name": self.cluster_name,
-            "consumer_group": self.consumer_group_name,
+            "consumer_group_name": self.consumer_group_name,
             "topic_name": self.topic_name,
             "position": str(Position.GIVEN),
             "offsets": former,

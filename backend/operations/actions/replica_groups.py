@@ -13,7 +13,12 @@ from backend.operations.engine.kind import Consequence, OperationContext, Operat
 from backend.operations.planning import groups
 from backend.operations.planning.groups import compare
 from backend.services.controller import adoptions, elections, replica_groups
-from backend.services.controller.group_changes import GroupName, GroupView, change_group, find_group
+from backend.services.controller.group_changes import (
+    BrokerGroupName,
+    GroupView,
+    change_group,
+    find_group,
+)
 
 FOLLOW_PATIENCE_S: Final = 15.0
 MASTER_PATIENCE_S: Final = 15.0
@@ -27,16 +32,16 @@ class _GroupAction:
     broker_group_name: str
 
     @property
-    def group_name(self) -> GroupName:
+    def group(self) -> BrokerGroupName:
         """Name the broker group."""
         return groups.checked(self.cluster_name, self.broker_group_name)
 
     async def read(self, context: OperationContext) -> Value:
         """Read the broker group."""
-        return await groups.read_value(self.group_name, context)
+        return await groups.read_value(self.group, context)
 
     def _request(self, kind: str, **parameters: Any) -> OperationRequest:
-        named = {"cluster_name": self.cluster_name, "group_name": self.broker_group_name}
+        named = {"cluster_name": self.cluster_name, "broker_group_name": self.broker_group_name}
         return OperationRequest(kind, {**named, **parameters})
 
 
@@ -69,7 +74,7 @@ class Elect(_GroupAction):
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Elect, unless an earlier attempt has."""
-        made = await groups.find_effect(run, self.group_name, context)
+        made = await groups.find_effect(run, self.group, context)
         if made is not None:
             return made
         ballot = Ballot(
@@ -78,7 +83,7 @@ class Elect(_GroupAction):
             accepts_loss=self.accepts_loss,
         )
         command = elections.ElectionRequest(
-            self.group_name,
+            self.group,
             ballot,
             run.cause,
             expected_epoch=self.expected_epoch,
@@ -91,7 +96,7 @@ class Elect(_GroupAction):
 
     async def verify(self, step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back who is master, in which epoch, and who follows."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         if self.leaves is not None:
             master = None if view is None else view.group.master
             master_text = "none" if master is None else "another"
@@ -139,7 +144,7 @@ class AwaitFollowers(Consequence, _GroupAction):
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
         """Wait for a while; what is late then is read back as such."""
         view = await groups.await_view(
-            self.group_name, context, lambda seen: not _late(seen), patience_s=FOLLOW_PATIENCE_S
+            self.group, context, lambda seen: not _late(seen), patience_s=FOLLOW_PATIENCE_S
         )
         return groups.value_of(None if view is None else view.group)
 
@@ -181,16 +186,16 @@ class PreferMaster(_GroupAction):
 
     async def read(self, context: OperationContext) -> Value:
         """Read who is preferred."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         return None if view is None else {"preferred_id": view.group.preferred_id}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Note it, in one change of the group."""
-        if await groups.find_effect(run, self.group_name, context) is None:
+        if await groups.find_effect(run, self.group, context) is None:
             await change_group(
-                self.group_name,
+                self.group,
                 lambda group, _: prefer_master(
-                    group, group_name=self.broker_group_name, broker_id=self.broker_id
+                    group, broker_group_name=self.broker_group_name, broker_id=self.broker_id
                 ),
                 context.controller,
                 cause=run.cause,
@@ -200,7 +205,7 @@ class PreferMaster(_GroupAction):
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back who is preferred."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         observed = "the group is gone" if view is None else preferred_text(view.group.preferred_id)
         return [compare("preferred master", preferred_text(self.broker_id), observed)]
 
@@ -241,11 +246,11 @@ class RemoveReplicas(_GroupAction):
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Forget, in one change of the group."""
-        made = await groups.find_effect(run, self.group_name, context)
+        made = await groups.find_effect(run, self.group, context)
         if made is not None:
             return made
         wish = replica_groups.ReplicaRemoval(
-            self.group_name,
+            self.group,
             frozenset(self.named_ids),
             expected_epoch=self.expected_epoch,
             cause=run.cause,
@@ -256,7 +261,7 @@ class RemoveReplicas(_GroupAction):
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that none of them is left."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         left = set() if view is None else set(view.group.replicas)
         left_text = groups.ids_text(left & set(self.forgotten_ids))
         return [compare("left of those forgotten", "none", left_text)]
@@ -296,22 +301,22 @@ class AdoptBrokers(_GroupAction):
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Adopt, in one change of the group."""
         controller = replace(context.controller, lease_policy=self.lease_policy)
-        made = await groups.find_effect(run, self.group_name, context)
+        made = await groups.find_effect(run, self.group, context)
         if made is not None:
-            await adoptions.remove_candidates(self.group_name, self.broker_ids, controller)
+            await adoptions.remove_candidates(self.group, self.broker_ids, controller)
             return made
         order = AdoptionOrder(
             frozenset(self.broker_ids), self.master_id, self.least_epoch, self.accepts_loss
         )
         command = adoptions.AdoptionRequest(
-            self.group_name, order, run.cause, expected_epoch=self.expected_epoch
+            self.group, order, run.cause, expected_epoch=self.expected_epoch
         )
         view = await adoptions.adopt(command, controller, guard=run.guard)
         return groups.value_of(view.group)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that all are replicas."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         held = set() if view is None else set(view.group.replicas)
         wanted = set(self.broker_ids)
         return [compare("adopted", groups.ids_text(wanted), groups.ids_text(wanted & held))]
@@ -341,7 +346,7 @@ class AwaitMaster(Consequence, _GroupAction):
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
         """Wait for a while."""
         view = await groups.await_view(
-            self.group_name,
+            self.group,
             context,
             lambda seen: seen is not None and seen.group.master_id is not None,
             patience_s=MASTER_PATIENCE_S,
@@ -350,6 +355,6 @@ class AwaitMaster(Consequence, _GroupAction):
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that there is a master."""
-        view = await find_group(self.group_name, context.controller)
+        view = await find_group(self.group, context.controller)
         has_master = view is not None and view.group.master_id is not None
         return [compare("master", "elected", "elected" if has_master else "none")]

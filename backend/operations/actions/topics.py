@@ -84,7 +84,7 @@ class PutTopic(_TopicAction):
             return self._request(
                 "delete_topic", broker_groups=[self.broker_group_name], only_empty=True
             )
-        former = {"group_name": self.broker_group_name, "layout": step.before}
+        former = {"broker_group_name": self.broker_group_name, "layout": step.before}
         return self._request("change_topic", layouts=[former])
 
 

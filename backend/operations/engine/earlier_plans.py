@@ -44,7 +44,7 @@ def facts_of(operation: Operation) -> tuple[Precondition, ...]:
 def _on(order: Json, one: Json) -> Written:
     return {
         "cluster_name": order["cluster_name"],
-        "broker_group_name": one["group_name"],
+        "broker_group_name": one["broker_group_name"],
         "address": one["address"],
     }
 
@@ -67,7 +67,7 @@ def _put_group(order: Json, facts: Json, *, is_new: bool) -> list[Written]:
         {
             "action": "put_consumer_group",
             **_on(order, one),
-            "consumer_group_name": order["group_name"],
+            "consumer_group_name": order["consumer_group_name"],
             "settings": one["after"],
             "is_new": is_new,
         }
@@ -86,7 +86,7 @@ def _remove_topic(order: Json, topic: str, facts: Json, **more: Any) -> list[Wri
             "action": "remove_routes",
             "cluster_name": order["cluster_name"],
             "topic_name": topic,
-            "broker_group_names": [one["group_name"] for one in facts["brokers"]],
+            "broker_group_names": [one["broker_group_name"] for one in facts["brokers"]],
             "leftover": leftover,
         },
     ]
@@ -99,7 +99,7 @@ def _delete_topic(order: Json, facts: Json, _known: Known) -> list[Written]:
 
 
 def _delete_group(order: Json, facts: Json, _known: Known) -> list[Written]:
-    group = order["group_name"]
+    group = order["consumer_group_name"]
     return [
         *(
             {
@@ -128,7 +128,7 @@ def _reset_offsets(order: Json, facts: Json, _known: Known) -> list[Written]:
         {
             "action": "commit_offsets",
             **_on(order, one),
-            "consumer_group_name": order["consumer_group"],
+            "consumer_group_name": order["consumer_group_name"],
             "topic_name": order["topic_name"],
             "offsets": {str(queue["queue_id"]): int(queue["to"]) for queue in one["queues"]},
             "tells_consumers": facts["mode"] == "online",
@@ -141,7 +141,7 @@ def _broker(order: Json, facts: Json, action: str) -> Written:
     return {
         "action": action,
         "cluster_name": order["cluster_name"],
-        "broker_group_name": order["group_name"],
+        "broker_group_name": order["broker_group_name"],
         "broker_id": facts.get("broker_id", order.get("broker_id", 0)),
         "address": facts["address"],
     }
@@ -178,7 +178,7 @@ def _set_properties(order: Json, facts: Json, _known: Known) -> list[Written]:
 
 def _forget_broker(order: Json, facts: Json, _known: Known) -> list[Written]:
     meant = order.get("address") or order.get("broker_id", 0)
-    target = f"{order['group_name']}/{meant}"
+    target = f"{order['broker_group_name']}/{meant}"
     return [_broker(order, facts, "remove_broker") | {"target": target}]
 
 
@@ -193,7 +193,7 @@ def _group(order: Json, action: str) -> Written:
     return {
         "action": action,
         "cluster_name": order["cluster_name"],
-        "broker_group_name": order["group_name"],
+        "broker_group_name": order["broker_group_name"],
     }
 
 

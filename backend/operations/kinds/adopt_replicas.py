@@ -39,7 +39,7 @@ class Adoption:
 
 async def read_facts(order: AdoptReplicas, context: OperationContext) -> Facts[Adoption]:
     """Look who waits for adoption, and what speaks against it."""
-    name = groups.checked(order.cluster_name, order.group_name)
+    name = groups.checked(order.cluster_name, order.broker_group_name)
     view = await find_group(name, context.controller)
     group = None if view is None else view.group
     candidates = await adoptions.find_candidates(name, context.controller)
@@ -59,8 +59,9 @@ async def preview(order: AdoptReplicas, facts: Facts[Adoption], context: Operati
     """Say who would be adopted, and what may be lost."""
     group, change = facts.seen.group, facts.seen.change
     is_lost, policy = group is None, context.controller.lease_policy
+    who = f"Brokers {groups.ids_text(order.broker_ids)}"
     return Plan(
-        summary=f"Brokers {groups.ids_text(order.broker_ids)} are adopted into {order.group_name}",
+        summary=f"{who} are adopted into {order.broker_group_name}",
         risk=Risk.LOSS if order.accepts_loss else Risk.SERVICE,
         steps=planned_steps(_actions(order, group, policy)),
         changes=_changes(group, change),
@@ -87,7 +88,7 @@ def _actions(order: AdoptReplicas, group: ReplicaGroup | None, policy: LeasePoli
     """Adopt, in one change of the group, and wait for the master of one that was lost."""
     adopt = replica_groups.AdoptBrokers(
         order.cluster_name,
-        order.group_name,
+        order.broker_group_name,
         order.broker_ids,
         order.master_id,
         order.least_epoch,
@@ -97,7 +98,7 @@ def _actions(order: AdoptReplicas, group: ReplicaGroup | None, policy: LeasePoli
     )
     if group is not None:
         return [adopt]
-    return [adopt, replica_groups.AwaitMaster(order.cluster_name, order.group_name)]
+    return [adopt, replica_groups.AwaitMaster(order.cluster_name, order.broker_group_name)]
 
 
 def _decide(

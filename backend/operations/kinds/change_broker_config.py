@@ -89,7 +89,7 @@ async def preview(
     known, changed, effects = present.known, present.changed, present.effects
     address = present.broker.address
     action = SetProperties(
-        order.cluster_name, order.group_name, order.broker_id, address, present.settings
+        order.cluster_name, order.broker_group_name, order.broker_id, address, present.settings
     )
     return Plan(
         summary=f"{len(changed)} properties of broker {order.target} ({address}) change",
@@ -105,7 +105,9 @@ async def preview(
             *_check_restart(effects),
             *await _check_writer(order, address, changed, context),
             *(await config_reductions.check(address, known, changed, context)),
-            await masters.check_fencing([masters.Master(order.group_name, address)], context),
+            await masters.check_fencing(
+                [masters.Master(order.broker_group_name, address)], context
+            ),
         ),
         way_back="Set the former values, which the journal keeps",
         facts={
@@ -144,7 +146,7 @@ KIND: Final = Kind(
 async def _describe(order: ChangeBrokerConfig, context: OperationContext) -> BrokerConfig:
     return await describe_config(
         order.cluster_name,
-        order.group_name,
+        order.broker_group_name,
         order.broker_id,
         address=order.address,
         database=context.database,
@@ -200,7 +202,7 @@ async def _check_writer(
         return ()
     return (
         await writers.check_cordon(
-            order.cluster_name, order.group_name, address, database=context.database
+            order.cluster_name, order.broker_group_name, address, database=context.database
         ),
     )
 

@@ -33,7 +33,7 @@ async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> F
         BrokerGroupNotFound: a group named is not there.
         ConsumerGroupNotFound: no master asked knows it.
     """
-    group = masters.check_consumer_group(order.group_name)
+    group = masters.check_consumer_group(order.consumer_group_name)
     exact = _exact(order)
     wish = group_settings.wish_of(order)
     chosen = tuple(exact) or order.broker_groups
@@ -41,7 +41,8 @@ async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> F
     found.check_known(ConsumerGroupNotFound(order.cluster_name, group))
     held = found.held
     wished = {
-        one: exact[one.group_name] if exact else wish.of(settings) for one, settings in held.items()
+        one: exact[one.broker_group_name] if exact else wish.of(settings)
+        for one, settings in held.items()
     }
     changed = [
         (one, after) for one, after in sorted(wished.items(), key=_name) if after != held[one]
@@ -58,7 +59,7 @@ async def preview(
     order: ChangeConsumerGroup, facts: Facts[Change], context: OperationContext
 ) -> Plan:
     """Say what becomes of the group on each master that knows it."""
-    group, held, changed = order.group_name, facts.seen.placements.held, facts.seen.changed
+    group, held, changed = order.consumer_group_name, facts.seen.placements.held, facts.seen.changed
     return Plan(
         summary=f"Consumer group {group} changes on {len(changed)} of {masters.count_groups(held)}",
         risk=Risk.SERVICE,
@@ -82,7 +83,7 @@ async def preview(
 
 async def version(order: ChangeConsumerGroup, context: OperationContext) -> str:
     """Read the version of how the group is served."""
-    return await group_settings.read_version(order.cluster_name, order.group_name, context)
+    return await group_settings.read_version(order.cluster_name, order.consumer_group_name, context)
 
 
 KIND: Final = Kind(
@@ -91,7 +92,7 @@ KIND: Final = Kind(
 
 
 def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
-    exact = {one.group_name: one.settings for one in order.settings}
+    exact = {one.broker_group_name: one.settings for one in order.settings}
     is_empty = group_settings.wish_of(order).is_empty
     if bool(exact) is not is_empty:
         what = (
@@ -104,11 +105,11 @@ def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
 
 
 def _name(one: tuple[Master, GroupSettings]) -> str:
-    return one[0].group_name
+    return one[0].broker_group_name
 
 
 def _impact(group: str, changed: Places) -> tuple[str, ...]:
-    stopped = [one.group_name for one, after in changed if not after.consume_enabled]
+    stopped = [one.broker_group_name for one, after in changed if not after.consume_enabled]
     lines = []
     if len(stopped) < len(changed):
         lines.append(f"Consumers of {group} go on; their next pulls and retries use the new values")

@@ -7,7 +7,7 @@ deletes, and stops nobody who asks a broker directly.
 from typing import Final
 
 from backend.db import brokers, clusters, protections, topics
-from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.names import check_address, check_broker_group_name, check_cluster_name
 from backend.domain.orders.protection import ChangeProtection
 from backend.domain.plan import (
     Check,
@@ -94,8 +94,8 @@ def _check_name(order: ChangeProtection) -> None:
     elif order.resource_kind is ResourceKind.CONSUMER_GROUP:
         masters.check_consumer_group(order.resource_name)
     else:
-        group_name, address = split_broker_name(order.resource_name)
-        check_group_name(group_name)
+        broker_group_name, address = split_broker_name(order.resource_name)
+        check_broker_group_name(broker_group_name)
         check_address(address)
 
 
@@ -128,6 +128,6 @@ async def _is_known(order: ChangeProtection, context: OperationContext) -> bool 
     async with context.database.connect() as connection:
         if order.resource_kind is ResourceKind.TOPIC:
             return bool(await topics.list_groups_of(connection, cluster_name, name))
-        group_name, address = split_broker_name(name)
-        found = await brokers.find(connection, cluster_name, group_name, address=address)
+        broker_group_name, address = split_broker_name(name)
+        found = await brokers.find(connection, cluster_name, broker_group_name, address=address)
         return found is not None

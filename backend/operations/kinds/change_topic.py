@@ -42,7 +42,7 @@ async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Cha
     found.check_known(TopicNotFound(order.cluster_name, topic))
     held = found.held
     wished = {
-        one: exact[one.group_name] if exact else order.wish.of(layout)
+        one: exact[one.broker_group_name] if exact else order.wish.of(layout)
         for one, layout in held.items()
     }
     changed = [(one, after) for one, after in sorted(wished.items()) if after != held[one]]
@@ -84,7 +84,7 @@ KIND: Final = Kind("change_topic", ChangeTopic, read_facts, preview, (PutTopic,)
 
 
 def _exact(order: ChangeTopic) -> dict[str, TopicLayout]:
-    exact = {one.group_name: one.layout for one in order.layouts}
+    exact = {one.broker_group_name: one.layout for one in order.layouts}
     if bool(exact) is not order.wish.is_empty:
         what = (
             "give at least one value to change"
@@ -137,7 +137,7 @@ async def _check_left(
     name = "no message stays unread in a removed queue"
     ends = await topic_layouts.read_ends([*fewer], topic, context)
     for one, error in ends.silent.items():
-        why = f"{one.group_name} does not report what is in its queues: {error.reason}"
+        why = f"{one.broker_group_name} does not report what is in its queues: {error.reason}"
         return [Check(name, CheckVerdict.WARN, why)]
     count = sum(
         e.count

@@ -27,7 +27,7 @@ async def preview(order: CordonBroker, facts: Facts[Present], context: Operation
             *facts.checks,
             await permissions.check_fencing(present, context),
             await writers.check_cordon(
-                order.cluster_name, order.group_name, address, database=context.database
+                order.cluster_name, order.broker_group_name, address, database=context.database
             ),
             await permissions.check_other_queues(order, context),
             *check_effect(present, after),
@@ -41,7 +41,7 @@ def take_write(order: BrokerOrder, present: Present) -> SetPermission:
     """Take the right to write from a broker."""
     return SetPermission(
         order.cluster_name,
-        order.group_name,
+        order.broker_group_name,
         order.broker_id,
         present.broker.address,
         present.without_write,
@@ -52,7 +52,7 @@ def take_write(order: BrokerOrder, present: Present) -> SetPermission:
 def await_routes(order: BrokerOrder, present: Present) -> AwaitRoutes:
     """Wait until routes send no producer to a broker."""
     return AwaitRoutes(
-        order.cluster_name, order.group_name, order.broker_id, present.broker.address
+        order.cluster_name, order.broker_group_name, order.broker_id, present.broker.address
     )
 
 
@@ -60,12 +60,12 @@ async def describe_impact(
     order: BrokerOrder, present: Present, context: OperationContext
 ) -> tuple[str, ...]:
     """Say who feels it that a broker is not written any more."""
-    count = await count_topics(groups.checked(order.cluster_name, order.group_name), context)
+    count = await count_topics(groups.checked(order.cluster_name, order.broker_group_name), context)
     if not present.broker.is_master:
         return ("A replica takes no sends; as master it would also take none",)
     leaving = (
-        f"Producers of the {count} topics placed on {order.group_name} use other groups from their"
-        " next look at the route on, within 30 s; until then what they send is taken"
+        f"Producers of the {count} topics placed on {order.broker_group_name} use other groups"
+        " from their next look at the route on, within 30 s; until then what they send is taken"
     )
     refused = (
         "Sends to ordered topics are refused immediately, as RocketMQ does. So are messages that"

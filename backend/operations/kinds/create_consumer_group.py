@@ -24,7 +24,7 @@ async def read_facts(
         ClusterNotFound: no cluster is.
         BrokerGroupNotFound: a group named is not there.
     """
-    group = masters.check_consumer_group(order.group_name)
+    group = masters.check_consumer_group(order.consumer_group_name)
     exact = _exact(order)
     if exact and order.broker_groups:
         raise InvalidParameters(KIND.name, "settings already name their broker groups")
@@ -40,12 +40,15 @@ async def preview(
     """Say where the group would be created."""
     meant, exact = facts.seen.meant.found, _exact(order)
     wished = group_settings.wish_of(order).of(GroupSettings())
-    places = [(one, exact.get(one.group_name, wished)) for one in meant]
+    places = [(one, exact.get(one.broker_group_name, wished)) for one in meant]
+    where = masters.count_groups(places)
     return Plan(
-        summary=f"Consumer group {order.group_name} is created on {masters.count_groups(places)}",
+        summary=f"Consumer group {order.consumer_group_name} is created on {where}",
         risk=Risk.SMALL,
         steps=planned_steps(
-            group_settings.put_actions(order.cluster_name, order.group_name, places, is_new=True)
+            group_settings.put_actions(
+                order.cluster_name, order.consumer_group_name, places, is_new=True
+            )
         ),
         changes=tuple(
             change
@@ -65,4 +68,4 @@ KIND: Final = Kind(
 
 
 def _exact(order: CreateConsumerGroup) -> dict[str, GroupSettings]:
-    return {one.group_name: one.settings for one in order.settings}
+    return {one.broker_group_name: one.settings for one in order.settings}

@@ -58,7 +58,7 @@ async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> F
         BrokerGroupNotFound: a group named is not there.
         ConsumerGroupNotFound: no master asked knows it.
     """
-    group = masters.check_consumer_group(order.group_name)
+    group = masters.check_consumer_group(order.consumer_group_name)
     found = await group_settings.read_settings(
         order.cluster_name, group, order.broker_groups, context
     )
@@ -82,7 +82,7 @@ async def preview(
     order: DeleteConsumerGroup, facts: Facts[Present], context: OperationContext
 ) -> Plan:
     """Say what of the group's place would be lost."""
-    group, placements = order.group_name, facts.seen.placements
+    group, placements = order.consumer_group_name, facts.seen.placements
     held, holders = placements.held, sorted(placements.held)
     progress = await context.brokers.ask_all(held, GetProgress(group))
     lags = _lags(progress, facts.seen.online)
@@ -116,7 +116,7 @@ async def preview(
 
 async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
     """Read the version of how the group is served."""
-    return await group_settings.read_version(order.cluster_name, order.group_name, context)
+    return await group_settings.read_version(order.cluster_name, order.consumer_group_name, context)
 
 
 KIND: Final = Kind(
@@ -140,7 +140,11 @@ def _actions(
     return [
         *(
             consumer_groups.DeleteConsumerGroup(
-                order.cluster_name, one.group_name, one.address, order.group_name, order.cleans_up
+                order.cluster_name,
+                one.broker_group_name,
+                one.address,
+                order.consumer_group_name,
+                order.cleans_up,
             )
             for one in holders
         ),
@@ -151,9 +155,9 @@ def _actions(
 async def _find_protected(
     order: DeleteConsumerGroup, context: OperationContext
 ) -> dict[Resource, Protection]:
-    names = group_remainders.topic_names(order.group_name) if order.cleans_up else {}
+    names = group_remainders.topic_names(order.consumer_group_name) if order.cleans_up else {}
     doomed = [
-        Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, order.group_name),
+        Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, order.consumer_group_name),
         *(Resource(order.cluster_name, ResourceKind.TOPIC, name) for name in names.values()),
     ]
     async with context.database.connect() as connection:
@@ -206,7 +210,7 @@ def _impact(
     order: DeleteConsumerGroup, lags: Sequence[Lags], found: Sequence[GroupRemainder]
 ) -> tuple[str, ...]:
     unread = _unread(lags)
-    group = order.group_name
+    group = order.consumer_group_name
     lines = [
         f"Consumers of {group} are refused, or create it again where brokers create groups on use"
     ]

@@ -187,11 +187,13 @@ def _actions(order: DeleteTopic, holders: Sequence[Master]) -> list[Action]:
     return [
         *(
             topic_actions.DeleteTopic(
-                cluster_name, one.group_name, one.address, topic, order.only_empty
+                cluster_name, one.broker_group_name, one.address, topic, order.only_empty
             )
             for one in holders
         ),
-        topic_actions.RemoveRoutes(cluster_name, topic, tuple(one.group_name for one in holders)),
+        topic_actions.RemoveRoutes(
+            cluster_name, topic, tuple(one.broker_group_name for one in holders)
+        ),
     ]
 
 
@@ -200,7 +202,7 @@ async def _count_messages(
 ) -> dict[str, int | None]:
     ends = (await topic_layouts.read_ends(holders, topic, context)).answers
     return {
-        one.group_name: sum(e.count for e in ends[one].values()) if one in ends else None
+        one.broker_group_name: sum(e.count for e in ends[one].values()) if one in ends else None
         for one in holders
     }
 
@@ -210,7 +212,7 @@ async def _read_content(present: Present, topic: str, context: OperationContext)
     lags: dict[str, list[int | None]] = {}
     member_counts: dict[str, list[int | None]] = {}
     for one in consuming.silent:
-        unknown = f"groups on {one.group_name}"
+        unknown = f"groups on {one.broker_group_name}"
         lags[unknown], member_counts[unknown] = [None], [None]
     for progress in consuming.answers.values():
         for name, (lag, member_count) in progress.items():

@@ -54,13 +54,13 @@ async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Pre
     """
     found = await permissions.read_present(order, context)
     view = await find_group(
-        groups.checked(order.cluster_name, order.group_name), context.controller
+        groups.checked(order.cluster_name, order.broker_group_name), context.controller
     )
     heir_id = _find_heir(view, found.broker.address)
     if heir_id is None:
         present = Present(found, view, None, None)
         return Facts(present, found.preconditions, (found.check,))
-    elect = ElectMaster(order.cluster_name, order.group_name, heir_id)
+    elect = ElectMaster(order.cluster_name, order.broker_group_name, heir_id)
     election = await elect_master.read_facts(elect, context)
     return Facts(
         Present(found, view, elect, election),
@@ -95,7 +95,7 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
             await permissions.check_fencing(found, context),
             await writers.check_cordon(
                 order.cluster_name,
-                order.group_name,
+                order.broker_group_name,
                 address,
                 database=context.database,
                 heir_id=present.heir_id,
@@ -138,7 +138,11 @@ def _actions(order: DrainBroker, present: Present) -> list[Action]:
     actions.append(cordon_broker.await_routes(order, present.found))
     if not present.is_read_elsewhere:
         readers = AwaitReaders(
-            order.cluster_name, order.group_name, order.broker_id, address, order.waived_groups
+            order.cluster_name,
+            order.broker_group_name,
+            order.broker_id,
+            address,
+            order.waived_groups,
         )
         actions.append(readers)
     return actions
@@ -188,7 +192,7 @@ async def _has_master(
         return view.group.master_id in view.liveness.alive_ids and not view.group.is_master_lost
     async with context.database.connect() as connection:
         master = await broker_rows.find(
-            connection, order.cluster_name, order.group_name, broker_id=MASTER_ID
+            connection, order.cluster_name, order.broker_group_name, broker_id=MASTER_ID
         )
     return master is not None and master.is_online
 

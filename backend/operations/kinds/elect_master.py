@@ -83,10 +83,10 @@ async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Jud
         BrokerGroupNotControlled: there is no such group.
         BrokerNotRegistered: the broker named is no replica of it.
     """
-    name = groups.checked(order.cluster_name, order.group_name)
+    name = groups.checked(order.cluster_name, order.broker_group_name)
     view = await find_group(name, context.controller)
     if view is None:
-        raise BrokerGroupNotControlled(order.group_name)
+        raise BrokerGroupNotControlled(order.broker_group_name)
     allows_unclean = context.controller.allows_unclean
     ballot = replace(order.ballot, allows_unclean=allows_unclean)
     election = judge(view.group, view.liveness, ballot)
@@ -143,7 +143,7 @@ def actions(order: ElectMaster, judged: Judged, *, leaves: str | None = None) ->
     return [
         Elect(
             order.cluster_name,
-            order.group_name,
+            order.broker_group_name,
             order.broker_id,
             is_graceful=order.mode is Mode.GRACEFUL,
             accepts_loss=order.accepts_loss,
@@ -152,7 +152,7 @@ def actions(order: ElectMaster, judged: Judged, *, leaves: str | None = None) ->
             winner_id=judged.winner_id,
             leaves=leaves,
         ),
-        AwaitFollowers(order.cluster_name, order.group_name),
+        AwaitFollowers(order.cluster_name, order.broker_group_name),
     ]
 
 
@@ -161,10 +161,10 @@ KIND: Final = Kind("elect_master", ElectMaster, read_facts, preview, (Elect, Awa
 
 def _summary(order: ElectMaster, election: Election) -> str:
     if election.winner_id is None:
-        return f"No replica can become master of {order.group_name}"
+        return f"No replica can become master of {order.broker_group_name}"
     if election.is_unchanged:
-        return f"Broker {election.winner_id} is master of {order.group_name} and stays so"
-    return f"Broker {election.winner_id} becomes master of {order.group_name}"
+        return f"Broker {election.winner_id} is master of {order.broker_group_name} and stays so"
+    return f"Broker {election.winner_id} becomes master of {order.broker_group_name}"
 
 
 def _changes(view: GroupView, election: Election) -> tuple[Difference, ...]:
@@ -201,10 +201,10 @@ async def _impact(
 ) -> tuple[str, ...]:
     if election.winner_id is None or election.is_unchanged:
         return ()
-    name = groups.checked(order.cluster_name, order.group_name)
+    name = groups.checked(order.cluster_name, order.broker_group_name)
     count = await groups.count_topics(name, context)
     others = sorted(view.liveness.alive_ids & view.group.replicas.keys() - {election.winner_id})
-    topics = f"the {count} topics placed on {name.group_name}"
+    topics = f"the {count} topics placed on {name.broker_group_name}"
     set_until = f"The SyncStateSet is {{{election.winner_id}}} until {groups.ids_text(others)} have"
     return (
         f"Sends to {topics} wait or are refused until broker {election.winner_id} serves as master",

@@ -33,7 +33,7 @@ async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Br
     """
     broker = await find_broker(order, context)
     async with context.database.connect() as connection:
-        resource = broker_resource(order.cluster_name, order.group_name, broker.address)
+        resource = broker_resource(order.cluster_name, order.broker_group_name, broker.address)
         protected = await protections.find_of(connection, [resource])
     return Facts(
         broker,
@@ -50,13 +50,15 @@ async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Br
 async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationContext) -> Plan:
     """Say what would be forgotten with it."""
     broker = facts.seen
-    count = await groups.count_topics(groups.checked(order.cluster_name, order.group_name), context)
+    count = await groups.count_topics(
+        groups.checked(order.cluster_name, order.broker_group_name), context
+    )
     async with context.database.connect() as connection:
         held = await broker_rows.list_of_groups(connection, [broker.broker_group_id])
     others = [one for one in held[broker.broker_group_id] if one.id != broker.id]
     name = f"{broker.name} ({broker.address})"
     action = RemoveBroker(
-        order.cluster_name, order.group_name, broker.own_id, broker.address, order.target
+        order.cluster_name, order.broker_group_name, broker.own_id, broker.address, order.target
     )
     return Plan(
         summary=f"Broker {name} is forgotten",
@@ -64,10 +66,10 @@ async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationC
         steps=planned_steps([action]),
         changes=(Difference(str(broker.name), broker.address, None),),
         impact=(
-            f"{len(others)} other brokers of {order.group_name} stay"
+            f"{len(others)} other brokers of {order.broker_group_name} stay"
             if others
-            else f"It is the last of {order.group_name}: unless a controller knows the group, it"
-            f" goes too, and where its {count} topics were",
+            else f"It is the last of {order.broker_group_name}: unless a controller knows the"
+            f" group, it goes too, and where its {count} topics were",
             "The broker's disk does not change",
         ),
         checks=facts.checks,

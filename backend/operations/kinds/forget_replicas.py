@@ -49,15 +49,17 @@ async def read_facts(order: ForgetReplicas, context: OperationContext) -> Facts[
         UnknownReplica: one named is no replica of it.
         CleanRefused: living ones were to go one by one.
     """
-    name = groups.checked(order.cluster_name, order.group_name)
+    name = groups.checked(order.cluster_name, order.broker_group_name)
     if order.includes_living and order.broker_ids:
-        raise CleanRefused(order.group_name, "loses living replicas only as a whole; name none")
+        raise CleanRefused(
+            order.broker_group_name, "loses living replicas only as a whole; name none"
+        )
     view = await find_group(name, context.controller)
     if view is None:
-        raise BrokerGroupNotControlled(order.group_name)
+        raise BrokerGroupNotControlled(order.broker_group_name)
     group = view.group
     for broker_id in sorted(set(order.broker_ids) - group.replicas.keys()):
-        raise UnknownReplica(order.group_name, broker_id)
+        raise UnknownReplica(order.broker_group_name, broker_id)
     ids = sorted(set(order.broker_ids) or group.replicas.keys())
     living = sorted(view.liveness.alive_ids.intersection(ids))
     protected = await _find_protections(group, ids, context)
@@ -76,7 +78,7 @@ async def read_facts(order: ForgetReplicas, context: OperationContext) -> Facts[
 async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: OperationContext) -> Plan:
     """Say who would be forgotten, and what is placed on the group."""
     group, ids, living = facts.seen.group, facts.seen.ids, facts.seen.living
-    name = groups.checked(order.cluster_name, order.group_name)
+    name = groups.checked(order.cluster_name, order.broker_group_name)
     # Told also where it is refused, when there is no group after it to read this from.
     left = group.replicas.keys() - set(ids)
     members = group.sync_state_set.members
@@ -84,7 +86,7 @@ async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: Operatio
     are = "are" if left else "is"
     action = replica_groups.RemoveReplicas(
         order.cluster_name,
-        order.group_name,
+        order.broker_group_name,
         order.broker_ids,
         tuple(ids),
         order.includes_living,
@@ -142,7 +144,7 @@ def _check(order: ForgetReplicas, view: GroupView, ids: list[int]) -> Check:
     try:
         clean_replicas(
             view.group,
-            group_name=order.group_name,
+            broker_group_name=order.broker_group_name,
             broker_ids=frozenset(ids),
             cleans_living=order.includes_living,
             alive_ids=view.liveness.alive_ids,

@@ -31,10 +31,12 @@ async def read_facts(
         UnknownReplica: the broker named is no replica of it.
     """
     view = await find_group(
-        groups.checked(order.cluster_name, order.group_name), context.controller
+        groups.checked(order.cluster_name, order.broker_group_name), context.controller
     )
     group = None if view is None else view.group
-    change = prefer_master(group, group_name=order.group_name, broker_id=order.broker_id)
+    change = prefer_master(
+        group, broker_group_name=order.broker_group_name, broker_id=order.broker_id
+    )
     assert view is not None, "a group that is not known was refused"
     former = preferred_text(view.group.preferred_id)
     return Facts((view, change), (Precondition("preferred master", former),))
@@ -50,10 +52,10 @@ async def preview(
     former_id = view.group.preferred_id
     former, wanted = preferred_text(former_id), preferred_text(order.broker_id)
     action = replica_groups.PreferMaster(
-        order.cluster_name, order.group_name, order.broker_id, former_id
+        order.cluster_name, order.broker_group_name, order.broker_id, former_id
     )
     return Plan(
-        summary=f"The preferred master of {order.group_name} becomes {wanted}",
+        summary=f"The preferred master of {order.broker_group_name} becomes {wanted}",
         risk=Risk.SMALL,
         steps=planned_steps([action]),
         changes=() if change is None else (Difference("preferred master", former, wanted),),

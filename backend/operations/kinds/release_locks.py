@@ -66,7 +66,9 @@ async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: Operat
             ]
         ),
         changes=tuple(
-            Difference(f"{lock.queue} for {lock.held.consumer_group}", lock.held.client_id, "none")
+            Difference(
+                f"{lock.queue} for {lock.held.consumer_group_name}", lock.held.client_id, "none"
+            )
             for lock in locks[:SHOWN_COUNT_MAX]
         ),
         impact=_impact(locks),
@@ -103,7 +105,7 @@ async def _collect(order: ReleaseLocks, context: OperationContext) -> LockTable:
 
 
 def _by_broker(locks: Sequence[QueueLock]) -> list[tuple[BrokerKey, list[QueueLock]]]:
-    ordered = sorted(locks, key=lambda lock: (lock.broker.group_name, lock.broker.address))
+    ordered = sorted(locks, key=lambda lock: (lock.broker.broker_group_name, lock.broker.address))
     return [(key, list(held)) for key, held in groupby(ordered, key=lambda lock: lock.broker)]
 
 
@@ -116,7 +118,7 @@ def _digest(locks: Sequence[QueueLock]) -> str:
 def _impact(locks: Sequence[QueueLock]) -> tuple[str, ...]:
     groups: dict[str, list[QueueLock]] = {}
     for lock in locks:
-        groups.setdefault(lock.held.consumer_group, []).append(lock)
+        groups.setdefault(lock.held.consumer_group_name, []).append(lock)
     return tuple(
         f"Consumer group {name}: {_queues(held)} of {len({one.held.topic for one in held})} topics;"
         " its members are asked to rebalance, and the new owner of a queue reads on"
@@ -144,7 +146,8 @@ def _checks(
         Check(
             "locks of every broker",
             CheckVerdict.WARN,
-            f"those of {one.broker.group_name} ({one.broker.address}) are not known: {one.why}",
+            f"those of {one.broker.broker_group_name} ({one.broker.address}) are not known:"
+            f" {one.why}",
         )
         for one in table.unknown[:SHOWN_COUNT_MAX]
     ]

@@ -65,16 +65,16 @@ class Held:
 class GetHeld(Inquiry[Held]):
     """Ask a master what it has of a consumer group and of its dead letters."""
 
-    consumer_group: str
+    consumer_group_name: str
 
     async def put(self, brokers: Brokers, address: str) -> Held:
         """Ask for the topic, the settings and the members."""
-        topic = dead_letter_topic(self.consumer_group)
+        topic = dead_letter_topic(self.consumer_group_name)
         ends: Mapping[int, QueueEnds] = {}
         if await brokers.ask(address, GetTopicLayout(topic)) is not None:
             ends = await brokers.ask(address, GetTopicEnds(topic))
-        settings = await brokers.ask(address, GetGroupSettings(self.consumer_group))
-        online = await brokers.ask(address, GetOnlineGroup(self.consumer_group))
+        settings = await brokers.ask(address, GetGroupSettings(self.consumer_group_name))
+        online = await brokers.ask(address, GetOnlineGroup(self.consumer_group_name))
         members = () if online is None else online.members
         return Held(ends, settings, tuple(sorted({one.client_id for one in members})))
 
@@ -134,7 +134,7 @@ async def read_facts(order: ResendDeadLetters, context: OperationContext) -> Fac
     locks = None
     if order.destination is Destination.RETRY:
         chosen = LockFilter(
-            cluster_name=order.cluster_name, consumer_group=order.consumer_group_name
+            cluster_name=order.cluster_name, consumer_group_name=order.consumer_group_name
         )
         locks = await collect_locks(
             chosen, database=context.database, brokers=context.brokers, clock=context.clock
@@ -223,13 +223,15 @@ async def _find_chosen(order: ResendDeadLetters, context: OperationContext) -> O
         if letter.topic != topic:
             why = f"{message_id} is a message of topic {letter.topic}"
             raise DeadLettersNotFound(order.cluster_name, order.consumer_group_name, why)
-        found.setdefault((letter.group_name, letter.queue_id), set()).add(letter.queue_offset)
+        found.setdefault((letter.broker_group_name, letter.queue_id), set()).add(
+            letter.queue_offset
+        )
     return {place: sorted(offsets) for place, offsets in found.items()}
 
 
 def _find_all(present: Present) -> Offsets:
     return {
-        (master.group_name, queue_id): range(ends.low, ends.high)
+        (master.broker_group_name, queue_id): range(ends.low, ends.high)
         for master, group in present.held.items()
         for queue_id, ends in group.ends.items()
     }
@@ -248,7 +250,7 @@ async def _read_sample(
     pulls = [(master, place) for master in sorted(present.meant.found) for place in chosen]
     found: list[StoredMessage] = []
     for master, (group, queue_id) in pulls:
-        if group != master.group_name or len(found) >= SAMPLE_SIZE:
+        if group != master.broker_group_name or len(found) >= SAMPLE_SIZE:
             continue
         offsets = chosen[group, queue_id]
         request = PullMessages(
@@ -376,7 +378,9 @@ def _check_consumers(present: Present) -> Check:
 def _check_group(order: ResendDeadLetters, present: Present) -> Check:
     """Say whether the masters take the copies, and whether the group may read them."""
     name = "the group reads them"
-    unknown = [one.group_name for one, group in present.held.items() if group.settings is None]
+    unknown = [
+        one.broker_group_name for one, group in present.held.items() if group.settings is None
+    ]
     if unknown and order.destination is Destination.RETRY:
         why = f"{masters.shortened(unknown)} does not have the consumer group: create it there"
         return Check(name, CheckVerdict.BLOCK, why)

@@ -53,12 +53,12 @@ async def read_facts(order: ResetOffsets, context: OperationContext) -> Facts[Pr
         TopicNotFound: no master asked holds the topic.
     """
     _check_order(order)
-    masters.check_consumer_group(order.consumer_group)
+    masters.check_consumer_group(order.consumer_group_name)
     if order.source_group is not None:
         masters.check_consumer_group(order.source_group)
     meant = await masters.find_masters(order.cluster_name, _chosen(order), context)
     answers = await context.brokers.ask_all(
-        meant.found, lambda one: previews.Look(one.group_name, order)
+        meant.found, lambda one: previews.Look(one.broker_group_name, order)
     )
     present = Present(meant, answers)
     is_held = any(one.is_held for one in answers.answers.values())
@@ -88,7 +88,7 @@ async def preview(order: ResetOffsets, facts: Facts[Present], context: Operation
     held = found.answers
     is_silent = present.is_silent or bool(found.silent)
     if not is_silent and not any(held_here.is_known for held_here in held.values()):
-        raise ConsumerGroupNotFound(order.cluster_name, order.consumer_group)
+        raise ConsumerGroupNotFound(order.cluster_name, order.consumer_group_name)
     members = present.members
     mode = previews.mode(order, members)
     return Plan(
@@ -110,7 +110,7 @@ KIND: Final = Kind(previews.KIND_NAME, ResetOffsets, read_facts, preview, (Commi
 
 
 def _chosen(order: ResetOffsets) -> tuple[str, ...]:
-    return order.broker_groups or tuple({one.group_name for one in order.offsets})
+    return order.broker_groups or tuple({one.broker_group_name for one in order.offsets})
 
 
 def _checks(
@@ -133,9 +133,9 @@ def _actions(order: ResetOffsets, held: previews.Held, mode: ResetMode) -> list[
     return [
         CommitOffsets(
             order.cluster_name,
-            one.group_name,
+            one.broker_group_name,
             one.address,
-            order.consumer_group,
+            order.consumer_group_name,
             order.topic_name,
             {queue.queue_id: queue.offset for queue in held[one].queues},
             tells_consumers=mode is not ResetMode.OFFLINE,
@@ -165,6 +165,6 @@ def _check_order(order: ResetOffsets) -> None:
             raise InvalidParameters(previews.KIND_NAME, reason)
     if order.offsets and (order.broker_groups or order.queue_ids):
         raise InvalidParameters(previews.KIND_NAME, "offsets already name their queues")
-    if order.source_group == order.consumer_group:
+    if order.source_group == order.consumer_group_name:
         reason = "a group can't copy its own offsets: name another source_group"
         raise InvalidParameters(previews.KIND_NAME, reason)

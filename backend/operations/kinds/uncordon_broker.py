@@ -16,7 +16,12 @@ async def preview(order: UncordonBroker, facts: Facts[Present], context: Operati
     present = facts.seen
     address, after = present.broker.address, present.with_write
     action = SetPermission(
-        order.cluster_name, order.group_name, order.broker_id, address, after, takes_write=False
+        order.cluster_name,
+        order.broker_group_name,
+        order.broker_id,
+        address,
+        after,
+        takes_write=False,
     )
     return Plan(
         summary=f"Producers may use {order.target} ({address}) again",
@@ -24,7 +29,7 @@ async def preview(order: UncordonBroker, facts: Facts[Present], context: Operati
         steps=planned_steps([action]),
         changes=(present.difference(after),),
         impact=(
-            f"Producers use {order.group_name} again after their next route update",
+            f"Producers use {order.broker_group_name} again after their next route update",
             "A broker that handed over its master role stays a replica: elect it to make it master",
         ),
         checks=(

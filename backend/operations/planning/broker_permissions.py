@@ -12,7 +12,7 @@ from backend.brokers.requests.properties import GetPermission
 from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.domain.broker import MASTER_ID, Broker
-from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.names import check_address, check_broker_group_name, check_cluster_name
 from backend.domain.orders.broker import BrokerOrder
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
@@ -77,14 +77,14 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
         BrokerUnknown: the records hold none so.
     """
     check_cluster_name(order.cluster_name)
-    check_group_name(order.group_name)
+    check_broker_group_name(order.broker_group_name)
     if order.address is not None:
         check_address(order.address)
     async with context.database.connect() as connection:
         return await broker_rows.get_of_group(
             connection,
             order.cluster_name,
-            order.group_name,
+            order.broker_group_name,
             order.broker_id,
             address=order.address,
         )
@@ -116,14 +116,14 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
 
 
 async def count_writable(
-    cluster_name: str, group_name: str, address: str, context: OperationContext
+    cluster_name: str, broker_group_name: str, address: str, context: OperationContext
 ) -> int:
     """Count the topics that producers are sent to a broker for; to a replica, for none."""
     async with context.database.connect() as connection:
-        master = await broker_rows.find(connection, cluster_name, group_name, broker_id=0)
+        master = await broker_rows.find(connection, cluster_name, broker_group_name, broker_id=0)
         if master is None or master.address != address or not master.is_online:
             return 0
-        return await topics.count_writable_of_group(connection, cluster_name, group_name)
+        return await topics.count_writable_of_group(connection, cluster_name, broker_group_name)
 
 
 async def read_facts(order: BrokerOrder, context: OperationContext) -> Facts[Present]:
@@ -139,14 +139,14 @@ async def read_facts(order: BrokerOrder, context: OperationContext) -> Facts[Pre
 async def check_fencing(present: Present, context: OperationContext) -> Check:
     """Say whether the broker itself refuses a worker that was overtaken."""
     broker = present.broker
-    return await masters.check_fencing([Master(broker.group_name, broker.address)], context)
+    return await masters.check_fencing([Master(broker.broker_group_name, broker.address)], context)
 
 
 async def check_other_queues(order: BrokerOrder, context: OperationContext) -> Check:
     """Say which topics could be written nowhere."""
     async with context.database.connect() as connection:
         names = await topics.list_writable_only_on(
-            connection, order.cluster_name, order.group_name, limit=NAMED_COUNT_MAX + 1
+            connection, order.cluster_name, order.broker_group_name, limit=NAMED_COUNT_MAX + 1
         )
     if not names:
         why = "every topic can be written on another group"

@@ -53,11 +53,11 @@ def actions(cluster_name: str, found: Sequence[GroupRemainder]) -> list[Action]:
     for one in found:
         topic, word = one.topic_name, one.word
         made += [
-            DeleteTopic(cluster_name, on.group_name, on.address, topic, leftover=word)
+            DeleteTopic(cluster_name, on.broker_group_name, on.address, topic, leftover=word)
             for on in one.holders
         ]
         if one.holders:
-            names = tuple(master.group_name for master in one.holders)
+            names = tuple(master.broker_group_name for master in one.holders)
             made.append(RemoveRoutes(cluster_name, topic, names, leftover=word))
     return made
 

@@ -36,7 +36,7 @@ async def read_settings(
 async def read_version(cluster_name: str, group: str, context: OperationContext) -> str:
     """Read the version of how all masters of a cluster that answer serve a consumer group."""
     found = await read_settings(cluster_name, group, (), context)
-    return version_by_group({one.group_name: held for one, held in found.held.items()})
+    return version_by_group({one.broker_group_name: held for one, held in found.held.items()})
 
 
 def differences(
@@ -46,7 +46,7 @@ def differences(
     old = {} if before is None else describe(before)
     new = {} if after is None else describe(after)
     return [
-        Difference(f"{master.group_name}: {name}", old.get(name), new.get(name))
+        Difference(f"{master.broker_group_name}: {name}", old.get(name), new.get(name))
         for name in sorted(old.keys() | new.keys())
         if old.get(name) != new.get(name)
     ]
@@ -57,7 +57,7 @@ def put_actions(
 ) -> list[PutConsumerGroup]:
     """Put a consumer group on one master after another."""
     return [
-        PutConsumerGroup(cluster_name, one.group_name, one.address, group, settings, is_new)
+        PutConsumerGroup(cluster_name, one.broker_group_name, one.address, group, settings, is_new)
         for one, settings in places
     ]
 

@@ -6,19 +6,21 @@ from typing import Any, Final
 
 from backend.db import replica_groups, topics
 from backend.db.replica_groups import PastChange
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.operation import Value
 from backend.domain.plan import Agreement, Precondition, ReadBack
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.operations.engine.kind import OperationContext, StepRun
-from backend.services.controller.group_changes import GroupName, GroupView, find_group
+from backend.services.controller.group_changes import BrokerGroupName, GroupView, find_group
 
 POLL_INTERVAL_S: Final = 0.2
 
 
-def checked(cluster_name: str, group_name: str) -> GroupName:
+def checked(cluster_name: str, broker_group_name: str) -> BrokerGroupName:
     """Return a group's name, when a group may be called so."""
-    return GroupName(check_group_name(group_name), check_cluster_name(cluster_name))
+    return BrokerGroupName(
+        check_broker_group_name(broker_group_name), check_cluster_name(cluster_name)
+    )
 
 
 def epochs_of(group: ReplicaGroup | None) -> tuple[Precondition, ...]:
@@ -49,32 +51,34 @@ def value_of(group: ReplicaGroup | None) -> Value:
     )
 
 
-async def read_value(name: GroupName, context: OperationContext) -> Value:
+async def read_value(name: BrokerGroupName, context: OperationContext) -> Value:
     """Read what the journal keeps of a group as it is now."""
     view = await find_group(name, context.controller)
     return value_of(None if view is None else view.group)
 
 
-async def find_effect(run: StepRun, name: GroupName, context: OperationContext) -> Value:
+async def find_effect(run: StepRun, name: BrokerGroupName, context: OperationContext) -> Value:
     """Find what an earlier attempt at a step has made of a group; None when there was none.
 
     The change and its cause are one row of the history, written in the change's own statement.
     """
     async with context.database.connect() as connection:
         past = await replica_groups.find_caused(
-            connection, name.cluster_name or "", name.group_name, cause=run.cause
+            connection, name.cluster_name or "", name.broker_group_name, cause=run.cause
         )
     return None if past is None else _past_value(past)
 
 
-async def count_topics(name: GroupName, context: OperationContext) -> int:
+async def count_topics(name: BrokerGroupName, context: OperationContext) -> int:
     """Count the topics that have queues on a group."""
     async with context.database.connect() as connection:
-        return await topics.count_of_group(connection, name.cluster_name or "", name.group_name)
+        return await topics.count_of_group(
+            connection, name.cluster_name or "", name.broker_group_name
+        )
 
 
 async def await_view(
-    name: GroupName,
+    name: BrokerGroupName,
     context: OperationContext,
     holds: Callable[[GroupView | None], bool],
     *,

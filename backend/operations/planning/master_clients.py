@@ -78,7 +78,7 @@ class GetMasterClients(Inquiry[MasterClients]):
 def _of(listed: ReportedClients, locks: HeldLocks) -> MasterClients:
     counts: dict[str, int] = {}
     for lock in locks.locks:
-        counts[lock.consumer_group] = counts.get(lock.consumer_group, 0) + 1
+        counts[lock.consumer_group_name] = counts.get(lock.consumer_group_name, 0) + 1
     return MasterClients(
         tuple(sorted({group for one in listed.clients for group in one.producer_groups})),
         tuple(sorted({group for one in listed.clients for group in one.consumer_groups})),

@@ -25,7 +25,7 @@ NAMED_MAX: Final = 20
 class Master:
     """Name the master of a broker group, and where it is."""
 
-    group_name: str
+    broker_group_name: str
     address: str
 
 
@@ -39,7 +39,7 @@ class Masters:
     @property
     def precondition(self) -> Precondition:
         """Name the masters as a fact: another one would have to be asked anew."""
-        listed = ", ".join(f"{one.group_name} {one.address}" for one in self.found)
+        listed = ", ".join(f"{one.broker_group_name} {one.address}" for one in self.found)
         return Precondition("masters", listed or "none")
 
     def check(self, verdict: CheckVerdict) -> Check:
@@ -73,13 +73,13 @@ async def find_masters(
     async with context.database.connect() as connection:
         await clusters.get(connection, cluster_name)
         known = await broker_rows.list_masters(connection, cluster_name)
-    wanted = set(chosen) or {one.group_name for one in known}
-    for name in sorted(wanted - {one.group_name for one in known}):
+    wanted = set(chosen) or {one.broker_group_name for one in known}
+    for name in sorted(wanted - {one.broker_group_name for one in known}):
         raise BrokerGroupNotFound(cluster_name, name)
-    meant = [one for one in known if one.group_name in wanted]
+    meant = [one for one in known if one.broker_group_name in wanted]
     return Masters(
-        tuple(Master(one.group_name, one.address) for one in meant if one.is_online),
-        tuple(one.group_name for one in meant if not one.is_online),
+        tuple(Master(one.broker_group_name, one.address) for one in meant if one.is_online),
+        tuple(one.broker_group_name for one in meant if not one.is_online),
     )
 
 
@@ -89,7 +89,7 @@ def check_answers(*answers: Answers[Master, Any]) -> Check:
     silent = {one: error for each in answers for one, error in each.silent.items()}
     if not silent:
         return Check(name, CheckVerdict.PASS, "all that were asked have answered")
-    listed = shortened(f"{one.group_name} ({error.reason})" for one, error in silent.items())
+    listed = shortened(f"{one.broker_group_name} ({error.reason})" for one, error in silent.items())
     return Check(name, CheckVerdict.BLOCK, f"no answer from {listed}")
 
 
@@ -97,7 +97,7 @@ async def check_fencing(masters: Iterable[Master], context: OperationContext) ->
     """Ask where a worker that was overtaken is refused by the broker itself, and say so."""
     asked = list(masters)
     heeding = (await context.brokers.ask_all(asked, IsFencing())).answers
-    stock = [one.group_name for one in asked if not heeding.get(one)]
+    stock = [one.broker_group_name for one in asked if not heeding.get(one)]
     name = "fencing"
     if not stock:
         return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")
@@ -124,7 +124,7 @@ def check_consumer_group(name: str) -> str:
     Raises:
         InvalidName: it breaks the rules, or the group belongs to the brokers.
     """
-    _check("consumer group", name, names.check_group_name)
+    _check("consumer group", name, names.check_consumer_group_name)
     if name in names.BUILT_IN_GROUPS or name.startswith(names.SYSTEM_GROUP_PREFIX):
         raise InvalidName(kind="consumer group", name=name, reason="belongs to the brokers")
     return name

@@ -61,14 +61,14 @@ class Look(Inquiry[Seen]):
         given = {
             one.queue_id: one.offset
             for one in order.offsets
-            if one.group_name == self.broker_group_name
+            if one.broker_group_name == self.broker_group_name
         }
         wanted = [*given] or [*order.queue_ids] or [*range(layout.read_queue_count)]
         self._check_held(wanted, layout.read_queue_count)
         ends, former, online = await asyncio.gather(
             brokers.ask(address, GetTopicEnds(topic)),
-            brokers.ask(address, self._committed(order.consumer_group, wanted)),
-            brokers.ask(address, GetOnlineGroup(order.consumer_group)),
+            brokers.ask(address, self._committed(order.consumer_group_name, wanted)),
+            brokers.ask(address, GetOnlineGroup(order.consumer_group_name)),
         )
         source: Mapping[int, int | None] = {}
         if order.source_group is not None:
@@ -116,7 +116,7 @@ class Complete(Inquiry[Seen]):
     async def put(self, brokers: Brokers, address: str) -> Seen:
         """Ask for the group, then where the time is in each queue."""
         order, queues = self.order, self.seen.queues
-        settings = await brokers.ask(address, GetGroupSettings(order.consumer_group))
+        settings = await brokers.ask(address, GetGroupSettings(order.consumer_group_name))
         if order.timestamp_ms is not None:
             request = GetOffsetsAt(
                 topic=order.topic_name,
@@ -139,14 +139,16 @@ def preconditions(
     order: ResetOffsets, meant: Masters, held: Held, mode: ResetMode
 ) -> tuple[Precondition, ...]:
     """Name the facts that the preview is made from."""
-    queues = [f"{one.group_name} {len(held[one].queues)} queues" for one in sorted(held)]
+    queues = [f"{one.broker_group_name} {len(held[one].queues)} queues" for one in sorted(held)]
     return (
         meant.precondition,
         Precondition(f"queues of {order.topic_name}", ", ".join(queues) or "none"),
         # Offsets move all the time where consumers read; who must be told is what the plan is of.
         Precondition("consumers are notified", "yes" if mode is ResetMode.ONLINE else "no"),
         *(
-            Precondition(f"offset of {one.group_name} queue {queue.queue_id}", str(queue.former))
+            Precondition(
+                f"offset of {one.broker_group_name} queue {queue.queue_id}", str(queue.former)
+            )
             for one in sorted(held)
             for queue in held[one].queues
             if mode is ResetMode.OFFLINE
@@ -164,7 +166,7 @@ def summary(order: ResetOffsets, held: Held) -> str:
     skipped, repeated = _totals(held)
     place = f"where {order.source_group} is" if order.source_group else f"from {order.position}"
     return (
-        f"Consumer group {order.consumer_group} goes on in {order.topic_name} {place}:"
+        f"Consumer group {order.consumer_group_name} goes on in {order.topic_name} {place}:"
         f" {skipped} messages skipped, {repeated} read again"
     )
 
@@ -173,7 +175,7 @@ def changes(held: Held) -> tuple[Difference, ...]:
     """Say of each queue where the group is and where it goes on."""
     changes = [
         Difference(
-            f"{one.group_name} queue {queue.queue_id}, holding {queue.low} to {queue.high}:"
+            f"{one.broker_group_name} queue {queue.queue_id}, holding {queue.low} to {queue.high}:"
             f" {queue.skipped_count} skipped, {queue.repeated_count} read again",
             None if queue.former is None else str(queue.former),
             str(queue.offset),
@@ -189,7 +191,7 @@ def impact(
 ) -> tuple[str, ...]:
     """Say who reads what again, or never."""
     skipped, repeated = _totals(held)
-    group = f"Consumer group {order.consumer_group}"
+    group = f"Consumer group {order.consumer_group_name}"
     lines = [
         f"{group} never reads {skipped} messages that it has not read yet",
         f"{group} reads {repeated} messages again: the consumer must handle duplicates",
@@ -204,7 +206,7 @@ def check_inside(held: Held) -> Check:
     """Say which queues don't hold their offset."""
     name = "the queues hold the offsets"
     outside = [
-        f"{one.group_name} queue {queue.queue_id} holds {queue.low} to {queue.high}"
+        f"{one.broker_group_name} queue {queue.queue_id} holds {queue.low} to {queue.high}"
         for one in sorted(held)
         for queue in held[one].queues
         if not queue.is_inside
@@ -242,7 +244,7 @@ def facts(held: Held, mode: ResetMode, members: Sequence[str]) -> dict[str, Any]
         "members": list(members),
         "brokers": [
             {
-                "group_name": one.group_name,
+                "broker_group_name": one.broker_group_name,
                 "address": one.address,
                 "queues": [
                     {

@@ -43,7 +43,7 @@ class Placements(Generic[HeldT]):
         """Name how each master holds it as a fact."""
         outcomes = {**self.answers.answers, **self.answers.silent}
         return tuple(
-            Precondition(f"{self.noun} on {one.group_name}", answer_text(outcomes[one]))
+            Precondition(f"{self.noun} on {one.broker_group_name}", answer_text(outcomes[one]))
             for one in sorted(outcomes)
         )
 
@@ -64,7 +64,7 @@ class Placements(Generic[HeldT]):
         if not self.held:
             verb = "holds a topic" if self.noun == "topic" else "knows a group"
             return Check(name, CheckVerdict.PASS, f"no master asked {verb} of the name")
-        where = masters.shortened(one.group_name for one in self.held)
+        where = masters.shortened(one.broker_group_name for one in self.held)
         why = f"it is there already on {where}: change it, or leave them out"
         return Check(name, CheckVerdict.BLOCK, why)
 
@@ -113,4 +113,4 @@ async def read_placements(
 
 def listed(places: Sequence[Master]) -> list[dict[str, str]]:
     """Name masters for programs."""
-    return [{"group_name": one.group_name, "address": one.address} for one in places]
+    return [{"broker_group_name": one.broker_group_name, "address": one.address} for one in places]

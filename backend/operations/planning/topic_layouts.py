@@ -44,7 +44,7 @@ async def read_ends(
 def difference(master: Master, before: TopicLayout | None, after: TopicLayout | None) -> Difference:
     """Say what becomes of the topic on a master."""
     return Difference(
-        master.group_name,
+        master.broker_group_name,
         None if before is None else before.text,
         None if after is None else after.text,
     )
@@ -53,7 +53,7 @@ def difference(master: Master, before: TopicLayout | None, after: TopicLayout | 
 def put_actions(cluster_name: str, topic: str, places: Places, *, is_new: bool) -> list[PutTopic]:
     """Put a topic on one master after another."""
     return [
-        PutTopic(cluster_name, one.group_name, one.address, topic, layout, is_new)
+        PutTopic(cluster_name, one.broker_group_name, one.address, topic, layout, is_new)
         for one, layout in places
     ]
 
@@ -63,7 +63,7 @@ def put_facts(places: Sequence[tuple[Master, Any]]) -> dict[str, Any]:
     return {
         "brokers": [
             {
-                "group_name": master.group_name,
+                "broker_group_name": master.broker_group_name,
                 "address": master.address,
                 "after": dataclasses.asdict(after),
             }

@@ -14,7 +14,7 @@ WRITER: Final = "a writer stays"
 
 async def check_cordon(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     address: str,
     *,
     database: Database,
@@ -26,11 +26,11 @@ async def check_cordon(
     """
     async with database.connect() as connection:
         rows = await health.list_groups(
-            connection, cluster_name=cluster_name, group_names=[group_name]
+            connection, cluster_name=cluster_name, broker_group_names=[broker_group_name]
         )
     facts = read_facts(rows, full_disks=(), listener=None)
     if not facts:
-        why = f"what the brokers of {group_name} can do is not known"
+        why = f"what the brokers of {broker_group_name} can do is not known"
         return Check(WRITER, CheckVerdict.WARN, why)
     return judge_cordon(facts[0], address, heir_id=heir_id)
 
@@ -43,7 +43,7 @@ def judge_cordon(facts: GroupFacts, address: str, *, heir_id: int | None = None)
     master_id = facts.master_id if heir_id is None else heir_id
     after = replace(facts, brokers=brokers, master_id=master_id)
     judged = judge_group(after)
-    name, master = facts.group_name, after.master
+    name, master = facts.broker_group_name, after.master
     if judged.has_writer is False:
         text = "nothing else of it can take messages"
         if master is not None and master.is_cordoned:

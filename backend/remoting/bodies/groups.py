@@ -9,7 +9,7 @@ from backend.remoting import java_json
 from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
 from backend.remoting.integers import Int32, Int64
 from backend.remoting.sifting import LeftOut, decode_items, left_out_of
-from backend.rules.consumer_group import group_fault, group_name_fault
+from backend.rules.consumer_group import consumer_group_name_fault, group_fault
 from backend.rules.topic import topic_name_fault
 
 HEARTBEAT_TABLES: Final = ("consumerDataSet", "producerDataSet", "subscriptionDataSet")
@@ -76,7 +76,9 @@ def decode_heartbeat(data: bytes) -> tuple[HeartbeatData, list[LeftOut]]:
     consumers = [
         msgspec.structs.replace(one, subscriptions=_sift_subscriptions(one, left_out))
         for one in heartbeat.consumers
-        if _is_kept(group_name_fault(one.group_name), "consumerDataSet", one.group_name, left_out)
+        if _is_kept(
+            consumer_group_name_fault(one.group_name), "consumerDataSet", one.group_name, left_out
+        )
     ]
     return msgspec.structs.replace(heartbeat, consumers=consumers), left_out
 

@@ -9,7 +9,7 @@ from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.broker import Broker
 from backend.domain.broker_property import BrokerProperty
-from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.names import check_address, check_broker_group_name, check_cluster_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.version import version_of
 
@@ -29,7 +29,7 @@ class BrokerConfig:
 
 async def describe_config(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     *,
     address: str | None = None,
@@ -45,12 +45,12 @@ async def describe_config(
         BrokerSilent: it does not tell.
     """
     check_cluster_name(cluster_name)
-    check_group_name(group_name)
+    check_broker_group_name(broker_group_name)
     if address is not None:
         check_address(address)
     async with database.connect() as connection:
         broker = await broker_rows.get_of_group(
-            connection, cluster_name, group_name, broker_id, address=address
+            connection, cluster_name, broker_group_name, broker_id, address=address
         )
     return BrokerConfig(broker, tuple(await ask_properties(broker.address, brokers)))
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from backend.db import broker_groups
 from backend.db.engine import Database
 from backend.domain.broker_group import BrokerGroup
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 
 
@@ -39,6 +39,6 @@ async def describe_broker_group(cluster_name: str, name: str, *, database: Datab
         BrokerGroupNotFound: the cluster holds none.
     """
     check_cluster_name(cluster_name)
-    check_group_name(name)
+    check_broker_group_name(name)
     async with database.connect() as connection:
         return await broker_groups.get(connection, cluster_name, name)

@@ -81,7 +81,11 @@ class Questions:
 def key_of(broker: Broker) -> BrokerKey:
     """Name a broker where it is asked."""
     return BrokerKey(
-        broker.cluster_name, broker.group_name, broker.broker_id, broker.address, broker.own_id
+        broker.cluster_name,
+        broker.broker_group_name,
+        broker.broker_id,
+        broker.address,
+        broker.own_id,
     )
 
 

@@ -14,7 +14,7 @@ from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.broker import Broker
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.queue_reading import QueueProgress, add_lags
@@ -36,7 +36,7 @@ class BrokerStatus:
 class GroupStats:
     """Hold how far a consumer group is in its queues on one broker."""
 
-    consumer_group: str
+    consumer_group_name: str
     queues: tuple[QueueProgress, ...]
     is_broadcasting: bool = False
 
@@ -65,7 +65,7 @@ class ConsumeStats:
 
 async def describe_status(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     *,
     database: Database,
@@ -79,7 +79,7 @@ async def describe_status(
         BrokerUnknown: the records hold no such broker.
         BrokerSilent: it does not tell.
     """
-    broker = await _find(cluster_name, group_name, broker_id, database=database)
+    broker = await _find(cluster_name, broker_group_name, broker_id, database=database)
     try:
         figures = await brokers.ask(broker.address, GetRuntimeInfo())
     except NoAnswer as error:
@@ -89,7 +89,7 @@ async def describe_status(
 
 async def list_consume_stats(
     cluster_name: str,
-    group_name: str,
+    broker_group_name: str,
     broker_id: int,
     *,
     size: int,
@@ -110,7 +110,7 @@ async def list_consume_stats(
         BrokerSilent: it does not tell which groups there are.
     """
     check_page_size(size, size_max=PAGE_SIZE_MAX)
-    broker = await _find(cluster_name, group_name, broker_id, database=database)
+    broker = await _find(cluster_name, broker_group_name, broker_id, database=database)
     key, questions = key_of(broker), Questions(brokers)
     names = await questions.ask(key, GetGroupsWithOffsets())
     if names is None:
@@ -138,9 +138,11 @@ def _sorted(queues: Sequence[QueueProgress]) -> tuple[QueueProgress, ...]:
 
 
 async def _find(
-    cluster_name: str, group_name: str, broker_id: int, *, database: Database
+    cluster_name: str, broker_group_name: str, broker_id: int, *, database: Database
 ) -> Broker:
     check_cluster_name(cluster_name)
-    check_group_name(group_name)
+    check_broker_group_name(broker_group_name)
     async with database.connect() as connection:
-        return await broker_rows.get_of_group(connection, cluster_name, group_name, broker_id)
+        return await broker_rows.get_of_group(
+            connection, cluster_name, broker_group_name, broker_id
+        )

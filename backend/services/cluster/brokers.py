@@ -29,7 +29,7 @@ async def list_brokers(
     return cut_page(
         found,
         size=size,
-        key=lambda broker: (broker.group_name, broker.own_id),
+        key=lambda broker: (broker.broker_group_name, broker.own_id),
         total_count=total,
     )
 

@@ -83,14 +83,14 @@ async def describe_groups_health(
     names: Collection[tuple[str, str]], *, listener: Listener, database: Database, redis: Redis
 ) -> dict[tuple[str, str], GroupHealth]:
     """Judge some groups, by cluster and name; what holds no broker is left out."""
-    group_names = sorted({group_name for _, group_name in names})
+    broker_group_names = sorted({broker_group_name for _, broker_group_name in names})
     async with database.connect() as connection:
         rows = await health.list_groups(
-            connection, group_names=group_names, heard_by=listener.heartbeat_source.id
+            connection, broker_group_names=broker_group_names, heard_by=listener.heartbeat_source.id
         )
     full_disks = await read_full_disks(redis)
     judged = map(judge_group, read_facts(rows, full_disks=full_disks, listener=listener))
-    return {(one.cluster_name, one.group_name): one for one in judged}
+    return {(one.cluster_name, one.broker_group_name): one for one in judged}
 
 
 async def list_recorded_facts(connection: Connection) -> list[GroupFacts]:
@@ -120,12 +120,12 @@ def _controlled(
 ) -> GroupFacts:
     own: Mapping[int, ReplicaReport] = {}
     if listener is not None:
-        own = listener.heartbeat_source.reports_of(row.cluster_name, row.group_name)
+        own = listener.heartbeat_source.reports_of(row.cluster_name, row.broker_group_name)
     listened = _listened(hearing, listener)
     members = frozenset(row.sync_state_set or ())
     return GroupFacts(
         cluster_name=row.cluster_name,
-        group_name=row.group_name,
+        broker_group_name=row.broker_group_name,
         is_controlled=True,
         master_id=row.master_id,
         brokers=tuple(
@@ -136,7 +136,8 @@ def _controlled(
                 hearing=hearing,
                 listened=listened,
                 is_in_sync=replica.broker_id in members,
-                is_disk_full=(row.cluster_name, row.group_name, replica.broker_id) in full_disks,
+                is_disk_full=(row.cluster_name, row.broker_group_name, replica.broker_id)
+                in full_disks,
             )
             for replica in row.replicas
         ),
@@ -203,7 +204,7 @@ def _static(row: GroupRow, full_disks: Collection[DiskKey]) -> GroupFacts:
     has_master = any(one.broker_id == MASTER_ID for one in row.registrations)
     return GroupFacts(
         cluster_name=row.cluster_name,
-        group_name=row.group_name,
+        broker_group_name=row.broker_group_name,
         is_controlled=False,
         master_id=MASTER_ID if has_master else None,
         brokers=tuple(
@@ -211,7 +212,7 @@ def _static(row: GroupRow, full_disks: Collection[DiskKey]) -> GroupFacts:
                 broker_id=one.broker_id,
                 address=one.address,
                 presence=Presence.ALIVE if one.is_online else Presence.DOWN,
-                is_disk_full=(row.cluster_name, row.group_name, one.broker_id) in full_disks,
+                is_disk_full=(row.cluster_name, row.broker_group_name, one.broker_id) in full_disks,
             )
             for one in row.registrations
         ),

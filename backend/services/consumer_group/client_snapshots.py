@@ -12,7 +12,7 @@ from datetime import datetime
 
 from backend.brokers.asking import Brokers
 from backend.brokers.requests.clients import GetClients
-from backend.brokers.requests.consumer_groups import GetGroupNames
+from backend.brokers.requests.consumer_groups import GetConsumerGroupNames
 from backend.brokers.requests.offsets import GetGroupsWithOffsets
 from backend.clients.clock import Clock
 from backend.db import topics
@@ -60,11 +60,13 @@ class GroupSnapshot:
     questions: Questions
     observed_at: datetime
 
-    def masters_of(self, consumer_group: str, also: Iterable[str] = ()) -> tuple[BrokerKey, ...]:
+    def masters_of(
+        self, consumer_group_name: str, also: Iterable[str] = ()
+    ) -> tuple[BrokerKey, ...]:
         """Return the masters to be asked about a group; `also` names further broker groups."""
         further = (self.by_group[name] for name in also if name in self.by_group)
-        found = {*self.knowing.get(consumer_group, ()), *self.unreported, *further}
-        return tuple(sorted(found, key=lambda one: one.group_name))
+        found = {*self.knowing.get(consumer_group_name, ()), *self.unreported, *further}
+        return tuple(sorted(found, key=lambda one: one.broker_group_name))
 
 
 class ClientSnapshots:
@@ -144,7 +146,7 @@ class ClientSnapshots:
         questions, observed_at = Questions(self._brokers), self._clock.now()
         masters = await find_masters(cluster_name, questions, database=self._database)
         served, with_offsets, clients = await asyncio.gather(
-            questions.ask_all(masters, GetGroupNames()),
+            questions.ask_all(masters, GetConsumerGroupNames()),
             questions.ask_all(masters, GetGroupsWithOffsets()),
             self._clients.get(cluster_name, is_patient=True),
         )
@@ -158,7 +160,7 @@ class ClientSnapshots:
             {name: serving[name] for name in sorted(serving)},
             _by_consumer_group(known),
             tuple(one for one in masters if one not in known),
-            {one.group_name: one for one in masters},
+            {one.broker_group_name: one for one in masters},
             questions,
             min(observed_at, clients.observed_at),
         )

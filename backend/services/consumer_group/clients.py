@@ -11,7 +11,7 @@ from typing import Final
 
 from backend.brokers.asking import Brokers, Inquiry
 from backend.brokers.requests.clients import GetConsumers, GetProducers, ReportedClient
-from backend.brokers.requests.consumer_groups import GetGroupNames
+from backend.brokers.requests.consumer_groups import GetConsumerGroupNames
 from backend.clients.clock import Clock
 from backend.domain.client import Client, ClientFilter
 from backend.domain.message_errors import ClientNotFound
@@ -132,7 +132,7 @@ class GetStockClients(Inquiry[StockClients]):
         """Ask for the producers, then group by group."""
         producers = await brokers.ask(address, GetProducers(now_ms=self.clock.now_ms()))
         if self.consumer_group_name is None:
-            names = sorted(await brokers.ask(address, GetGroupNames()))
+            names = sorted(await brokers.ask(address, GetConsumerGroupNames()))
         else:
             names = [self.consumer_group_name]
         if len(names) > STOCK_GROUP_COUNT_MAX:

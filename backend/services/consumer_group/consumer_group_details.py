@@ -39,7 +39,7 @@ class SeenMember:
     """
 
     member: GroupMember
-    group_names: tuple[str, ...]
+    broker_group_names: tuple[str, ...]
     said: tuple[Membership, ...] = ()
     addresses: tuple[str, ...] = ()
 
@@ -112,7 +112,9 @@ async def describe_consumer_group(
         questions.ask_all(serving, GetGroupSettings(name)),
         questions.ask_all(keeping, CountMessages(letters)),
     )
-    settings = {one.group_name: held for one, held in held_settings.items() if held is not None}
+    settings = {
+        one.broker_group_name: held for one, held in held_settings.items() if held is not None
+    }
     if not (settings or observed.online or observed.queues):
         for silent in questions.unknown:
             raise BrokerSilent(silent.broker.address, silent.why)
@@ -127,7 +129,7 @@ async def describe_consumer_group(
         members=_members(observed, said),
         subscriptions=_subscriptions(observed, said),
         queues=tuple(
-            replace(one, owner=owners.get((one.topic, one.group_name, one.queue_id)))
+            replace(one, owner=owners.get((one.topic, one.broker_group_name, one.queue_id)))
             for one in observed.queues
         ),
         dead_letter_count=sum(dead.values()) if dead or is_whole else None,
@@ -172,7 +174,7 @@ async def _find_owners(
         ids = {one.address: one.client_id for one in observed.online[master].members}
         for queue_id, reader in ({} if table is None else table.readers).items():
             if reader.address in ids:
-                owners[topic, master.group_name, queue_id] = ids[reader.address]
+                owners[topic, master.broker_group_name, queue_id] = ids[reader.address]
     if stock:
         owners |= await _ask_members(observed, sorted(stock, key=lambda one: one.address), brokers)
     return owners
@@ -211,7 +213,7 @@ def _members(observed: Observation, said: Sequence[Membership]) -> tuple[SeenMem
     for broker, members in observed.online.items():
         for member in members.members:
             known = seen.setdefault(member.client_id, (member, set(), set()))
-            known[1].add(broker.group_name)
+            known[1].add(broker.broker_group_name)
             known[2].add(member.address)
     return tuple(
         SeenMember(

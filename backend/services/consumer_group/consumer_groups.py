@@ -42,7 +42,7 @@ class ListedGroup:
     """Hold a consumer group's name, and which broker groups serve it."""
 
     name: str
-    group_names: tuple[str, ...]
+    broker_group_names: tuple[str, ...]
 
     @property
     def is_system(self) -> bool:
@@ -63,8 +63,8 @@ class GroupPage:
 class Observation:
     """Hold what the masters tell of a group now: who is there, and how far they are.
 
-    `online` is by broker, without those where nobody of the group is connected. `group_names` are
-    the broker groups of the cluster; the masters of some are `unknown`, since they did not tell.
+    `online` is by broker, without those where no member of the group is connected.
+    `broker_group_names` are those of the cluster; masters that did not answer are `unknown`.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Observation:
     queues: tuple[QueueLag, ...]
     unknown: tuple[UnknownBroker, ...]
     observed_at: datetime
-    group_names: frozenset[str]
+    broker_group_names: frozenset[str]
 
     @property
     def is_system(self) -> bool:
@@ -82,8 +82,8 @@ class Observation:
     @property
     def coverage(self) -> Coverage:
         """Count the broker groups that told all, of those that were asked."""
-        silent = {one.broker.group_name for one in self.unknown}
-        asked = self.group_names | silent
+        silent = {one.broker.broker_group_name for one in self.unknown}
+        asked = self.broker_group_names | silent
         return Coverage(len(asked - silent), len(asked))
 
     @property
@@ -150,7 +150,7 @@ async def list_consumer_groups(
     ]
     first = 0 if after is None else bisect_right(names, after)
     rest = [
-        ListedGroup(name, tuple(sorted(one.group_name for one in snapshot.serving[name])))
+        ListedGroup(name, tuple(sorted(one.broker_group_name for one in snapshot.serving[name])))
         for name in names[first : first + size + 1]
     ]
     page = cut_page(rest, size=size, key=lambda one: one.name, total_count=len(names))
@@ -255,7 +255,7 @@ class Observer:
         kind = QueueKind.RETRY if topic == retry_topic(name) else QueueKind.NORMAL
         return [
             QueueLag(
-                group_name=master.group_name,
+                broker_group_name=master.broker_group_name,
                 topic=topic,
                 queue_id=one.queue_id,
                 kind=kind,

@@ -69,11 +69,11 @@ class CollectMemberships(Inquiry[Sequence[Membership]]):
         return found
 
 
-def of_stock(consumer_group: str, online: OnlineGroup) -> list[Membership]:
+def of_stock(consumer_group_name: str, online: OnlineGroup) -> list[Membership]:
     """Say of each connection what the broker was told last by any of them."""
     return [
         Membership(
-            consumer_group,
+            consumer_group_name,
             member.client_id,
             member.address,
             "BROADCASTING" if online.is_broadcasting else "CLUSTERING",

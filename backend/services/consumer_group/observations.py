@@ -19,7 +19,7 @@ RATE_AGE_MAX_MS: Final = 30_000
 class QueueView:
     """Hold the ends of a queue as a sample showed them last."""
 
-    group_name: str
+    broker_group_name: str
     queue_id: int
     min_offset: int | None
     max_offset: int | None
@@ -64,7 +64,7 @@ def _queues_of_group(
     topic_name: str, placement: TopicPlacement, samples: Sequence[ObservedSample]
 ) -> list[QueueView]:
     settings = placement.settings
-    seen = _newest_of_smallest_id(topic_name, placement.group_name, samples)
+    seen = _newest_of_smallest_id(topic_name, placement.broker_group_name, samples)
     ends = {} if seen is None else {queue.queue_id: queue for queue in seen[1].queues}
     observed_at_ms = None if seen is None else seen[0].observed_at_ms
     views = []
@@ -72,7 +72,7 @@ def _queues_of_group(
         end = ends.get(queue_id)
         views.append(
             QueueView(
-                group_name=placement.group_name,
+                broker_group_name=placement.broker_group_name,
                 queue_id=queue_id,
                 min_offset=None if end is None else end.min_offset,
                 max_offset=None if end is None else end.max_offset,
@@ -83,13 +83,13 @@ def _queues_of_group(
 
 
 def _newest_of_smallest_id(
-    topic_name: str, group_name: str, samples: Sequence[ObservedSample]
+    topic_name: str, broker_group_name: str, samples: Sequence[ObservedSample]
 ) -> tuple[ObservedSample, ObservedTopic] | None:
     """Take the master's sight of a topic, or a replica's while nobody has sampled a master."""
     found = [
         (sample, topic)
         for sample in samples
-        if sample.broker_name == group_name
+        if sample.broker_name == broker_group_name
         for topic in sample.topics
         if topic.name == topic_name
     ]

@@ -31,7 +31,7 @@ async def compare_allocations(
     topic = await describe_topic(cluster_name, topic_name, database=database)
     placements = (await list_placements([topic.id], database=database))[topic.id]
     queues = [
-        AllocatedQueue(one.group_name, queue_id)
+        AllocatedQueue(one.broker_group_name, queue_id)
         for one in placements
         if one.settings.is_readable
         for queue_id in range(one.settings.read_queue_count)

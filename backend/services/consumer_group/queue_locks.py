@@ -84,7 +84,7 @@ async def collect_locks(
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
     asked = [key_of(broker) for broker in online if _may_hold(broker, chosen)]
-    answers = await brokers.ask_all(asked, GetQueueLocks(chosen.consumer_group))
+    answers = await brokers.ask_all(asked, GetQueueLocks(chosen.consumer_group_name))
     found = [
         QueueLock(one, held) for one, listed in answers.answers.items() for held in listed.locks
     ]
@@ -114,7 +114,7 @@ async def list_leases(
 def _may_hold(broker: Broker, chosen: LockFilter) -> bool:
     return (
         chosen.cluster_name in (None, broker.cluster_name)
-        and chosen.group_name in (None, broker.group_name)
+        and chosen.broker_group_name in (None, broker.broker_group_name)
         and chosen.within.includes(broker.cluster_name)
     )
 
@@ -131,7 +131,7 @@ def _lease(found: ReplicaGroupView, now: datetime) -> MasterLease:
     master = group.master
     return MasterLease(
         cluster_name=group.cluster_name,
-        group_name=group.name,
+        broker_group_name=group.name,
         master_id=group.master_id,
         master_address=None if master is None else master.address,
         master_epoch=group.master_epoch,

@@ -36,8 +36,8 @@ class QueuesAsked:
 
     cluster_name: str
     topic: str
-    consumer_group: str
-    group_name: str | None = None
+    consumer_group_name: str
+    broker_group_name: str | None = None
     queue_id: int | None = None
 
 
@@ -62,13 +62,15 @@ async def explain_queues(
     topic = await describe_topic(asked.cluster_name, asked.topic, database=database)
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
-    meant = [one for one in placements if asked.group_name in (None, one.group_name)]
+    meant = [one for one in placements if asked.broker_group_name in (None, one.broker_group_name)]
     found = await asyncio.gather(
         *(_explain_group(asked, one, database=database, brokers=brokers) for one in meant)
     )
     queues = [one for explained in found for one in explained]
     order = {True: 0, None: 1, False: 2}
-    queues.sort(key=lambda one: (order[one.is_paused], one.facts.group_name, one.facts.queue_id))
+    queues.sort(
+        key=lambda one: (order[one.is_paused], one.facts.broker_group_name, one.facts.queue_id)
+    )
     return Explanations(tuple(queues), clock.now())
 
 
@@ -77,13 +79,15 @@ async def _explain_group(
 ) -> list[Explanation]:
     async with database.connect() as connection:
         master = await broker_rows.find(
-            connection, asked.cluster_name, placement.group_name, broker_id=MASTER_ID
+            connection, asked.cluster_name, placement.broker_group_name, broker_id=MASTER_ID
         )
     ids = [*range(placement.settings.read_queue_count)]
     if asked.queue_id is not None:
         ids = [asked.queue_id]
     nobody = [
-        QueueFacts(asked.topic, placement.group_name, i, asked.consumer_group, has_master=False)
+        QueueFacts(
+            asked.topic, placement.broker_group_name, i, asked.consumer_group_name, has_master=False
+        )
         for i in ids
     ]
     if master is None or not master.is_online:
@@ -139,7 +143,7 @@ class _Asker:
         ]
 
     async def _ask_all(self) -> "_BrokerAnswers":
-        group, topic = self._asked.consumer_group, self._asked.topic
+        group, topic = self._asked.consumer_group_name, self._asked.topic
         layout = asyncio.gather(
             self._ask("what the broker permits", GetPermission()),
             self._ask("the topic's layout", GetTopicLayout(topic)),

@@ -79,7 +79,7 @@ async def list_lags(
     return cut_page(
         found,
         size=size,
-        key=lambda one: (one.consumer_group, one.topic_name),
+        key=lambda one: (one.consumer_group_name, one.topic_name),
         total_count=total,
     )
 
@@ -91,7 +91,7 @@ async def _record(
     try:
         async with database.begin() as connection:
             await recorded_lags.replace(
-                connection, master.cluster_name, master.group_name, lags, at=clock.now()
+                connection, master.cluster_name, master.broker_group_name, lags, at=clock.now()
             )
     except DataError:
         log.warning("lags_unwritable", address=master.address)

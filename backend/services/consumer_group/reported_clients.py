@@ -39,7 +39,7 @@ def _merged(known: ReportedClient, further: ReportedClient) -> ReportedClient:
 
 def _connection(broker: BrokerKey, client: ReportedClient) -> BrokerConnection:
     return BrokerConnection(
-        group_name=broker.group_name,
+        broker_group_name=broker.broker_group_name,
         broker_name=str(broker.name),
         broker_id=broker.broker_id,
         broker_address=broker.address,

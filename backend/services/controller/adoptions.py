@@ -12,7 +12,7 @@ from backend.domain.adoption import AdoptionOrder, Candidate, adopt_replicas
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.election import Liveness
 from backend.domain.errors import AdoptionAwaited, BrokerIdRefused, BrokerNotRegistered
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.replica_group import (
     FIRST_BROKER_ID,
@@ -23,8 +23,8 @@ from backend.domain.replica_group import (
     next_broker_id,
 )
 from backend.services.controller.group_changes import (
+    BrokerGroupName,
     Controller,
-    GroupName,
     GroupView,
     Guard,
     change_group,
@@ -48,14 +48,14 @@ AWAITED_MS_MAX: Final = 3_600_000
 class AdoptionRequest:
     """Order brokers to be adopted; 0 is the expected epoch of a group that is not there."""
 
-    name: GroupName
+    name: BrokerGroupName
     order: AdoptionOrder
     cause: str
     expected_epoch: int = 0
 
 
 async def keep_candidate(
-    cluster_name: str, group_name: str, candidate: Candidate, controller: Controller
+    cluster_name: str, broker_group_name: str, candidate: Candidate, controller: Controller
 ) -> None:
     """Keep a broker that nobody knows here as a candidate.
 
@@ -66,27 +66,29 @@ async def keep_candidate(
         InvalidName: no cluster or group may be called so.
     """
     check_cluster_name(cluster_name)
-    check_group_name(group_name)
+    check_broker_group_name(broker_group_name)
     broker_id = candidate.broker_id
-    view = await find_group(GroupName(group_name, cluster_name), controller)
+    view = await find_group(BrokerGroupName(broker_group_name, cluster_name), controller)
     if broker_id < FIRST_BROKER_ID or (view is not None and broker_id in view.group.retired_ids):
-        raise BrokerNotRegistered(group_name, broker_id)
-    known = _with_heartbeat(cluster_name, group_name, candidate, controller)
+        raise BrokerNotRegistered(broker_group_name, broker_id)
+    known = _with_heartbeat(cluster_name, broker_group_name, candidate, controller)
     async with controller.database.begin() as connection:
         await adoption_candidates.forget_old(connection)
-        if await adoption_candidates.save(connection, cluster_name, group_name, known):
+        if await adoption_candidates.save(connection, cluster_name, broker_group_name, known):
             held = None
         else:
-            held = await adoption_candidates.list_of_group(connection, cluster_name, group_name)
+            held = await adoption_candidates.list_of_group(
+                connection, cluster_name, broker_group_name
+            )
     if held is None:
-        raise AdoptionAwaited(group_name, broker_id)
+        raise AdoptionAwaited(broker_group_name, broker_id)
     if broker_id in held:
         free = next_broker_id(None if view is None else view.group)
-        raise BrokerIdRefused(group_name, broker_id, next_broker_id=max(free, max(held) + 1))
-    raise BrokerNotRegistered(group_name, broker_id)
+        raise BrokerIdRefused(broker_group_name, broker_id, next_broker_id=max(free, max(held) + 1))
+    raise BrokerNotRegistered(broker_group_name, broker_id)
 
 
-async def check_not_awaited(name: GroupName, broker_id: int, controller: Controller) -> None:
+async def check_not_awaited(name: BrokerGroupName, broker_id: int, controller: Controller) -> None:
     """Refuse to begin a group anew whose brokers wait for adoption.
 
     Raises:
@@ -94,7 +96,7 @@ async def check_not_awaited(name: GroupName, broker_id: int, controller: Control
     """
     candidates = await find_candidates(name, controller)
     if any(c.silent_ms <= AWAITED_MS_MAX for c in candidates.values()):
-        raise AdoptionAwaited(name.group_name, broker_id)
+        raise AdoptionAwaited(name.broker_group_name, broker_id)
 
 
 async def list_candidates(
@@ -141,43 +143,48 @@ async def adopt(
     return view
 
 
-async def begin_again(name: GroupName, controller: Controller) -> ReplicaGroup:
+async def begin_again(name: BrokerGroupName, controller: Controller) -> ReplicaGroup:
     """Return a group as it begins when its brokers are adopted, with what was confirmed to it."""
     cluster_name = name.cluster_name or ""
     async with controller.database.connect() as connection:
-        confirmed = await replica_groups.find_forgotten(connection, cluster_name, name.group_name)
+        confirmed = await replica_groups.find_forgotten(
+            connection, cluster_name, name.broker_group_name
+        )
     return ReplicaGroup(
-        cluster_name, name.group_name, lease_policy=controller.lease_policy, confirmed=confirmed
+        cluster_name,
+        name.broker_group_name,
+        lease_policy=controller.lease_policy,
+        confirmed=confirmed,
     )
 
 
 async def remove_candidates(
-    name: GroupName, broker_ids: Collection[int], controller: Controller
+    name: BrokerGroupName, broker_ids: Collection[int], controller: Controller
 ) -> None:
     """Let brokers wait no longer; those that do not wait are no error."""
     async with controller.database.begin() as connection:
         await adoption_candidates.remove(
-            connection, name.cluster_name or "", name.group_name, broker_ids
+            connection, name.cluster_name or "", name.broker_group_name, broker_ids
         )
 
 
-async def find_candidates(name: GroupName, controller: Controller) -> Mapping[int, Candidate]:
+async def find_candidates(name: BrokerGroupName, controller: Controller) -> Mapping[int, Candidate]:
     """Find who of a group waits for adoption, by id."""
     async with controller.database.connect() as connection:
         return await _list_of(connection, name)
 
 
-async def _list_of(connection: Connection, name: GroupName) -> Mapping[int, Candidate]:
+async def _list_of(connection: Connection, name: BrokerGroupName) -> Mapping[int, Candidate]:
     return await adoption_candidates.list_of_group(
-        connection, name.cluster_name or "", name.group_name
+        connection, name.cluster_name or "", name.broker_group_name
     )
 
 
 def _with_heartbeat(
-    cluster_name: str, group_name: str, candidate: Candidate, controller: Controller
+    cluster_name: str, broker_group_name: str, candidate: Candidate, controller: Controller
 ) -> Candidate:
     """Add what a broker that tells nothing when it registers says with its heartbeats."""
-    heard = controller.heartbeat_source.reports_of(cluster_name, group_name).get(
+    heard = controller.heartbeat_source.reports_of(cluster_name, broker_group_name).get(
         candidate.broker_id
     )
     if candidate.epoch is not None or heard is None or not heard.is_alive:

@@ -7,7 +7,7 @@ there and leaves it.
 from dataclasses import dataclass, replace
 from typing import Final
 
-from backend.db import replica_reports as replica_sightings
+from backend.db import replica_reports
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_reports import MasterlessGroup
 from backend.domain.broker import HEARTBEAT_TIMEOUT_MAX_MS
@@ -28,8 +28,8 @@ from backend.domain.replica_group import (
 )
 from backend.services.controller import handovers
 from backend.services.controller.group_changes import (
+    BrokerGroupName,
     Controller,
-    GroupName,
     GroupView,
     Guard,
     change_group,
@@ -80,7 +80,7 @@ class ElectionRequest:
     decides by more than the evidence of this process; everyone else needs enough of it.
     """
 
-    name: GroupName
+    name: BrokerGroupName
     ballot: Ballot
     cause: str
     expected_epoch: int | None = None
@@ -103,7 +103,7 @@ async def elect(
         BrokerGroupAmbiguous: several clusters hold a group of that name.
     """
     ballot = replace(command.ballot, allows_unclean=controller.allows_unclean)
-    group_name = command.name.group_name
+    broker_group_name = command.name.broker_group_name
     if ballot.is_designated and command.is_graceful:
         await handovers.ask_for_handover(
             command.name, ballot, controller, expected_epoch=command.expected_epoch
@@ -115,7 +115,7 @@ async def elect(
         nonlocal judged
         judged = group
         if group is None:
-            raise BrokerNotRegistered(group_name)
+            raise BrokerNotRegistered(broker_group_name)
         check_master_epoch(group, command.expected_epoch)
         change = elect_master(group, liveness, ballot)
         if change is not None and not ballot.is_designated:
@@ -130,7 +130,7 @@ async def elect(
         _tally(controller, judged, ElectionResult.NO_MASTER_ELECTED)
         raise
     if view is None:
-        raise BrokerNotRegistered(group_name)
+        raise BrokerNotRegistered(broker_group_name)
     is_unchanged = view.change is None
     _tally(
         controller,
@@ -155,7 +155,7 @@ def _check_evidence(change: Change, liveness: Liveness, evidence: Evidence) -> N
 
 
 async def replace_lost_master(
-    name: GroupName,
+    name: BrokerGroupName,
     controller: Controller,
     *,
     cause: str,
@@ -194,7 +194,7 @@ async def replace_lost_master(
 
 async def list_masterless(controller: Controller, *, listened_ms: int) -> list[MasterlessGroup]:
     """List groups whose master nobody hears while somebody in them could be elected."""
-    return await replica_sightings.list_masterless(
+    return await replica_reports.list_masterless(
         pipeline_of(controller.database),
         heard_by=controller.heartbeat_source.id,
         listened_ms=listened_ms,

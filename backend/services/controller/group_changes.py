@@ -23,7 +23,7 @@ from backend.domain.broker_group import GroupMode
 from backend.domain.controller_figures import ElectionTally
 from backend.domain.election import Liveness, ReplicaReport
 from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
 
 ATTEMPTS_MAX: Final = 16
@@ -38,7 +38,7 @@ class HeartbeatSource(Protocol):
         """Name the process among those of the control plane."""
         ...
 
-    def reports_of(self, cluster_name: str, group_name: str) -> Mapping[int, ReplicaReport]:
+    def reports_of(self, cluster_name: str, broker_group_name: str) -> Mapping[int, ReplicaReport]:
         """Return what was heard of a group's replicas, by broker id."""
         ...
 
@@ -66,21 +66,21 @@ class KnownGroups:
         if len(self._groups) > KNOWN_GROUPS_MAX:
             self._groups.popitem(last=False)
 
-    def find(self, cluster_name: str, group_name: str) -> HeldGroup | None:
+    def find(self, cluster_name: str, broker_group_name: str) -> HeldGroup | None:
         """Find a group."""
-        return self._groups.get((cluster_name, group_name))
+        return self._groups.get((cluster_name, broker_group_name))
 
-    def take(self, name: "GroupName") -> HeldGroup | None:
+    def take(self, name: "BrokerGroupName") -> HeldGroup | None:
         """Take a group out; one that is named without its cluster is looked for in Postgres."""
         if name.cluster_name is None:
             return None
-        return self._groups.pop((name.cluster_name, name.group_name), None)
+        return self._groups.pop((name.cluster_name, name.broker_group_name), None)
 
-    def drop_before(self, revision: int, cluster_name: str, group_name: str) -> None:
+    def drop_before(self, revision: int, cluster_name: str, broker_group_name: str) -> None:
         """Forget a group of which another process has made a later state."""
-        held = self.find(cluster_name, group_name)
+        held = self.find(cluster_name, broker_group_name)
         if held is not None and held.revision < revision:
-            del self._groups[cluster_name, group_name]
+            del self._groups[cluster_name, broker_group_name]
 
 
 Tell = Callable[[int], None]
@@ -108,10 +108,10 @@ class Controller:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupName:
+class BrokerGroupName:
     """Name a group; without a cluster, the only one so called in all clusters (D2)."""
 
-    group_name: str
+    broker_group_name: str
     cluster_name: str | None = None
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class GroupName:
         Raises:
             InvalidName: no group or no cluster may be called so.
         """
-        check_group_name(self.group_name)
+        check_broker_group_name(self.broker_group_name)
         if self.cluster_name is not None:
             check_cluster_name(self.cluster_name)
 
@@ -139,7 +139,7 @@ Guard = Callable[[Connection], Awaitable[None]]
 """Raises, within the transaction that writes a change, unless the change may still be made."""
 
 
-async def find_group(name: GroupName, controller: Controller) -> GroupView | None:
+async def find_group(name: BrokerGroupName, controller: Controller) -> GroupView | None:
     """Find a group as it is now.
 
     Raises:
@@ -153,7 +153,7 @@ async def find_group(name: GroupName, controller: Controller) -> GroupView | Non
     )
 
 
-async def find_groups(names: Sequence[GroupName], controller: Controller) -> list[GroupView]:
+async def find_groups(names: Sequence[BrokerGroupName], controller: Controller) -> list[GroupView]:
     """Find those of some groups that there are, in one statement.
 
     Raises:
@@ -161,7 +161,7 @@ async def find_groups(names: Sequence[GroupName], controller: Controller) -> lis
     """
     held = await replica_groups.list_named(
         pipeline_of(controller.database),
-        [name.group_name for name in names],
+        [name.broker_group_name for name in names],
         cluster_name=None,
         heard_by=controller.heartbeat_source.id,
     )
@@ -174,7 +174,7 @@ async def find_groups(names: Sequence[GroupName], controller: Controller) -> lis
 
 
 async def change_group(
-    name: GroupName,
+    name: BrokerGroupName,
     decide: Decide,
     controller: Controller,
     *,
@@ -206,11 +206,11 @@ async def change_group(
             was_written = await _write_and_keep(change, held, controller, cause, guard=guard)
         if was_written:
             return None if change.after is None else GroupView(change.after, liveness, change)
-    raise BrokerGroupBusy(name.group_name)
+    raise BrokerGroupBusy(name.broker_group_name)
 
 
 async def _change_known(
-    name: GroupName, decide: Decide, controller: Controller, cause: str
+    name: BrokerGroupName, decide: Decide, controller: Controller, cause: str
 ) -> GroupView | None:
     """Change a group as it was known last, if that and our own ears are the whole truth still."""
     held = controller.known.take(name)
@@ -229,10 +229,10 @@ async def _change_known(
     return GroupView(change.after, liveness, change) if was_written else None
 
 
-async def _read(name: GroupName, controller: Controller) -> HeldGroup | None:
+async def _read(name: BrokerGroupName, controller: Controller) -> HeldGroup | None:
     found = await replica_groups.list_named(
         pipeline_of(controller.database),
-        [name.group_name],
+        [name.broker_group_name],
         cluster_name=name.cluster_name,
         heard_by=controller.heartbeat_source.id,
     )
@@ -242,15 +242,15 @@ async def _read(name: GroupName, controller: Controller) -> HeldGroup | None:
     return held
 
 
-def _only(name: GroupName, found: Sequence[HeldGroup]) -> HeldGroup | None:
+def _only(name: BrokerGroupName, found: Sequence[HeldGroup]) -> HeldGroup | None:
     meant = [
         held
         for held in found
-        if held.group.name == name.group_name
+        if held.group.name == name.broker_group_name
         and name.cluster_name in (None, held.group.cluster_name)
     ]
     if len(meant) > 1:
-        raise BrokerGroupAmbiguous(name.group_name)
+        raise BrokerGroupAmbiguous(name.broker_group_name)
     return meant[0] if meant else None
 
 

@@ -10,13 +10,13 @@ from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.replication import HandOver
 from backend.domain.election import Ballot, elect_master
 from backend.domain.errors import DomainError
-from backend.services.controller.group_changes import Controller, GroupName, find_group
+from backend.services.controller.group_changes import BrokerGroupName, Controller, find_group
 
 log = structlog.get_logger(__name__)
 
 
 async def ask_for_handover(
-    name: GroupName, ballot: Ballot, controller: Controller, *, expected_epoch: int | None
+    name: BrokerGroupName, ballot: Ballot, controller: Controller, *, expected_epoch: int | None
 ) -> None:
     """Ask the current master, if this election would replace it and it is alive.
 

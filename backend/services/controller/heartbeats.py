@@ -21,13 +21,13 @@ class BrokerIdentity(NamedTuple):
     """Name one broker among all clusters."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
 
     @property
     def field(self) -> str:
         """Name the broker as the hash in Redis does; a name can't hold the separator."""
-        return f"{self.cluster_name}/{self.group_name}/{self.broker_id}"
+        return f"{self.cluster_name}/{self.broker_group_name}/{self.broker_id}"
 
 
 class Observation(NamedTuple):

@@ -74,7 +74,7 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
 
 def key_of(broker: Broker) -> BrokerIdentity:
     """Name a broker as the heartbeats do."""
-    return BrokerIdentity(broker.cluster_name, broker.group_name, broker.broker_id)
+    return BrokerIdentity(broker.cluster_name, broker.broker_group_name, broker.broker_id)
 
 
 def _listened_ms(observers: Sequence[Observation], *, now_ms: int) -> int | None:
@@ -120,7 +120,7 @@ async def _begin_wait(redis: Redis, keys: Sequence[BrokerIdentity], *, now_ms: i
 async def _give_up(broker: Broker, *, database: Database, redis: Redis, clock: Clock) -> bool:
     command = MarkBrokerOffline(
         cluster_name=broker.cluster_name,
-        group_name=broker.group_name,
+        broker_group_name=broker.broker_group_name,
         broker_id=broker.broker_id,
         address=broker.address,
     )

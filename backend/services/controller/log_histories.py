@@ -7,7 +7,7 @@ from backend.brokers.requests.replication import GetLogHistory
 from backend.domain.epochs import LogHistory, find_disagreement
 from backend.domain.replica_group import Replica, ReplicaGroup
 from backend.domain.replica_identity import find_other
-from backend.services.controller.group_changes import Controller, GroupName
+from backend.services.controller.group_changes import BrokerGroupName, Controller
 from backend.services.controller.replica_groups import describe_group
 
 
@@ -30,7 +30,7 @@ class GroupHistories:
 
 
 async def compare_histories(
-    name: GroupName, controller: Controller, brokers: Brokers
+    name: BrokerGroupName, controller: Controller, brokers: Brokers
 ) -> GroupHistories:
     """Ask all replicas of a group at once; who does not answer in time is unknown.
 

@@ -23,8 +23,8 @@ from backend.domain.event import (
 )
 from backend.domain.names import (
     check_address,
+    check_broker_group_name,
     check_cluster_name,
-    check_group_name,
 )
 from backend.domain.route import TopologyChange
 from backend.domain.topic import QueueSettings, check_topic
@@ -38,7 +38,7 @@ class RegisterBroker:
     """
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker: BrokerRegistration
     mode: GroupMode = GroupMode.STATIC
     topics: Mapping[str, QueueSettings] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class MarkBrokerOffline:
     """Ask that a broker be counted on no longer; with an address, only if it still has that."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str | None = None
 
@@ -69,7 +69,7 @@ async def register_broker(
     async with database.begin() as connection:
         cluster_id = await clusters.find_or_add(connection, command.cluster_name, at=now)
         group_id = await broker_groups.find_or_add(
-            connection, cluster_id, command.group_name, mode=command.mode, at=now
+            connection, cluster_id, command.broker_group_name, mode=command.mode, at=now
         )
         is_changed = await brokers.save(connection, group_id, command.broker, at=now)
         namesake_count = await brokers.remove_namesakes(
@@ -92,7 +92,7 @@ async def register_broker(
         )
         if not (is_changed or saved):
             return None
-        of_group = command.cluster_name, command.group_name
+        of_group = command.cluster_name, command.broker_group_name
         of_topics = [
             *tell_topics(TOPIC_PLACED, *of_group, saved.placed, at=now),
             *tell_topics(TOPIC_CHANGED, *of_group, saved.changed, at=now),
@@ -110,7 +110,7 @@ async def mark_broker_offline(
         cluster_id = await brokers.mark_offline(
             connection,
             cluster_name=command.cluster_name,
-            group_name=command.group_name,
+            broker_group_name=command.broker_group_name,
             broker_id=command.broker_id,
             address=command.address,
         )
@@ -128,14 +128,16 @@ async def _subject(
     connection: Connection, command: RegisterBroker | MarkBrokerOffline, broker_id: int
 ) -> str:
     """Name a broker in an event by its group and its own id, whatever id it registers by (D31)."""
-    group_name = command.group_name
-    found = await brokers.find(connection, command.cluster_name, group_name, broker_id=broker_id)
-    return f"{group_name}/{broker_id if found is None else found.own_id}"
+    broker_group_name = command.broker_group_name
+    found = await brokers.find(
+        connection, command.cluster_name, broker_group_name, broker_id=broker_id
+    )
+    return f"{broker_group_name}/{broker_id if found is None else found.own_id}"
 
 
 def _check(command: RegisterBroker) -> None:
     check_cluster_name(command.cluster_name)
-    check_group_name(command.group_name)
+    check_broker_group_name(command.broker_group_name)
     check_address(command.broker.address)
     for name, settings in command.topics.items():
         check_topic(name, settings)

@@ -18,7 +18,7 @@ from backend.domain.errors import (
     CleanRefused,
     UnknownReplica,
 )
-from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.names import check_address, check_broker_group_name, check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.replica_group import (
     Change,
@@ -34,8 +34,8 @@ from backend.domain.replica_group import (
 )
 from backend.services.controller.adoptions import check_not_awaited, keep_candidate
 from backend.services.controller.group_changes import (
+    BrokerGroupName,
     Controller,
-    GroupName,
     GroupView,
     Guard,
     change_group,
@@ -52,7 +52,7 @@ class ApplyBrokerId:
     """Ask that an id be bound to a register code, whose first part is the broker's address."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     register_code: str
 
@@ -62,7 +62,7 @@ class RegisterReplica:
     """Tell where a replica is reached from now on, and what an adoption would need to know."""
 
     cluster_name: str
-    group_name: str
+    broker_group_name: str
     broker_id: int
     address: str
     register_code: str | None = None
@@ -76,7 +76,7 @@ class RegisterReplica:
 class CleanReplicas:
     """Ask that replicas be forgotten; the text names ids with semicolons between, or none."""
 
-    name: GroupName
+    name: BrokerGroupName
     broker_ids: str
     cleans_living: bool
 
@@ -88,14 +88,14 @@ class ReplicaRemoval:
     The whole group may go with its living replicas too; nobody of them serves afterwards.
     """
 
-    name: GroupName
+    name: BrokerGroupName
     broker_ids: frozenset[int]
     expected_epoch: int
     cause: str
     includes_living: bool = False
 
 
-async def find_next_broker_id(name: GroupName, controller: Controller) -> int:
+async def find_next_broker_id(name: BrokerGroupName, controller: Controller) -> int:
     """Find the id that a new broker of a group may apply for."""
     view = await find_group(name, controller)
     return next_broker_id(None if view is None else view.group)
@@ -111,15 +111,15 @@ async def apply_for_broker_id(command: ApplyBrokerId, controller: Controller) ->
         AdoptionAwaited: the group was lost, and brokers of it wait to be adopted.
     """
     check_cluster_name(command.cluster_name)
-    check_group_name(command.group_name)
+    check_broker_group_name(command.broker_group_name)
     address = check_address(command.register_code.split(";", 1)[0])
     replica = Replica(command.broker_id, address, command.register_code)
     empty = ReplicaGroup(
-        command.cluster_name, command.group_name, lease_policy=controller.lease_policy
+        command.cluster_name, command.broker_group_name, lease_policy=controller.lease_policy
     )
     if len(command.register_code) > REGISTER_CODE_LENGTH_MAX:
         raise BrokerIdRefused(empty.name, command.broker_id, next_broker_id=command.broker_id)
-    name = GroupName(command.group_name, command.cluster_name)
+    name = BrokerGroupName(command.broker_group_name, command.cluster_name)
     if await find_group(name, controller) is None:
         await check_not_awaited(name, command.broker_id, controller)
     await change_group(
@@ -143,19 +143,19 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
     code = command.register_code
     if code is not None and len(code) > REGISTER_CODE_LENGTH_MAX:
         raise BrokerIdRefused(
-            command.group_name, command.broker_id, next_broker_id=command.broker_id
+            command.broker_group_name, command.broker_id, next_broker_id=command.broker_id
         )
 
     def decide(group: ReplicaGroup | None, _: object) -> Change | None:
         return register_replica(
             group,
-            group_name=command.group_name,
+            broker_group_name=command.broker_group_name,
             broker_id=command.broker_id,
             address=address,
             register_code=code,
         )
 
-    name = GroupName(command.group_name, command.cluster_name)
+    name = BrokerGroupName(command.broker_group_name, command.cluster_name)
     cause = f"broker {command.broker_id} registered"
     try:
         view = await change_group(name, decide, controller, cause=cause)
@@ -170,22 +170,24 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
             master_id=command.master_id,
             is_verified=command.is_verified,
         )
-        await keep_candidate(command.cluster_name, command.group_name, candidate, controller)
+        await keep_candidate(command.cluster_name, command.broker_group_name, candidate, controller)
         raise
-    return _present(view, command.group_name)
+    return _present(view, command.broker_group_name)
 
 
-async def describe_group(name: GroupName, controller: Controller) -> GroupView:
+async def describe_group(name: BrokerGroupName, controller: Controller) -> GroupView:
     """Describe a group as it is now; a dead master is shown until somebody replaces it.
 
     Raises:
         BrokerGroupNotControlled: no broker of it ever applied for an id.
         BrokerGroupAmbiguous: several clusters hold one of that name.
     """
-    return _present(await find_group(name, controller), name.group_name)
+    return _present(await find_group(name, controller), name.broker_group_name)
 
 
-async def describe_groups(names: Sequence[GroupName], controller: Controller) -> list[GroupView]:
+async def describe_groups(
+    names: Sequence[BrokerGroupName], controller: Controller
+) -> list[GroupView]:
     """Describe those of some groups that there are.
 
     Raises:
@@ -195,7 +197,7 @@ async def describe_groups(names: Sequence[GroupName], controller: Controller) ->
 
 
 async def alter_set(
-    name: GroupName, proposal: SyncStateSetProposal, controller: Controller
+    name: BrokerGroupName, proposal: SyncStateSetProposal, controller: Controller
 ) -> GroupView:
     """Replace a group's SyncStateSet as its master asks.
 
@@ -207,14 +209,14 @@ async def alter_set(
         lambda group, liveness: alter_sync_state_set(
             group,
             proposal,
-            group_name=name.group_name,
+            broker_group_name=name.broker_group_name,
             alive_ids=liveness.alive_ids,
             lives=liveness.lives,
         ),
         controller,
         cause=f"master {proposal.master_id} asked",
     )
-    return _present(view, name.group_name)
+    return _present(view, name.broker_group_name)
 
 
 async def clean(command: CleanReplicas, controller: Controller) -> Change | None:
@@ -223,18 +225,18 @@ async def clean(command: CleanReplicas, controller: Controller) -> Change | None
     Raises:
         CleanRefused: they are still needed, or the text names no ids.
     """
-    group_name = command.name.group_name
+    broker_group_name = command.name.broker_group_name
     broker_ids: frozenset[int] = frozenset()
     # With the living ones the list is not read at all, as in stock (control-plane.md 1.13).
     if not command.cleans_living:
-        broker_ids = _parse_ids(command.broker_ids, group_name)
+        broker_ids = _parse_ids(command.broker_ids, broker_group_name)
     change: Change | None = None
 
     def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
         nonlocal change
         change = clean_replicas(
             group,
-            group_name=group_name,
+            broker_group_name=broker_group_name,
             broker_ids=broker_ids,
             cleans_living=command.cleans_living,
             alive_ids=liveness.alive_ids,
@@ -256,19 +258,19 @@ async def forget(
         UnknownReplica: one named is no replica of the group.
         CleanRefused: one of them is alive, or living ones were to go one by one.
     """
-    group_name = order.name.group_name
+    broker_group_name = order.name.broker_group_name
     if order.includes_living and order.broker_ids:
-        raise CleanRefused(group_name, "loses living replicas only as a whole; name none")
+        raise CleanRefused(broker_group_name, "loses living replicas only as a whole; name none")
 
     def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
         if group is None:
-            raise BrokerGroupNotControlled(group_name)
+            raise BrokerGroupNotControlled(broker_group_name)
         check_master_epoch(group, order.expected_epoch)
         for broker_id in sorted(order.broker_ids - group.replicas.keys()):
-            raise UnknownReplica(group_name, broker_id)
+            raise UnknownReplica(broker_group_name, broker_id)
         return clean_replicas(
             group,
-            group_name=group_name,
+            broker_group_name=broker_group_name,
             broker_ids=order.broker_ids or frozenset(group.replicas),
             cleans_living=order.includes_living,
             alive_ids=liveness.alive_ids,
@@ -278,7 +280,7 @@ async def forget(
 
 
 async def list_changes(
-    name: GroupName, *, size: int, before: int | None, controller: Controller
+    name: BrokerGroupName, *, size: int, before: int | None, controller: Controller
 ) -> Page[PastChange, int]:
     """List what happened to a group of a named cluster, the newest first; it may be gone.
 
@@ -291,24 +293,26 @@ async def list_changes(
     before = None if before is None else min(max(before, 0), CHANGE_ID_MAX)
     async with controller.database.connect() as connection:
         found = await replica_groups.list_changes(
-            connection, cluster_name, name.group_name, before=before, limit=size + 1
+            connection, cluster_name, name.broker_group_name, before=before, limit=size + 1
         )
-        total = await replica_group_pages.count_changes(connection, cluster_name, name.group_name)
+        total = await replica_group_pages.count_changes(
+            connection, cluster_name, name.broker_group_name
+        )
     if not total:
-        raise BrokerGroupNotControlled(name.group_name)
+        raise BrokerGroupNotControlled(name.broker_group_name)
     return cut_page(found, size=size, key=lambda change: change.id, total_count=total)
 
 
-def _present(view: GroupView | None, group_name: str) -> GroupView:
+def _present(view: GroupView | None, broker_group_name: str) -> GroupView:
     if view is None:
-        raise BrokerGroupNotControlled(group_name)
+        raise BrokerGroupNotControlled(broker_group_name)
     return view
 
 
-def _parse_ids(text: str, group_name: str) -> frozenset[int]:
+def _parse_ids(text: str, broker_group_name: str) -> frozenset[int]:
     if not text.strip():
         return frozenset()
     parts = text.split(";")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise CleanRefused(group_name, f"has no replicas called {text[:100]!r}; write 1;2;3")
+        raise CleanRefused(broker_group_name, f"has no replicas called {text[:100]!r}; write 1;2;3")
     return frozenset(int(part) for part in parts)

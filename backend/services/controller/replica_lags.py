@@ -8,7 +8,7 @@ from backend.brokers.requests.replication import GetLogPosition
 from backend.domain.replica_group import Replica, ReplicaGroup
 from backend.domain.replica_identity import find_other
 from backend.domain.replica_lag import UNKNOWN_LAG, LogPosition, ReplicaLag, measure_lags
-from backend.services.controller.group_changes import Controller, GroupName
+from backend.services.controller.group_changes import BrokerGroupName, Controller
 from backend.services.controller.replica_groups import describe_group
 
 
@@ -34,7 +34,9 @@ class GroupLags:
     replicas: tuple[ReportedReplicaLag, ...]
 
 
-async def measure_group(name: GroupName, controller: Controller, brokers: Brokers) -> GroupLags:
+async def measure_group(
+    name: BrokerGroupName, controller: Controller, brokers: Brokers
+) -> GroupLags:
     """Ask all brokers of a group; the master is asked last, so that no lag is understated.
 
     Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from backend.db import replica_reports as replica_sightings
+from backend.db import replica_reports
 from backend.db.engine import Database
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_reports import ReplicaKey
@@ -23,7 +23,7 @@ async def record_replica_reports(
     """
     if not heard and not lease_asked:
         return set()
-    return await replica_sightings.record(
+    return await replica_reports.record(
         pipeline_of(database), heard, lease_asked=lease_asked, heard_by=heard_by
     )
 
@@ -32,9 +32,9 @@ async def forget_replica_reports(
     keys: Sequence[ReplicaKey], *, heard_by: UUID, database: Database
 ) -> None:
     """Note that this process no longer hears some replicas."""
-    await replica_sightings.forget(pipeline_of(database), keys, heard_by=heard_by)
+    await replica_reports.forget(pipeline_of(database), keys, heard_by=heard_by)
 
 
 async def forget_old_replica_reports(*, database: Database) -> None:
     """Remove what processes noted that are long gone."""
-    await replica_sightings.forget_old(pipeline_of(database))
+    await replica_reports.forget_old(pipeline_of(database))

@@ -17,7 +17,12 @@ from backend.domain.election import (
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.replica_group import UNKNOWN_POSITION, ReplicaGroup
-from backend.services.controller.group_changes import Controller, GroupName, GroupView, find_groups
+from backend.services.controller.group_changes import (
+    BrokerGroupName,
+    Controller,
+    GroupView,
+    find_groups,
+)
 from backend.services.controller.replica_groups import describe_group
 
 
@@ -109,7 +114,9 @@ async def list_replica_groups(
         cluster: cut_page(names, size=size, key=str, total_count=totals[cluster])
         for cluster, names in named.items()
     }
-    wanted = [GroupName(name, cluster) for cluster, page in pages.items() for name in page.items]
+    wanted = [
+        BrokerGroupName(name, cluster) for cluster, page in pages.items() for name in page.items
+    ]
     found = await find_groups(wanted, controller) if wanted else []
     views = {(held.group.cluster_name, held.group.name): held for held in found}
     return {
@@ -127,7 +134,7 @@ async def list_replica_groups(
     }
 
 
-async def describe_replica_group(name: GroupName, controller: Controller) -> ReplicaGroupView:
+async def describe_replica_group(name: BrokerGroupName, controller: Controller) -> ReplicaGroupView:
     """Describe one group.
 
     Raises:

@@ -45,7 +45,7 @@ async def read_message_body(
     )
     details = {
         "topic": message.topic,
-        "broker_group": message.group_name,
+        "broker_group": message.broker_group_name,
         "queue_id": message.queue_id,
         "queue_offset": message.queue_offset,
         "shown_bytes": shown.shown_bytes,

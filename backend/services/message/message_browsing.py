@@ -48,7 +48,7 @@ class Browsing:
 
     cluster_name: str
     topic: str
-    group_name: str | None = None
+    broker_group_name: str | None = None
     queue_id: int | None = None
     begin_ms: int | None = None
     end_ms: int | None = None
@@ -90,7 +90,7 @@ async def browse_messages(
         InvalidMessageSearch: an offset without its queue, or too many queues at once.
     """
     check_page_size(size, size_max=PAGE_SIZE_MAX)
-    if wanted.offset is not None and None in (wanted.group_name, wanted.queue_id):
+    if wanted.offset is not None and None in (wanted.broker_group_name, wanted.queue_id):
         raise InvalidMessageSearch("an offset is of one queue: name its broker group and number")
     questions = Questions(brokers)
     queues = await _find_queues(wanted, questions, database=database)
@@ -114,20 +114,21 @@ async def _find_queues(wanted: Browsing, questions: Questions, *, database: Data
         raise InvalidMessageSearch("the topic holds internal messages of brokers")
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
-    holding = {one.group_name for one in placements}
+    holding = {one.broker_group_name for one in placements}
     online = await find_masters(wanted.cluster_name, questions, database=database, holding=holding)
-    masters = {one.group_name: one for one in online}
+    masters = {one.broker_group_name: one for one in online}
     found = {
-        (one.group_name, queue_id): masters[one.group_name]
+        (one.broker_group_name, queue_id): masters[one.broker_group_name]
         for one in placements
-        if one.group_name in masters and wanted.group_name in (None, one.group_name)
+        if one.broker_group_name in masters
+        and wanted.broker_group_name in (None, one.broker_group_name)
         for queue_id in range(one.settings.read_queue_count)
         if wanted.queue_id in (None, queue_id)
     }
     if len(found) > QUEUE_COUNT_MAX:
         why = f"{len(found)} queues are too many at once, {QUEUE_COUNT_MAX} at most"
         raise InvalidMessageSearch(f"{why}: name a broker group or a queue")
-    if not found and (wanted.group_name, wanted.queue_id) != (None, None):
+    if not found and (wanted.broker_group_name, wanted.queue_id) != (None, None):
         raise InvalidMessageSearch("no master that is online has such a queue of the topic")
     return found
 

@@ -54,7 +54,7 @@ async def describe_deliveries(
     """
     questions = Questions(brokers)
     find = partial(find_masters, cluster_name, questions, database=database)
-    home = next(iter(await find(holding=[message.group_name])), None)
+    home = next(iter(await find(holding=[message.broker_group_name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
     answer = await questions.ask(home, GetGroupsOfTopic(message.topic))
@@ -63,7 +63,7 @@ async def describe_deliveries(
     async with database.connect() as connection:
         holders = await topics.list_holders(connection, cluster_name, meant)
     # Whoever delays a copy has made the topic that it goes to.
-    holding = frozenset({home.group_name}).union(*holders.values())
+    holding = frozenset({home.broker_group_name}).union(*holders.values())
     masters = await find(holding=holding)
     judge = _Judge(message, home, masters, questions)
     delayed = await judge.search(SCHEDULE_TOPIC)
@@ -111,7 +111,7 @@ class _Judge:
             topic, key, is_unique=True, count_max=FOUND_COUNT_MAX, begin_ms=0, end_ms=EVER_MS
         )
         answers = await self._questions.ask_all(
-            self._masters, lambda one: QueryMessages(one.group_name, query)
+            self._masters, lambda one: QueryMessages(one.broker_group_name, query)
         )
         if len(answers) < len(self._masters):
             return None
@@ -130,7 +130,9 @@ class _Judge:
             return Copies(dead=max(dead, key=lambda one: one.stored_at_ms, default=None))
         is_read: bool | None = False
         if newest.topic == retry_topic(group):
-            broker = next(one for one in self._masters if one.group_name == newest.group_name)
+            broker = next(
+                one for one in self._masters if one.broker_group_name == newest.broker_group_name
+            )
             committed = await self._committed(group, broker, newest)
             is_read = None if committed is None else committed > newest.queue_offset
         return Copies(newest, is_read, max(dead, key=lambda one: one.stored_at_ms, default=None))

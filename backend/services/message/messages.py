@@ -88,7 +88,9 @@ async def get_message(
     )
     questions = Questions(brokers)
     masters = await _find_holders(cluster_name, query.topic, questions, database=database)
-    answers = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
+    answers = await questions.ask_all(
+        masters, lambda one: QueryMessages(one.broker_group_name, query)
+    )
     messages = sorted((one for found in answers.values() for one in found), key=_order)
     if messages:
         return messages[-1]
@@ -123,7 +125,9 @@ async def find_messages(
         search.begin_ms,
         search.end_ms,
     )
-    answers = await questions.ask_all(masters, lambda one: QueryMessages(one.group_name, query))
+    answers = await questions.ask_all(
+        masters, lambda one: QueryMessages(one.broker_group_name, query)
+    )
     messages = sorted((one for found in answers.values() for one in found), key=_order)
     is_whole = not questions.unknown and all(
         len(found) < search.count_max for found in answers.values()
@@ -162,7 +166,7 @@ async def _at_place(
     questions = Questions(brokers)
     for broker in asked:
         key = key_of(broker)
-        found = await questions.ask(key, ViewMessage(key.group_name, position))
+        found = await questions.ask(key, ViewMessage(key.broker_group_name, position))
         if found is not None and found.message_id.upper() == message_id.upper():
             return found
     for silent in questions.unknown:

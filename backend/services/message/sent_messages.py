@@ -168,13 +168,14 @@ async def _find_places(order: SendMessage, brokers: Brokers, *, database: Databa
         reason = f"is a {topic.kind.replace('_', '-')} topic: messages are sent to topics of users"
         raise InvalidName(kind="topic", name=topic.name, reason=reason)
     placements = (await list_placements([topic.id], database=database))[topic.id]
-    holding = {one.group_name for one in placements}
+    holding = {one.broker_group_name for one in placements}
     online = await find_masters(
         order.cluster_name, Questions(brokers), database=database, holding=holding
     )
-    addresses = {one.group_name: one.address for one in online}
+    addresses = {one.broker_group_name: one.address for one in online}
     return [
-        Place(one.group_name, addresses.get(one.group_name), one.settings) for one in placements
+        Place(one.broker_group_name, addresses.get(one.broker_group_name), one.settings)
+        for one in placements
     ]
 
 

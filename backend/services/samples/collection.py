@@ -86,7 +86,7 @@ class _Observe(Inquiry[tuple[BrokerSample, int]]):
 
 def _checked(broker: Broker, reported: BrokerSample, at_ms: int) -> ObservedSample | None:
     claimed = (reported.cluster_name, reported.broker_name, reported.broker_id, reported.own_id)
-    is_of_group = claimed[:2] == (broker.cluster_name, broker.group_name)
+    is_of_group = claimed[:2] == (broker.cluster_name, broker.broker_group_name)
     # In a change of roles one of them may know the new role and the other not.
     is_same = reported.broker_id == broker.broker_id or reported.own_id == broker.own_id
     if not (is_of_group and is_same):

@@ -45,12 +45,12 @@ async def list_offsets(
     """
     topic = await describe_topic(cluster_name, topic_name, database=database)
     placements = (await list_placements([topic.id], database=database))[topic.id]
-    holding = {one.group_name for one in placements}
+    holding = {one.broker_group_name for one in placements}
     questions = Questions(brokers)
     masters = await find_masters(cluster_name, questions, database=database, holding=holding)
     answers = await questions.ask_all(masters, GetTopicEnds(topic_name))
     queues = {
-        (broker.group_name, queue_id): one
+        (broker.broker_group_name, queue_id): one
         for broker, ends in answers.items()
         for queue_id, one in ends.items()
     }

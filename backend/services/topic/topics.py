@@ -93,7 +93,7 @@ async def list_placements(
 
 def topic_version(placements: Sequence[TopicPlacement]) -> str:
     """Name the version of how a topic is laid out."""
-    return version_by_group({one.group_name: one.settings for one in placements})
+    return version_by_group({one.broker_group_name: one.settings for one in placements})
 
 
 async def find_topic_version(cluster_name: str, topic_name: str, *, database: Database) -> str:
@@ -110,7 +110,7 @@ async def find_topic_version(cluster_name: str, topic_name: str, *, database: Da
 async def forget_placements(
     cluster_name: str,
     topic_name: str,
-    group_names: Collection[str],
+    broker_group_names: Collection[str],
     *,
     database: Database,
     clock: Clock,
@@ -128,16 +128,18 @@ async def forget_placements(
         if guard is not None:
             await guard(connection)
         cluster = await clusters.get(connection, cluster_name)
-        held = await placements.remove(connection, cluster_name, topic_name, group_names)
+        held = await placements.remove(connection, cluster_name, topic_name, broker_group_names)
         now = clock.now()
         removed = [
             one
-            for group_name in held
-            for one in tell_topics(TOPIC_REMOVED, cluster_name, group_name, [topic_name], at=now)
+            for broker_group_name in held
+            for one in tell_topics(
+                TOPIC_REMOVED, cluster_name, broker_group_name, [topic_name], at=now
+            )
         ]
         await events.stage(connection, removed)
         await clusters.raise_route_version(connection, cluster.id, at=now)
-        await topic_notices.announce(connection, cluster_name, topic_name, group_names)
+        await topic_notices.announce(connection, cluster_name, topic_name, broker_group_names)
 
 
 async def remove_topic(

@@ -5,9 +5,9 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 export type AdoptReplicasInput = {
   acceptsLoss?: boolean;
+  brokerGroupName: string;
   brokerIds: Array<string>;
   clusterName: string;
-  groupName: string;
   leastEpoch?: number | null | undefined;
   masterId?: string | null | undefined;
 };
@@ -37,9 +37,9 @@ export type BodyForm =
 
 export type BrokerOrderInput = {
   address?: string | null | undefined;
+  brokerGroupName: string;
   brokerId?: string;
   clusterName: string;
-  groupName: string;
 };
 
 export type BrokerRole =
@@ -56,10 +56,10 @@ export type CapacityRowKind =
 
 export type ChangeBrokerConfigInput = {
   address?: string | null | undefined;
+  brokerGroupName: string;
   brokerId?: string;
   changes: Array<PropertyChangeInput>;
   clusterName: string;
-  groupName: string;
 };
 
 export type ChangeConsumerGroupInput = {
@@ -69,7 +69,7 @@ export type ChangeConsumerGroupInput = {
   consumeEnabled?: boolean | null | undefined;
   consumeFromMinEnabled?: boolean | null | undefined;
   consumeTimeoutMinutes?: number | null | undefined;
-  groupName: string;
+  consumerGroupName: string;
   isOrdered?: boolean | null | undefined;
   notifiesMembers?: boolean | null | undefined;
   retryCountMax?: number | null | undefined;
@@ -122,7 +122,7 @@ export type CreateConsumerGroupInput = {
   consumeEnabled?: boolean;
   consumeFromMinEnabled?: boolean;
   consumeTimeoutMinutes?: number;
-  groupName: string;
+  consumerGroupName: string;
   isOrdered?: boolean;
   notifiesMembers?: boolean;
   retryCountMax?: number;
@@ -149,7 +149,7 @@ export type DeleteConsumerGroupInput = {
   brokerGroups?: Array<string>;
   cleansUp?: boolean;
   clusterName: string;
-  groupName: string;
+  consumerGroupName: string;
 };
 
 export type DeleteTopicInput = {
@@ -168,17 +168,17 @@ export type DeliveryState =
 
 export type DrainBrokerInput = {
   address?: string | null | undefined;
+  brokerGroupName: string;
   brokerId?: string;
   clusterName: string;
-  groupName: string;
   waivedGroups?: Array<string>;
 };
 
 export type ElectMasterInput = {
   acceptsLoss?: boolean;
+  brokerGroupName: string;
   brokerId?: string | null | undefined;
   clusterName: string;
-  groupName: string;
   mode?: ElectionMode;
 };
 
@@ -220,9 +220,9 @@ export type FindingCode =
   | 'TWO_MASTERS';
 
 export type ForgetReplicasInput = {
+  brokerGroupName: string;
   brokerIds?: Array<string>;
   clusterName: string;
-  groupName: string;
   includesLiving?: boolean;
 };
 
@@ -257,10 +257,10 @@ export type LeasePolicy =
   | 'STRICT';
 
 export type LockFilter = {
+  brokerGroupName?: string | null | undefined;
   clientId?: string | null | undefined;
   clusterName?: string | null | undefined;
-  consumerGroup?: string | null | undefined;
-  groupName?: string | null | undefined;
+  consumerGroupName?: string | null | undefined;
   holder?: LockHolder | null | undefined;
   queueId?: number | null | undefined;
   topic?: string | null | undefined;
@@ -277,9 +277,9 @@ export type MessagePropertyInput = {
 
 export type MessageRange = {
   begin?: string | null | undefined;
+  brokerGroupName?: string | null | undefined;
   end?: string | null | undefined;
   fromLatest?: boolean;
-  groupName?: string | null | undefined;
   offset?: string | null | undefined;
   queueId?: number | null | undefined;
 };
@@ -364,9 +364,9 @@ export type PlanInput =
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
 
 export type PreferMasterInput = {
+  brokerGroupName: string;
   brokerId?: string | null | undefined;
   clusterName: string;
-  groupName: string;
 };
 
 export type PropertyChangeInput = {
@@ -393,16 +393,16 @@ export type ProtectedKind =
   | 'TOPIC';
 
 export type QueueOffsetInput = {
-  groupName: string;
+  brokerGroupName: string;
   offset: string;
   queueId: number;
 };
 
 export type ReleaseLocksInput = {
+  brokerGroupName?: string | null | undefined;
   clientId: string;
   clusterName: string;
-  consumerGroup?: string | null | undefined;
-  groupName?: string | null | undefined;
+  consumerGroupName?: string | null | undefined;
   queueId?: number | null | undefined;
   topic?: string | null | undefined;
 };
@@ -420,7 +420,7 @@ export type ResendDeadLettersInput = {
 export type ResetOffsetsInput = {
   brokerGroups?: Array<string>;
   clusterName: string;
-  consumerGroup: string;
+  consumerGroupName: string;
   mode?: OffsetResetMode;
   offset?: string | null | undefined;
   offsets?: Array<QueueOffsetInput>;
@@ -616,15 +616,15 @@ export type AuditVerificationQuery = { auditVerification: { checkedCount: number
 
 export type BrokerPageQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
 }>;
 
 
-export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
 
 export type BrokerConfigQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
   brokerId: string;
 }>;
 
@@ -665,7 +665,7 @@ export type ClientsQueryVariables = Exact<{
 }>;
 
 
-export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
+export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
 
 export type ClientQueryVariables = Exact<{
   clusterName: string;
@@ -673,7 +673,7 @@ export type ClientQueryVariables = Exact<{
 }>;
 
 
-export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } | null };
 
 export type ClientFieldsFragment = { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> };
 
@@ -692,7 +692,7 @@ export type ConsumerGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean } }> } };
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ name: string, brokerGroupNames: Array<string>, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean } }> } };
 
 export type ConsumerGroupQueryVariables = Exact<{
   clusterName: string;
@@ -700,11 +700,11 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string>, addresses: Array<string>, subscriptions: Array<string>, messageModels: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ brokerGroupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, brokerGroupNames: Array<string>, addresses: Array<string>, subscriptions: Array<string>, messageModels: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ brokerGroupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } | null };
 
 export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean };
 
-export type UnknownBrokerFieldsFragment = { groupName: string, address: string, why: string };
+export type UnknownBrokerFieldsFragment = { brokerGroupName: string, address: string, why: string };
 
 export type FindingsQueryVariables = Exact<{
   clusterName: string;
@@ -724,7 +724,7 @@ export type OpenFindingsQueryVariables = Exact<{
 
 export type OpenFindingsQuery = { findings: { totalCount: number, nodes: Array<{ severity: Severity }> } };
 
-export type LockFieldsFragment = { clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
+export type LockFieldsFragment = { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
 
 export type LocksQueryVariables = Exact<{
   chosen: LockFilter;
@@ -733,7 +733,7 @@ export type LocksQueryVariables = Exact<{
 }>;
 
 
-export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, groupName: string, brokerId: string, address: string, why: string }> } };
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, why: string }> } };
 
 export type LeasesQueryVariables = Exact<{
   clusterName: string;
@@ -742,7 +742,7 @@ export type LeasesQueryVariables = Exact<{
 }>;
 
 
-export type LeasesQuery = { leases: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, groupName: string, masterId: string | null, masterAddress: string | null, masterEpoch: number, policy: LeasePolicy, isMasterAlive: boolean, endsAt: string | null }> } };
+export type LeasesQuery = { leases: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, masterId: string | null, masterAddress: string | null, masterEpoch: number, policy: LeasePolicy, isMasterAlive: boolean, endsAt: string | null }> } };
 
 export type OperationLeasesQueryVariables = Exact<{
   clusterName: string;
@@ -754,14 +754,14 @@ export type OperationLeasesQuery = { operationLeases: { totalCount: number, node
 
 export type QueueExplanationsQueryVariables = Exact<{
   clusterName: string;
-  consumerGroup: string;
+  consumerGroupName: string;
   topicName: string;
-  groupName?: string | null | undefined;
+  brokerGroupName?: string | null | undefined;
   queueId?: number | null | undefined;
 }>;
 
 
-export type QueueExplanationsQuery = { queueExplanations: Array<{ groupName: string, queueId: number, isPaused: boolean | null, cause: PauseCause, sentence: string, evidence: Array<string>, lag: string | null }> };
+export type QueueExplanationsQuery = { queueExplanations: Array<{ brokerGroupName: string, queueId: number, isPaused: boolean | null, cause: PauseCause, sentence: string, evidence: Array<string>, lag: string | null }> };
 
 export type MessagesQueryVariables = Exact<{
   clusterName: string;
@@ -772,7 +772,7 @@ export type MessagesQueryVariables = Exact<{
 }>;
 
 
-export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
 
 export type DeadLettersQueryVariables = Exact<{
   clusterName: string;
@@ -781,7 +781,7 @@ export type DeadLettersQueryVariables = Exact<{
 }>;
 
 
-export type DeadLettersQuery = { messages: { pageInfo: { hasNextPage: boolean }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, storedAt: string | null, groupName: string, queueOffset: string, keys: Array<string>, reconsumeTimes: number, properties: Array<{ name: string, value: string }> }> } };
+export type DeadLettersQuery = { messages: { pageInfo: { hasNextPage: boolean }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, storedAt: string | null, brokerGroupName: string, queueOffset: string, keys: Array<string>, reconsumeTimes: number, properties: Array<{ name: string, value: string }> }> } };
 
 export type FoundMessagesQueryVariables = Exact<{
   clusterName: string;
@@ -791,7 +791,7 @@ export type FoundMessagesQueryVariables = Exact<{
 }>;
 
 
-export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
 
 export type MessageQueryVariables = Exact<{
   clusterName: string;
@@ -800,7 +800,7 @@ export type MessageQueryVariables = Exact<{
 }>;
 
 
-export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroup: string, state: DeliveryState, why: string }>, unknown: Array<{ groupName: string, address: string, why: string }> } } | null };
+export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroupName: string, state: DeliveryState, why: string }>, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } } | null };
 
 export type MessageBodyQueryVariables = Exact<{
   clusterName: string;
@@ -819,7 +819,7 @@ export type SendMessageMutationVariables = Exact<{
 
 export type SendMessageMutation = { sendMessage: { state: SendState, messageId: string, uniqueKey: string, brokerGroupName: string, queueId: number, queueOffset: string | null, bodyBytes: number, bodySha256: string, doubt: string | null } };
 
-export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
+export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
 
 export type OperationSummaryFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> };
 
@@ -948,14 +948,14 @@ export type RatesQueryVariables = Exact<{
 
 export type RatesQuery = { rates: Array<{ observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null }> };
 
-export type GroupHealthFieldsFragment = { groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null };
+export type GroupHealthFieldsFragment = { brokerGroupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null };
 
 export type HealthQueryVariables = Exact<{
   clusterName: string;
 }>;
 
 
-export type HealthQuery = { health: { verdict: HealthVerdict, sentence: string, nextFailure: string | null, groupCount: number, replicaCount: number, aliveCount: number, observedAt: string, troubled: Array<{ groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null }> } };
+export type HealthQuery = { health: { verdict: HealthVerdict, sentence: string, nextFailure: string | null, groupCount: number, replicaCount: number, aliveCount: number, observedAt: string, troubled: Array<{ brokerGroupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null }> } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -984,15 +984,15 @@ export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { total
 
 export type ReplicaGroupQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
 }>;
 
 
-export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, confirmedEpoch: number | null, confirmedPosition: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, health: { groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null } | null, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, warning: string | null, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null }> } | null } | null };
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, confirmedEpoch: number | null, confirmedPosition: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, health: { brokerGroupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null } | null, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, warning: string | null, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null }> } | null } | null };
 
 export type DesignatedElectionQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
   brokerId: string;
 }>;
 
@@ -1001,7 +1001,7 @@ export type DesignatedElectionQuery = { cluster: { id: string, replicaGroup: { e
 
 export type GroupChangesQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
   first: number;
   after?: string | null | undefined;
 }>;
@@ -1011,7 +1011,7 @@ export type GroupChangesQuery = { cluster: { id: string, replicaGroup: { changes
 
 export type GroupEpochsQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
 }>;
 
 
@@ -1019,20 +1019,20 @@ export type GroupEpochsQuery = { cluster: { id: string, replicaGroup: { epochs: 
 
 export type GroupObstaclesQueryVariables = Exact<{
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
 }>;
 
 
 export type GroupObstaclesQuery = { cluster: { id: string, replicaGroup: { lag: { replicas: Array<{ brokerId: string, obstacle: string | null }> } } | null } | null };
 
-export type AdoptionCandidateFieldsFragment = { clusterName: string, groupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string };
+export type AdoptionCandidateFieldsFragment = { clusterName: string, brokerGroupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string };
 
 export type AdoptionCandidatesQueryVariables = Exact<{
   first: number;
 }>;
 
 
-export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, groupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
+export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
 
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
@@ -1043,7 +1043,7 @@ export type TopicsQueryVariables = Exact<{
 }>;
 
 
-export type TopicsQuery = { cluster: { id: string, topics: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, kind: TopicKind, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean }> }> } } | null };
+export type TopicsQuery = { cluster: { id: string, topics: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, kind: TopicKind, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean }> }> } } | null };
 
 export type TopicQueryVariables = Exact<{
   clusterName: string;
@@ -1051,11 +1051,11 @@ export type TopicQueryVariables = Exact<{
 }>;
 
 
-export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ groupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
 
 export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
-export type BrokerFieldsFragment = { id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
+export type BrokerFieldsFragment = { id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
 
 export type TopologyQueryVariables = Exact<{
   clusterName: string;
@@ -1064,7 +1064,7 @@ export type TopologyQueryVariables = Exact<{
 }>;
 
 
-export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1078,12 +1078,12 @@ export type EventsSubscriptionVariables = Exact<{
 
 export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, operationId: string | null, details: unknown } };
 
-export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
+export type SampleFieldsFragment = { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
 export type SamplesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SamplesSubscription = { samples: { clusterName: string, groupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } };
+export type SamplesSubscription = { samples: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } };
 
 export type TopologyChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -1207,7 +1207,7 @@ export const LagFieldsFragmentDoc = new TypedDocumentString(`
     `, {"fragmentName":"LagFields"}) as unknown as TypedDocumentString<LagFieldsFragment, unknown>;
 export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
     fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -1215,9 +1215,9 @@ export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
 export const LockFieldsFragmentDoc = new TypedDocumentString(`
     fragment LockFields on QueueLock {
   clusterName
-  consumerGroup
+  consumerGroupName
   topic
-  groupName
+  brokerGroupName
   brokerAddress
   queueId
   clientId
@@ -1233,7 +1233,7 @@ export const MessageFieldsFragmentDoc = new TypedDocumentString(`
   messageId
   uniqueKey
   topic
-  groupName
+  brokerGroupName
   queueId
   queueOffset
   storedAt
@@ -1352,7 +1352,7 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
 }`, {"fragmentName":"OperationFields"}) as unknown as TypedDocumentString<OperationFieldsFragment, unknown>;
 export const GroupHealthFieldsFragmentDoc = new TypedDocumentString(`
     fragment GroupHealthFields on GroupHealth {
-  groupName
+  brokerGroupName
   verdict
   sentence
   nextFailure
@@ -1452,7 +1452,7 @@ export const LogHistoryFieldsFragmentDoc = new TypedDocumentString(`
 export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
     fragment AdoptionCandidateFields on AdoptionCandidate {
   clusterName
-  groupName
+  brokerGroupName
   brokerId
   address
   epoch
@@ -1472,7 +1472,7 @@ export const ProtectionFieldsFragmentDoc = new TypedDocumentString(`
 export const SampleFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
-  groupName
+  brokerGroupName
   brokerName
   brokerId
   observedAt
@@ -1493,7 +1493,7 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   name
   ownId
   brokerId
-  groupName
+  brokerGroupName
   role
   state
   address
@@ -1507,7 +1507,7 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
 }
     fragment SampleFields on BrokerSample {
   clusterName
-  groupName
+  brokerGroupName
   brokerName
   brokerId
   observedAt
@@ -1757,10 +1757,10 @@ export const AuditVerificationDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<AuditVerificationQuery, AuditVerificationQueryVariables>;
 export const BrokerPageDocument = new TypedDocumentString(`
-    query BrokerPage($clusterName: String!, $groupName: String!) {
+    query BrokerPage($clusterName: String!, $brokerGroupName: String!) {
   cluster(name: $clusterName) {
     id
-    brokerGroup(name: $groupName) {
+    brokerGroup(name: $brokerGroupName) {
       id
       name
       clusterName
@@ -1772,7 +1772,7 @@ export const BrokerPageDocument = new TypedDocumentString(`
         }
       }
     }
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       masterEpoch
       preferredId
       replicas {
@@ -1796,7 +1796,7 @@ fragment BrokerFields on Broker {
   name
   ownId
   brokerId
-  groupName
+  brokerGroupName
   role
   state
   address
@@ -1810,7 +1810,7 @@ fragment BrokerFields on Broker {
 }
 fragment SampleFields on BrokerSample {
   clusterName
-  groupName
+  brokerGroupName
   brokerName
   brokerId
   observedAt
@@ -1825,10 +1825,10 @@ fragment SampleFields on BrokerSample {
   commitLogMaxPosition
 }`) as unknown as TypedDocumentString<BrokerPageQuery, BrokerPageQueryVariables>;
 export const BrokerConfigDocument = new TypedDocumentString(`
-    query BrokerConfig($clusterName: String!, $groupName: String!, $brokerId: Int64!) {
+    query BrokerConfig($clusterName: String!, $brokerGroupName: String!, $brokerId: Int64!) {
   brokerConfig(
     clusterName: $clusterName
-    groupName: $groupName
+    brokerGroupName: $brokerGroupName
     brokerId: $brokerId
   ) {
     address
@@ -1969,7 +1969,7 @@ export const ClientsDocument = new TypedDocumentString(`
   }
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }`) as unknown as TypedDocumentString<ClientsQuery, ClientsQueryVariables>;
@@ -2003,7 +2003,7 @@ export const ClientDocument = new TypedDocumentString(`
   }
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }`) as unknown as TypedDocumentString<ClientQuery, ClientQueryVariables>;
@@ -2037,7 +2037,7 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
     }
     nodes {
       name
-      groupNames
+      brokerGroupNames
       state
       brokerCountTold
       brokerCountAsked
@@ -2062,7 +2062,7 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
   isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -2093,7 +2093,7 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       ...LagFields
     }
     settings {
-      groupName
+      brokerGroupName
       consumeEnabled
       broadcastAllowed
       isOrdered
@@ -2109,7 +2109,7 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       language
       version
       versionName
-      groupNames
+      brokerGroupNames
       addresses
       subscriptions
       messageModels
@@ -2119,7 +2119,7 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       expressions
     }
     queues {
-      groupName
+      brokerGroupName
       topic
       queueId
       kind
@@ -2146,7 +2146,7 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
   isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -2209,7 +2209,7 @@ export const LocksDocument = new TypedDocumentString(`
     }
     unknown {
       clusterName
-      groupName
+      brokerGroupName
       brokerId
       address
       why
@@ -2218,9 +2218,9 @@ export const LocksDocument = new TypedDocumentString(`
 }
     fragment LockFields on QueueLock {
   clusterName
-  consumerGroup
+  consumerGroupName
   topic
-  groupName
+  brokerGroupName
   brokerAddress
   queueId
   clientId
@@ -2240,7 +2240,7 @@ export const LeasesDocument = new TypedDocumentString(`
     }
     nodes {
       clusterName
-      groupName
+      brokerGroupName
       masterId
       masterAddress
       masterEpoch
@@ -2268,15 +2268,15 @@ export const OperationLeasesDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<OperationLeasesQuery, OperationLeasesQueryVariables>;
 export const QueueExplanationsDocument = new TypedDocumentString(`
-    query QueueExplanations($clusterName: String!, $consumerGroup: String!, $topicName: String!, $groupName: String, $queueId: Int) {
+    query QueueExplanations($clusterName: String!, $consumerGroupName: String!, $topicName: String!, $brokerGroupName: String, $queueId: Int) {
   queueExplanations(
     clusterName: $clusterName
-    consumerGroup: $consumerGroup
+    consumerGroupName: $consumerGroupName
     topicName: $topicName
-    groupName: $groupName
+    brokerGroupName: $brokerGroupName
     queueId: $queueId
   ) {
-    groupName
+    brokerGroupName
     queueId
     isPaused
     cause
@@ -2309,7 +2309,7 @@ export const MessagesDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -2317,7 +2317,7 @@ fragment MessageFields on Message {
   messageId
   uniqueKey
   topic
-  groupName
+  brokerGroupName
   queueId
   queueOffset
   storedAt
@@ -2337,7 +2337,7 @@ export const DeadLettersDocument = new TypedDocumentString(`
     nodes {
       messageId
       storedAt
-      groupName
+      brokerGroupName
       queueOffset
       keys
       reconsumeTimes
@@ -2349,7 +2349,7 @@ export const DeadLettersDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }`) as unknown as TypedDocumentString<DeadLettersQuery, DeadLettersQueryVariables>;
@@ -2371,7 +2371,7 @@ export const FoundMessagesDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -2379,7 +2379,7 @@ fragment MessageFields on Message {
   messageId
   uniqueKey
   topic
-  groupName
+  brokerGroupName
   queueId
   queueOffset
   storedAt
@@ -2406,7 +2406,7 @@ export const MessageDocument = new TypedDocumentString(`
     deliveries {
       consumerGroupCount
       nodes {
-        consumerGroup
+        consumerGroupName
         state
         why
       }
@@ -2417,7 +2417,7 @@ export const MessageDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  groupName
+  brokerGroupName
   address
   why
 }
@@ -2425,7 +2425,7 @@ fragment MessageFields on Message {
   messageId
   uniqueKey
   topic
-  groupName
+  brokerGroupName
   queueId
   queueOffset
   storedAt
@@ -3416,7 +3416,7 @@ export const HealthDocument = new TypedDocumentString(`
   }
 }
     fragment GroupHealthFields on GroupHealth {
-  groupName
+  brokerGroupName
   verdict
   sentence
   nextFailure
@@ -3496,10 +3496,10 @@ fragment ReplicaGroupFields on ReplicaGroup {
   }
 }`) as unknown as TypedDocumentString<ReplicaGroupsQuery, ReplicaGroupsQueryVariables>;
 export const ReplicaGroupDocument = new TypedDocumentString(`
-    query ReplicaGroup($clusterName: String!, $groupName: String!) {
+    query ReplicaGroup($clusterName: String!, $brokerGroupName: String!) {
   cluster(name: $clusterName) {
     id
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       ...ReplicaGroupFields
       health {
         ...GroupHealthFields
@@ -3511,7 +3511,7 @@ export const ReplicaGroupDocument = new TypedDocumentString(`
   }
 }
     fragment GroupHealthFields on GroupHealth {
-  groupName
+  brokerGroupName
   verdict
   sentence
   nextFailure
@@ -3560,10 +3560,10 @@ fragment ElectionFields on Election {
   }
 }`) as unknown as TypedDocumentString<ReplicaGroupQuery, ReplicaGroupQueryVariables>;
 export const DesignatedElectionDocument = new TypedDocumentString(`
-    query DesignatedElection($clusterName: String!, $groupName: String!, $brokerId: Int64!) {
+    query DesignatedElection($clusterName: String!, $brokerGroupName: String!, $brokerId: Int64!) {
   cluster(name: $clusterName) {
     id
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       election(brokerId: $brokerId) {
         ...ElectionFields
       }
@@ -3582,10 +3582,10 @@ export const DesignatedElectionDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<DesignatedElectionQuery, DesignatedElectionQueryVariables>;
 export const GroupChangesDocument = new TypedDocumentString(`
-    query GroupChanges($clusterName: String!, $groupName: String!, $first: Int!, $after: String) {
+    query GroupChanges($clusterName: String!, $brokerGroupName: String!, $first: Int!, $after: String) {
   cluster(name: $clusterName) {
     id
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       changes(first: $first, after: $after) {
         totalCount
         pageInfo {
@@ -3615,10 +3615,10 @@ export const GroupChangesDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<GroupChangesQuery, GroupChangesQueryVariables>;
 export const GroupEpochsDocument = new TypedDocumentString(`
-    query GroupEpochs($clusterName: String!, $groupName: String!) {
+    query GroupEpochs($clusterName: String!, $brokerGroupName: String!) {
   cluster(name: $clusterName) {
     id
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       epochs {
         differingEpoch
         replicas {
@@ -3640,10 +3640,10 @@ export const GroupEpochsDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<GroupEpochsQuery, GroupEpochsQueryVariables>;
 export const GroupObstaclesDocument = new TypedDocumentString(`
-    query GroupObstacles($clusterName: String!, $groupName: String!) {
+    query GroupObstacles($clusterName: String!, $brokerGroupName: String!) {
   cluster(name: $clusterName) {
     id
-    replicaGroup(name: $groupName) {
+    replicaGroup(name: $brokerGroupName) {
       lag {
         replicas {
           brokerId
@@ -3665,7 +3665,7 @@ export const AdoptionCandidatesDocument = new TypedDocumentString(`
 }
     fragment AdoptionCandidateFields on AdoptionCandidate {
   clusterName
-  groupName
+  brokerGroupName
   brokerId
   address
   epoch
@@ -3694,7 +3694,7 @@ export const TopicsDocument = new TypedDocumentString(`
         messagesInPerSecond
         bytesInPerSecond
         placements {
-          groupName
+          brokerGroupName
           readQueueCount
           writeQueueCount
           readable
@@ -3725,7 +3725,7 @@ export const TopicDocument = new TypedDocumentString(`
       messagesInPerSecond
       bytesInPerSecond
       placements {
-        groupName
+        brokerGroupName
         readQueueCount
         writeQueueCount
         readable
@@ -3734,14 +3734,14 @@ export const TopicDocument = new TypedDocumentString(`
         isOrdered
       }
       queues {
-        groupName
+        brokerGroupName
         queueId
         minOffset
         maxOffset
         observedAt
       }
       route {
-        groupName
+        brokerGroupName
         readQueueCount
         writeQueueCount
         permissions
@@ -3795,7 +3795,7 @@ export const TopologyDocument = new TypedDocumentString(`
   name
   ownId
   brokerId
-  groupName
+  brokerGroupName
   role
   state
   address
@@ -3809,7 +3809,7 @@ export const TopologyDocument = new TypedDocumentString(`
 }
 fragment SampleFields on BrokerSample {
   clusterName
-  groupName
+  brokerGroupName
   brokerName
   brokerId
   observedAt
@@ -3850,7 +3850,7 @@ export const SamplesDocument = new TypedDocumentString(`
 }
     fragment SampleFields on BrokerSample {
   clusterName
-  groupName
+  brokerGroupName
   brokerName
   brokerId
   observedAt

@@ -1,12 +1,15 @@
 /** What a broker is called, whatever its role: its group and its own id, as in `broker-a-2`. */
-export type BrokerNameParts = { groupName: string; ownId: string };
+export type BrokerNameParts = { brokerGroupName: string; ownId: string };
 
-export function brokerNameOf({ groupName, ownId }: BrokerNameParts): string {
-  return `${groupName}-${ownId}`;
+export function brokerNameOf({ brokerGroupName, ownId }: BrokerNameParts): string {
+  return `${brokerGroupName}-${ownId}`;
 }
 
 /** Parts a name at its last hyphen: those before belong to the group. */
 export function partsOf(brokerName: string): BrokerNameParts {
   const end = brokerName.lastIndexOf('-');
-  return { groupName: brokerName.slice(0, Math.max(0, end)), ownId: brokerName.slice(end + 1) };
+  return {
+    brokerGroupName: brokerName.slice(0, Math.max(0, end)),
+    ownId: brokerName.slice(end + 1),
+  };
 }

@@ -28,8 +28,8 @@ export function AdoptionPanel() {
           ) : null}
           {lostGroups(nodes).map((lost) => (
             <Panel
-              key={`${lost.clusterName}/${lost.groupName}`}
-              title={t('adopt.title', { group: lost.groupName, cluster: lost.clusterName })}
+              key={`${lost.clusterName}/${lost.brokerGroupName}`}
+              title={t('adopt.title', { group: lost.brokerGroupName, cluster: lost.clusterName })}
               flush
             >
               <CandidateTable lost={lost} />

@@ -25,8 +25,13 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   if (!broker.isRegistered) {
     // Its controller alone knows it, and it can't be reached: all that is left is to forget it.
-    const { clusterName, groupName } = name;
-    const forget = { clusterName, groupName, brokerIds: [broker.ownId], includesLiving: false };
+    const { clusterName, brokerGroupName } = name;
+    const forget = {
+      clusterName,
+      brokerGroupName,
+      brokerIds: [broker.ownId],
+      includesLiving: false,
+    };
     return (
       <WriteButton
         variant="default"
@@ -62,7 +67,7 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
           clusterName: name.clusterName,
           resourceKind: 'BROKER',
           // By its address, which stays when its id changes with the master.
-          resourceName: `${name.groupName}/${broker.address}`,
+          resourceName: `${name.brokerGroupName}/${broker.address}`,
         }}
         isProtected={broker.protection !== null}
         order={order}

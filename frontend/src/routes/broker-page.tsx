@@ -22,11 +22,11 @@ import { WithCluster } from './with-cluster';
 export function BrokerPage() {
   const { t } = useTranslation();
   const { brokerName } = useParams({ from: '/console/brokers/$brokerName' });
-  const { groupName, ownId } = partsOf(brokerName);
+  const { brokerGroupName, ownId } = partsOf(brokerName);
   const clusterName = useClusterName() ?? '';
-  const name = { clusterName, groupName, brokerId: ownId };
+  const name = { clusterName, brokerGroupName, brokerId: ownId };
   const isKnown = clusterName !== '';
-  const query = useQuery({ ...brokerGroupOf(clusterName, groupName), enabled: isKnown });
+  const query = useQuery({ ...brokerGroupOf(clusterName, brokerGroupName), enabled: isKnown });
   const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
   const latest = useLatestSamples();
   const order = usePlanOrder();

@@ -21,10 +21,10 @@ export const brokerRoute = createRoute({
 /** Addresses of former times name a broker by its group and the id of its role: 0 is the master. */
 export const formerBrokerRoute = createRoute({
   getParentRoute: () => consoleRoute,
-  path: '/brokers/$groupName/$brokerId',
+  path: '/brokers/$brokerGroupName/$brokerId',
   validateSearch,
-  beforeLoad: ({ params: { groupName, brokerId }, search }) => {
-    const params = { brokerName: brokerNameOf({ groupName, ownId: brokerId }) };
+  beforeLoad: ({ params: { brokerGroupName, brokerId }, search }) => {
+    const params = { brokerName: brokerNameOf({ brokerGroupName, ownId: brokerId }) };
     throw redirect({ to: '/brokers/$brokerName', params, search, replace: true });
   },
 });

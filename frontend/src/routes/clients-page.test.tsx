@@ -6,7 +6,7 @@ import { aClient, aConnection, clientPage } from '@/testing/client-builders';
 import { graphqlError } from '@/testing/control-plane';
 import { renderConsole } from '@/testing/render-console';
 
-const silent = { groupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
+const silent = { brokerGroupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
 
 test('clients are listed with what they do, and who did not tell is named', async () => {
   const sender = aClient({

@@ -22,8 +22,8 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
       group.settings.length === 0 || group.settings.some((one) => one.consumeEnabled !== enabled),
   );
   const topics = topicsOf(group);
-  const target = { clusterName, groupName: group.name };
-  const places = group.settings.map((one) => one.groupName);
+  const target = { clusterName, consumerGroupName: group.name };
+  const places = group.settings.map((one) => one.brokerGroupName);
   const forms = {
     reset: () => resetGroup(clusterName, { name: group.name, topics, brokerGroups: places }),
     change: () => changeGroup(clusterName, places, group.name, group.settings),

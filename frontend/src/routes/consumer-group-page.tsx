@@ -51,7 +51,7 @@ export function ConsumerGroupPage() {
                     }
                   />
                   {consumerGroup.isSystem ? null : (
-                    <DeadLettersPanel clusterName={clusterName} groupName={name} />
+                    <DeadLettersPanel clusterName={clusterName} consumerGroupName={name} />
                   )}
                 </>
               ) : (

@@ -13,7 +13,7 @@ import { graphqlError } from '@/testing/control-plane';
 import { anOperation } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
-const silent = { groupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
+const silent = { brokerGroupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
 
 test('groups are listed with what they are behind, and what is not known is said', async () => {
   const rows = [
@@ -146,7 +146,7 @@ test('a reset is planned for a topic of the group, by keyboard alone', async () 
   expect(planned?.variables.plan).toEqual({
     resetOffsets: {
       clusterName: 'regent',
-      consumerGroup: 'billing',
+      consumerGroupName: 'billing',
       topicName: 'orders',
       position: 'EARLIEST',
       timestampMs: null,
@@ -187,7 +187,7 @@ test('a group that is not there is said', async () => {
 test('the form that changes a group shows what it is set to now, where that is one thing', async () => {
   const user = userEvent.setup();
   const [settings] = aConsumerGroup().settings;
-  const other = { ...settings, groupName: 'broker-b', retryCountMax: 3 };
+  const other = { ...settings, brokerGroupName: 'broker-b', retryCountMax: 3 };
   const group = aConsumerGroup({ settings: [settings, other] as never });
   const { calls } = renderConsole('/consumer-groups/billing', {
     answers: {
@@ -213,7 +213,7 @@ test('the form that changes a group shows what it is set to now, where that is o
   expect(
     calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
   ).toMatchObject({
-    changeConsumerGroup: { groupName: 'billing', retryQueueCount: 2, retryCountMax: null },
+    changeConsumerGroup: { consumerGroupName: 'billing', retryQueueCount: 2, retryCountMax: null },
   });
 });
 
@@ -235,7 +235,7 @@ test('a group is deleted from its page with all that it left, where that is aske
 
   expect(
     calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
-  ).toMatchObject({ deleteConsumerGroup: { groupName: 'billing', cleansUp: true } });
+  ).toMatchObject({ deleteConsumerGroup: { consumerGroupName: 'billing', cleansUp: true } });
 });
 
 test('a group of which no broker told what it is set to is not called stopped', async () => {
@@ -255,7 +255,7 @@ test('a group of which no broker told what it is set to is not called stopped', 
 test('a group that is stopped in some places can be stopped and allowed in all', async () => {
   const user = userEvent.setup();
   const [settings] = aConsumerGroup().settings;
-  const other = { ...settings, groupName: 'broker-b', consumeEnabled: false };
+  const other = { ...settings, brokerGroupName: 'broker-b', consumeEnabled: false };
   const group = aConsumerGroup({ settings: [settings, other] as never });
   const { calls } = renderConsole('/consumer-groups/billing', {
     answers: {
@@ -269,7 +269,7 @@ test('a group that is stopped in some places can be stopped and allowed in all',
 
   expect(
     calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
-  ).toMatchObject({ changeConsumerGroup: { groupName: 'billing', consumeEnabled: false } });
+  ).toMatchObject({ changeConsumerGroup: { consumerGroupName: 'billing', consumeEnabled: false } });
 });
 
 test('a group that may consume everywhere can only be stopped', async () => {

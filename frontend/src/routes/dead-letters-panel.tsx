@@ -14,16 +14,16 @@ import { resendDeadLetters } from '@/features/orders/dead-letter-orders';
 import { ApiError } from '@/lib/api-error';
 import { OrderModal } from './order-modal';
 
-type DeadLettersPanelProps = { clusterName: string; groupName: string };
+type DeadLettersPanelProps = { clusterName: string; consumerGroupName: string };
 
 function hasNone(error: Error | null): boolean {
   return error instanceof ApiError && error.facts.reason === 'topic_not_found';
 }
 
 /** The dead letters of a consumer group, and the way to send some or all of them again. */
-export function DeadLettersPanel({ clusterName, groupName }: DeadLettersPanelProps) {
+export function DeadLettersPanel({ clusterName, consumerGroupName }: DeadLettersPanelProps) {
   const { t } = useTranslation();
-  const query = useQuery(deadLettersOf(clusterName, groupName));
+  const query = useQuery(deadLettersOf(clusterName, consumerGroupName));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [wanted, setWanted] = useState<readonly string[]>();
   const choose = useCallback((messageId: string, isChosen: boolean) => {
@@ -76,7 +76,7 @@ export function DeadLettersPanel({ clusterName, groupName }: DeadLettersPanelPro
         </QueryView>
       )}
       <OrderModal
-        kind={wanted && resendDeadLetters(clusterName, groupName, wanted)}
+        kind={wanted && resendDeadLetters(clusterName, consumerGroupName, wanted)}
         onClose={() => setWanted(undefined)}
       />
     </Panel>

@@ -18,8 +18,8 @@ type ElectionFormProps = { group: ReplicaGroup; groupKey: GroupKey };
 
 /** Plans an election, and says before that what would come of electing a certain replica. */
 export function ElectionForm({ group, groupKey }: ElectionFormProps) {
-  const navigate = useNavigate({ from: '/replica-groups/$groupName' });
-  const { designate, mode } = useSearch({ from: '/console/replica-groups/$groupName' });
+  const navigate = useNavigate({ from: '/replica-groups/$brokerGroupName' });
+  const { designate, mode } = useSearch({ from: '/console/replica-groups/$brokerGroupName' });
   return (
     <WithOrder>
       {(order) => (

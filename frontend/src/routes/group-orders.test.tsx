@@ -27,7 +27,7 @@ test('an election is planned as it was chosen, and its plan is shown', async () 
     plan: {
       electMaster: {
         clusterName: 'regent',
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         brokerId: '2',
         mode: 'NOW',
         acceptsLoss: false,
@@ -49,7 +49,7 @@ test('an operator accepts the loss of confirmed messages before the election is 
 
   await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
   expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables).toMatchObject({
-    plan: { electMaster: { groupName: 'broker-a', acceptsLoss: true } },
+    plan: { electMaster: { brokerGroupName: 'broker-a', acceptsLoss: true } },
   });
 });
 
@@ -97,7 +97,7 @@ test('replicas are chosen to be forgotten one by one, or all with their group', 
     calls
       .filter(({ operation }) => operation === 'PlanOperation')
       .map(({ variables }) => (variables.plan as { forgetReplicas: unknown }).forgetReplicas);
-  const name = { clusterName: 'regent', groupName: 'broker-a' };
+  const name = { clusterName: 'regent', brokerGroupName: 'broker-a' };
   await waitFor(() =>
     expect(asked()).toEqual([
       { ...name, brokerIds: ['3'], includesLiving: false },
@@ -131,7 +131,7 @@ test('a replica is preferred as master, or none any more', async () => {
     calls
       .filter(({ operation }) => operation === 'PlanOperation')
       .map(({ variables }) => (variables.plan as { preferMaster: unknown }).preferMaster);
-  const name = { clusterName: 'regent', groupName: 'broker-a' };
+  const name = { clusterName: 'regent', brokerGroupName: 'broker-a' };
   await waitFor(() =>
     expect(asked()).toEqual([
       { ...name, brokerId: '2' },
@@ -140,10 +140,10 @@ test('a replica is preferred as master, or none any more', async () => {
   );
 });
 
-function candidate(brokerId: string, groupName = 'broker-b') {
+function candidate(brokerId: string, brokerGroupName = 'broker-b') {
   return {
     clusterName: 'regent',
-    groupName,
+    brokerGroupName,
     brokerId,
     address: `10.0.0.${brokerId}:10911`,
     epoch: brokerId === '1' ? 5 : null,
@@ -212,7 +212,7 @@ test('brokers of a lost group are adopted by their facts unless somebody says ot
   expect(asked?.plan).toEqual({
     adoptReplicas: {
       clusterName: 'regent',
-      groupName: 'broker-b',
+      brokerGroupName: 'broker-b',
       brokerIds: ['1'],
       masterId: null,
       leastEpoch: 7,

@@ -42,9 +42,9 @@ test('one lock, or all of its client, is released by way of a plan', async () =>
     releaseLocks: {
       clusterName: 'regent',
       clientId: '10.0.0.7@412',
-      consumerGroup: 'billing',
+      consumerGroupName: 'billing',
       topic: 'orders',
-      groupName: 'broker-a',
+      brokerGroupName: 'broker-a',
       queueId: 3,
     },
   });
@@ -103,9 +103,9 @@ test('why a queue is paused is answered in a sentence with its evidence, at an a
   expect(address()).toContain('whyGroup=billing&whyTopic=orders&whyBroker=broker-a&whyQueue=');
   expect(calls.findLast(({ operation }) => operation === 'QueueExplanations')?.variables).toEqual({
     clusterName: 'regent',
-    consumerGroup: 'billing',
+    consumerGroupName: 'billing',
     topicName: 'orders',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     queueId: 3,
   });
 });
@@ -125,13 +125,13 @@ test('a queue without a lock is asked about too, once it is said which', async (
   expect(await screen.findByText('The topic has no such queue')).toBeVisible();
   expect(
     calls.findLast(({ operation }) => operation === 'QueueExplanations')?.variables,
-  ).toMatchObject({ topicName: 'nothing', groupName: null, queueId: null });
+  ).toMatchObject({ topicName: 'nothing', brokerGroupName: null, queueId: null });
 });
 
 test('brokers that do not tell are named, and their locks are not called none', async () => {
   const silent = {
     clusterName: 'regent',
-    groupName: 'stock',
+    brokerGroupName: 'stock',
     brokerId: '0',
     address: '10.0.0.9:10911',
     why: 'it does not know this request',

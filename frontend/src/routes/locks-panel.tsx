@@ -20,15 +20,15 @@ export function LocksPanel({ clusterName }: { clusterName: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/locks' });
   const { group, topic, client, holder, after } = useSearch({ from: '/console/locks' });
-  const chosen = { clusterName, consumerGroup: group, topic, clientId: client, holder };
+  const chosen = { clusterName, consumerGroupName: group, topic, clientId: client, holder };
   const query = useQuery(locksOf(chosen, after));
   const trail = usePageTrail();
   const order = usePlanOrder();
   const { plan } = order;
   const release = useCallback(
     (lock: Lock) => {
-      const { clientId, consumerGroup, groupName, queueId } = lock;
-      const one = { clientId, consumerGroup, topic: lock.topic, groupName, queueId };
+      const { clientId, consumerGroupName, brokerGroupName, queueId } = lock;
+      const one = { clientId, consumerGroupName, topic: lock.topic, brokerGroupName, queueId };
       plan({ releaseLocks: { clusterName: lock.clusterName, ...one } });
     },
     [plan],
@@ -43,9 +43,9 @@ export function LocksPanel({ clusterName }: { clusterName: string }) {
       void navigate({
         search: (now) => ({
           ...now,
-          whyGroup: lock.consumerGroup,
+          whyGroup: lock.consumerGroupName,
           whyTopic: lock.topic,
-          whyBroker: lock.groupName,
+          whyBroker: lock.brokerGroupName,
           whyQueue: String(lock.queueId),
         }),
         state: (now) => now,

@@ -90,7 +90,7 @@ test('what a plan was made of is copied as a command and as an API call', async 
 
   await user.click(await screen.findByRole('button', { name: 'Copy as command' }));
   expect(await copied()).toBe(
-    `regent operation plan elect_master '{"cluster_name":"regent","group_name":"broker-a"}'`,
+    `regent operation plan elect_master '{"cluster_name":"regent","broker_group_name":"broker-a"}'`,
   );
   expect(await screen.findByRole('button', { name: 'Copied' })).toBeVisible();
   await user.click(screen.getByRole('button', { name: 'Copy as API call' }));

@@ -115,7 +115,7 @@ test('settings of a broker are chosen, typed by their own description, and plann
     expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan).toEqual({
       changeBrokerConfig: {
         clusterName: 'regent',
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         brokerId: '0',
         changes: [{ name: 'slaveTimeout', value: '4000' }],
       },

@@ -171,7 +171,7 @@ function groupByGroup(groupCount: number) {
   return ({ after }: Record<string, unknown>) => {
     const index = after === null ? 0 : Number(after);
     const isLast = index === groupCount - 1;
-    const topology = aTopology([aBroker({ groupName: `broker-${index}` })]);
+    const topology = aTopology([aBroker({ brokerGroupName: `broker-${index}` })]);
     if (topology.cluster) {
       topology.cluster.brokerGroups.totalCount = groupCount;
       const endCursor = String(index + 1);
@@ -211,7 +211,7 @@ test('a cluster that can not be asked any more is not called healthy, but what i
 test('an online broker without a sample is named', async () => {
   renderConsole('/', {
     answers: {
-      Topology: () => aTopology([aBroker(), aBroker({ groupName: 'b', latestSample: null })]),
+      Topology: () => aTopology([aBroker(), aBroker({ brokerGroupName: 'b', latestSample: null })]),
     },
   });
 

@@ -141,7 +141,7 @@ test('asking for a replica tells what an order would do, and stands in the addre
   expect(address()).toContain('designate=');
   expect(calls.findLast((call) => call.operation === 'DesignatedElection')?.variables).toEqual({
     clusterName: 'regent',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     brokerId: '2',
   });
 

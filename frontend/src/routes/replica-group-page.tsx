@@ -16,9 +16,9 @@ import { WithCluster } from './with-cluster';
 /** One group: who leads it, who could, how their logs agree, and what happened to it. */
 export function ReplicaGroupPage() {
   const { t } = useTranslation();
-  const { groupName } = useParams({ from: '/console/replica-groups/$groupName' });
+  const { brokerGroupName } = useParams({ from: '/console/replica-groups/$brokerGroupName' });
   const clusterName = useClusterName() ?? '';
-  const key = { clusterName, groupName };
+  const key = { clusterName, brokerGroupName };
   const query = useQuery({ ...replicaGroupOf(key), enabled: clusterName !== '' });
   const known = query.data?.data.group;
   const back = (
@@ -28,7 +28,7 @@ export function ReplicaGroupPage() {
   );
   return (
     <Page
-      title={groupName}
+      title={brokerGroupName}
       crumb={back}
       actions={known ? <GroupActions group={known} /> : null}
       summary={known ? <GroupHealth group={known} asked={query} /> : null}
@@ -42,7 +42,10 @@ export function ReplicaGroupPage() {
               ) : (
                 <>
                   <EmptyState
-                    title={t('replicaGroup.missing', { group: groupName, cluster: clusterName })}
+                    title={t('replicaGroup.missing', {
+                      group: brokerGroupName,
+                      cluster: clusterName,
+                    })}
                   >
                     <HowToReplicate />
                   </EmptyState>

@@ -13,7 +13,7 @@ export type ReplicaGroupSearch = {
 
 export const replicaGroupRoute = createRoute({
   getParentRoute: () => consoleRoute,
-  path: '/replica-groups/$groupName',
+  path: '/replica-groups/$brokerGroupName',
   validateSearch: searchOf<ReplicaGroupSearch>({
     designate: id,
     mode: word<ElectionMode>(['GRACEFUL', 'NOW']),

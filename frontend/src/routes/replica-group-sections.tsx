@@ -28,8 +28,8 @@ type ReplicaGroupSectionsProps = {
 export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   const { group, groupKey, observedAtMs } = props;
   const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/replica-groups/$groupName' });
-  const view = useSearch({ from: '/console/replica-groups/$groupName' });
+  const navigate = useNavigate({ from: '/replica-groups/$brokerGroupName' });
+  const view = useSearch({ from: '/console/replica-groups/$brokerGroupName' });
   const epochs = useQuery(groupEpochsOf(groupKey));
   // A figure that is missing is told by the other panels.
   const obstacles = useQuery(groupObstaclesOf(groupKey)).data?.data.lag?.replicas ?? [];

@@ -147,7 +147,7 @@ test('two keys lead to the groups', async () => {
 
 test('a broker leads to its group where a controller elects the master', async () => {
   const user = userEvent.setup();
-  const topology = aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]);
+  const topology = aTopology([aBroker(), aBroker({ brokerGroupName: 'broker-b' })]);
   const [elected] = topology.cluster?.brokerGroups.nodes ?? [];
   if (elected) elected.mode = 'CONTROLLER';
   const { router } = renderConsole('/?cluster=regent', { answers: { Topology: () => topology } });

@@ -57,7 +57,7 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
         isOpen={order === 'send'}
         clusterName={topic.clusterName}
         topicName={topic.name}
-        groups={topic.placements.map(({ groupName }) => groupName)}
+        groups={topic.placements.map(({ brokerGroupName }) => brokerGroupName)}
         onClose={() => show(undefined)}
       />
     </>

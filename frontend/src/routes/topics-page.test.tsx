@@ -114,7 +114,7 @@ test('a topic with a percent sign in its name opens', async () => {
 });
 
 test('a topic shows its placements, its queues and the route of its clients', async () => {
-  const queue = { groupName: 'broker-b', queueId: 1, minOffset: null, maxOffset: null };
+  const queue = { brokerGroupName: 'broker-b', queueId: 1, minOffset: null, maxOffset: null };
   const topic = aTopic({ queues: [...aTopic().queues, { ...queue, observedAt: null }] });
   renderConsole('/topics/orders', { answers: { Topic: () => ({ cluster: { id: 'c1', topic } }) } });
 

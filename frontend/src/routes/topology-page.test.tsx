@@ -14,7 +14,7 @@ function threeBrokers() {
       address: '10.0.0.2:10911',
       lastHeartbeatAt: new Date(Date.now() - 2 * 3_600_000).toISOString(),
     }),
-    aBroker({ groupName: 'broker-b', address: '10.0.0.3:10911' }),
+    aBroker({ brokerGroupName: 'broker-b', address: '10.0.0.3:10911' }),
   ]);
 }
 
@@ -66,7 +66,7 @@ test('the order of the table stands in the address', async () => {
 
 test('more groups than are drawn are not passed over in silence', async () => {
   const names = Array.from({ length: 102 }, (_, index) => `broker-${index}`);
-  const topology = aTopology(names.map((groupName) => aBroker({ groupName })));
+  const topology = aTopology(names.map((brokerGroupName) => aBroker({ brokerGroupName })));
   renderConsole('/topology', { answers: { Topology: () => topology } });
 
   expect(

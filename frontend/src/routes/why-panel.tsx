@@ -13,9 +13,9 @@ export function WhyPanel({ clusterName }: { clusterName: string }) {
   const chosen: QueueChoice | undefined =
     whyGroup && whyTopic
       ? {
-          consumerGroup: whyGroup,
+          consumerGroupName: whyGroup,
           topicName: whyTopic,
-          groupName: whyBroker,
+          brokerGroupName: whyBroker,
           queueId: whyQueue === undefined ? undefined : Number(whyQueue),
         }
       : undefined;
@@ -29,9 +29,9 @@ export function WhyPanel({ clusterName }: { clusterName: string }) {
           void navigate({
             search: (now) => ({
               ...now,
-              whyGroup: queue.consumerGroup,
+              whyGroup: queue.consumerGroupName,
               whyTopic: queue.topicName,
-              whyBroker: queue.groupName,
+              whyBroker: queue.brokerGroupName,
               whyQueue: queue.queueId === undefined ? undefined : String(queue.queueId),
             }),
             state: (now) => now,

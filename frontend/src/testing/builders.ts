@@ -19,11 +19,11 @@ import { operationAnswers } from './operation-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
-  const { groupName = 'broker-a', brokerId = '0' } = change;
+  const { brokerGroupName = 'broker-a', brokerId = '0' } = change;
   return {
     clusterName: 'regent',
-    groupName,
-    brokerName: `${groupName}-${brokerId}`,
+    brokerGroupName,
+    brokerName: `${brokerGroupName}-${brokerId}`,
     brokerId,
     observedAt: new Date().toISOString(),
     messagesInPerSecond: 10,
@@ -40,16 +40,16 @@ export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleField
 }
 
 export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerFieldsFragment {
-  const groupName = change.groupName ?? 'broker-a';
+  const brokerGroupName = change.brokerGroupName ?? 'broker-a';
   const brokerId = change.brokerId ?? '0';
   const ownId = change.ownId ?? brokerId;
-  const name = `${groupName}-${ownId}`;
+  const name = `${brokerGroupName}-${ownId}`;
   return {
-    id: `${groupName}/${brokerId}`,
+    id: `${brokerGroupName}/${brokerId}`,
     name,
     ownId,
     brokerId,
-    groupName,
+    brokerGroupName,
     role: 'MASTER',
     state: 'ONLINE',
     address: '127.0.0.1:10911',
@@ -57,13 +57,13 @@ export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerField
     registeredAt: new Date().toISOString(),
     isRegistered: true,
     lastHeartbeatAt: new Date().toISOString(),
-    latestSample: aSample({ groupName, brokerName: name, brokerId }),
+    latestSample: aSample({ brokerGroupName, brokerName: name, brokerId }),
     ...change,
   };
 }
 
 export function aTopology(brokers: BrokerFieldsFragment[]): TopologyQuery {
-  const names = [...new Set(brokers.map((broker) => broker.groupName))];
+  const names = [...new Set(brokers.map((broker) => broker.brokerGroupName))];
   return {
     nameServers: [
       {
@@ -87,7 +87,7 @@ export function aTopology(brokers: BrokerFieldsFragment[]): TopologyQuery {
           name,
           clusterName: 'regent',
           mode: 'STATIC',
-          brokers: brokers.filter((broker) => broker.groupName === name),
+          brokers: brokers.filter((broker) => broker.brokerGroupName === name),
         })),
       },
     },
@@ -138,7 +138,7 @@ export function aTopic(change: Partial<Topic> = {}): Topic {
     bytesInPerSecond: 4096,
     placements: [
       {
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         readQueueCount: 8,
         writeQueueCount: 8,
         readable: true,
@@ -149,7 +149,7 @@ export function aTopic(change: Partial<Topic> = {}): Topic {
     ],
     queues: [
       {
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         queueId: 0,
         minOffset: '0',
         maxOffset: '1200',
@@ -158,7 +158,7 @@ export function aTopic(change: Partial<Topic> = {}): Topic {
     ],
     route: [
       {
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         readQueueCount: 8,
         writeQueueCount: 8,
         permissions: 6,
@@ -280,7 +280,7 @@ export function clusterAnswers(): Answers {
     Overview: () => anOverview(),
     Health: () => aHealth(),
     Rates: () => ratesOf([]),
-    Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
+    Topology: () => aTopology([aBroker(), aBroker({ brokerGroupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
     OpenFindings: () => openFindingsOf(),

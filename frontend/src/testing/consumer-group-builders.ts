@@ -18,7 +18,7 @@ export function aLag(change: Partial<Row['lag']> = {}): Row['lag'] {
 /** Valid by default; a test states only what it is about. */
 export function aConsumerQueue(change: Partial<ConsumerQueue> = {}): ConsumerQueue {
   return {
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     topic: 'orders',
     queueId: 0,
     kind: 'NORMAL',
@@ -51,7 +51,7 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
     retryLag: nothing,
     settings: [
       {
-        groupName: 'broker-a',
+        brokerGroupName: 'broker-a',
         consumeEnabled: true,
         broadcastAllowed: true,
         isOrdered: false,
@@ -69,7 +69,7 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
         language: 'JAVA',
         version: 513,
         versionName: '5.5.0',
-        groupNames: ['broker-a'],
+        brokerGroupNames: ['broker-a'],
         addresses: ['10.0.0.7:50000'],
         subscriptions: ['orders (TAG *)'],
         messageModels: ['CLUSTERING'],
@@ -85,7 +85,7 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
 export function aGroupRow(change: Partial<Row> = {}): Row {
   return {
     name: 'billing',
-    groupNames: ['broker-a'],
+    brokerGroupNames: ['broker-a'],
     state: 'ACTIVE',
     brokerCountTold: 1,
     brokerCountAsked: 1,

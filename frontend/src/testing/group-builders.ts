@@ -32,7 +32,7 @@ export function aGroupHealth(
   change: Partial<GroupHealthFieldsFragment> = {},
 ): GroupHealthFieldsFragment {
   return {
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     verdict: 'HEALTHY',
     sentence: 'broker-a: 3 of 3 replicas are alive.',
     nextFailure: 'One more failure stops nothing: another replica takes over.',

@@ -13,9 +13,9 @@ type Explanation = QueueExplanationsQuery['queueExplanations'][number];
 export function aLock(change: Partial<LockFieldsFragment> = {}): LockFieldsFragment {
   return {
     clusterName: 'regent',
-    consumerGroup: 'billing',
+    consumerGroupName: 'billing',
     topic: 'orders',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     brokerAddress: '127.0.0.1:10911',
     queueId: 3,
     clientId: '10.0.0.7@412',
@@ -45,7 +45,7 @@ export function lockPage(
 
 export function anExplanation(change: Partial<Explanation> = {}): Explanation {
   return {
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     queueId: 3,
     isPaused: true,
     cause: 'HOLDER_GONE',
@@ -63,7 +63,7 @@ export function explanations(queueExplanations: Explanation[]): QueueExplanation
 function leasePage(): LeasesQuery {
   const lease = {
     clusterName: 'regent',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     masterId: '1',
     masterAddress: '10.0.0.1:10911',
     masterEpoch: 17,

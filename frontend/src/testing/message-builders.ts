@@ -7,7 +7,7 @@ export function aMessage(change: Partial<MessageRow> = {}): MessageRow {
     messageId: '7F00000100002A9F0000000000000000',
     uniqueKey: 'U-1',
     topic: 'orders',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     queueId: 2,
     queueOffset: '41000',
     storedAt: '2026-11-22T10:00:00Z',
@@ -32,7 +32,7 @@ export function aMessageDetail(change: Partial<MessageDetail> = {}): MessageDeta
     },
     deliveries: {
       consumerGroupCount: 1,
-      nodes: [{ consumerGroup: 'billing', state: 'RETRYING', why: 'it failed 2 times' }],
+      nodes: [{ consumerGroupName: 'billing', state: 'RETRYING', why: 'it failed 2 times' }],
       unknown: [],
     },
     ...change,
@@ -76,7 +76,7 @@ export function aDeadLetter(change: Partial<DeadLetter> = {}): DeadLetter {
   return {
     messageId: '7F00000100002A9F0000000000000000',
     storedAt: '2026-11-22T10:00:00Z',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     queueOffset: '0',
     keys: ['4711'],
     reconsumeTimes: 16,

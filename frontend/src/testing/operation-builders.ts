@@ -75,7 +75,7 @@ export function anOperation(
     undoes: null,
     actions: ['CONFIRM', 'CANCEL', 'REPLAN'],
     whyNotUndo: null,
-    parameters: { cluster_name: 'regent', group_name: 'broker-a' },
+    parameters: { cluster_name: 'regent', broker_group_name: 'broker-a' },
     ...change,
   };
 }

@@ -17,11 +17,11 @@ from backend.services.access.sessions import Visit, open_session
 
 VALUES = {
     "{cluster_name}": "main",
-    "{group_name}": "broker-a",
+    "{broker_group_name}": "broker-a",
     "{topic_name}": "orders",
     "{broker_id}": "0",
     "{broker_name}": "broker-a-0",
-    "{consumer_group}": "billing",
+    "{consumer_group_name}": "billing",
     "{client_id}": "10.0.0.7@412",
     "{message_id}": "0A00000100002A9F0000000000000000",
     "{report_id}": "00000000-0000-0000-0000-000000000000",

@@ -14,7 +14,7 @@ from backend.db import adoption_candidates, capacity_reports
 from backend.db.capacity_reports import CapacityReportRow
 from backend.db.maintenance_tables import findings
 from backend.domain.adoption import Candidate
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.upkeep.events import number_events
 from tests.integration.api.ordering import OPS
 
@@ -30,7 +30,7 @@ async def fill_cluster(cluster, *, client, context, driver, register, sample):
     for broker_id in (1, 2):
         await driver.apply(broker_id, cluster=cluster, group=group)
     driver.hear(1, 2)
-    await driver.elect(1, name=GroupName(group, cluster))
+    await driver.elect(1, name=BrokerGroupName(group, cluster))
     await sample(cluster=cluster, topic=topic)
     now, database = context.clock.now(), context.database
     finding = {"code": "two_masters", "cluster_name": cluster, "subject": group}
@@ -39,7 +39,7 @@ async def fill_cluster(cluster, *, client, context, driver, register, sample):
         candidate = Candidate(2, f"{cluster}-2:10911", "code", 0)
         await adoption_candidates.save(connection, cluster, f"{cluster}-lost", candidate)
         await connection.execute(insert(findings).values(**finding))
-    order = {"cluster_name": cluster, "group_name": group, "broker_id": 2}
+    order = {"cluster_name": cluster, "broker_group_name": group, "broker_id": 2}
     body = {"kind": "elect_master", "parameters": order}
     planned = await client.post(OPS, json=body)
     assert planned.status_code == 201, planned.text
@@ -77,13 +77,13 @@ def names_of(cluster, operation_id, report_id):
     """Give what paths and arguments name in a cluster, in the words of both doors."""
     names = {
         "cluster_name": cluster,
-        "group_name": f"{cluster}-group",
+        "broker_group_name": f"{cluster}-group",
         "topic_name": f"{cluster}-topic",
         "operation_id": operation_id,
         "report_id": report_id,
         "broker_id": 1,
         "broker_name": f"{cluster}-group-1",
-        "consumer_group": f"{cluster}-consumers",
+        "consumer_group_name": f"{cluster}-consumers",
         "client_id": "127.0.0.1@1",
         "client_ids": ["127.0.0.1@1"],
         "message_id": "7F00000100002A9F0000000000000000",
@@ -120,7 +120,7 @@ def _selection(kind, names, depth, above):
         below = get_named_type(field.type)
         if is_composite_type(below) and (depth == 0 or below.name in above):
             continue
-        given = names | {"name": names["topic_name" if name == "topic" else "group_name"]}
+        given = names | {"name": names["topic_name" if name == "topic" else "broker_group_name"]}
         chosen = _selection(below, names, depth - 1, (*above, kind.name))
         parts.append(f"{name}{_arguments(field, given)} {chosen}")
     return "{ " + " ".join(parts) + " }"

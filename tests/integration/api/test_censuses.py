@@ -8,7 +8,7 @@ import pytest
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
 from backend.brokers.requests.clients import GetClients, ReportedClient, ReportedClients
-from backend.brokers.requests.consumer_groups import GetGroupNames, GetOnlineGroup
+from backend.brokers.requests.consumer_groups import GetConsumerGroupNames, GetOnlineGroup
 from backend.brokers.requests.offsets import GetGroupsWithOffsets, GetProgress, GetWaitingTimes
 from backend.clients.clock import SystemClock
 from backend.domain.queue_reading import QueueProgress
@@ -31,7 +31,7 @@ class CountingBrokers(Brokers):
         self.asked[type(inquiry)] += 1
         name = address.partition(":")[0]
         match inquiry:
-            case GetGroupNames():
+            case GetConsumerGroupNames():
                 return frozenset({f"of-{name}"})
             case GetGroupsWithOffsets():
                 return [f"of-{name}"]
@@ -71,7 +71,7 @@ async def test_a_page_asks_each_master_once_and_then_only_those_that_know_its_gr
     assert [one["lag"]["message_count"] for one in page["items"]] == [10, 10]
     assert page["total_count"] == GROUP_COUNT
     # Twice the census, since here none is kept: of the names, and of who knows them.
-    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT
+    assert brokers.asked[GetConsumerGroupNames] == 2 * GROUP_COUNT
     # The second group has a member at the first master, and its offsets at the second.
     assert brokers.asked[GetOnlineGroup] == 3
 
@@ -86,7 +86,7 @@ async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(dat
 
     assert {id(one) for one in (*seen, later)} == {id(later)}
     assert later.observed_at < fresh.observed_at
-    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT
+    assert brokers.asked[GetConsumerGroupNames] == 2 * GROUP_COUNT
     assert brokers.asked[GetClients] == GROUP_COUNT
 
 
@@ -95,10 +95,10 @@ async def test_a_master_that_does_not_tell_may_know_of_any_group(database, broke
     brokers.silent.add("broker-5:10911")
     snapshot = await ClientSnapshots(database, brokers, SystemClock()).groups("c")
 
-    asked = [one.group_name for one in snapshot.masters_of("of-broker-2", also=["broker-7"])]
+    asked = [one.broker_group_name for one in snapshot.masters_of("of-broker-2", also=["broker-7"])]
 
     assert asked == ["broker-2", "broker-5", "broker-7"]
-    assert [one.broker.group_name for one in snapshot.questions.unknown] == ["broker-5"]
+    assert [one.broker.broker_group_name for one in snapshot.questions.unknown] == ["broker-5"]
 
 
 @pytest.mark.usefixtures("groups")
@@ -106,4 +106,4 @@ async def test_a_group_that_nobody_knows_is_looked_for_once_more(client, brokers
     answer = await client.get(f"{CLUSTER}/consumer-groups/nobody")
 
     assert answer.status_code == 404
-    assert brokers.asked[GetGroupNames] == 2 * GROUP_COUNT
+    assert brokers.asked[GetConsumerGroupNames] == 2 * GROUP_COUNT

@@ -24,7 +24,8 @@ query ($clusters: Int! = 50) {
       } }
       topics(first: 10) { nodes {
         name kind messagesInPerSecond
-        placements { groupName writable } queues { queueId maxOffset } route { groupName }
+        placements { brokerGroupName writable } queues { queueId maxOffset }
+        route { brokerGroupName }
       } }
     }
   }
@@ -142,12 +143,12 @@ async def test_a_topic_shows_the_route_of_its_own_cluster(ask, register, name_se
 
     data = await ask(
         '{ cluster(name: "main") { topic(name: "orders") {'
-        " route { groupName permissions brokers { brokerId address } } } } }"
+        " route { brokerGroupName permissions brokers { brokerId address } } } } }"
     )
 
     assert data["cluster"]["topic"]["route"] == [
         {
-            "groupName": "broker-a",
+            "brokerGroupName": "broker-a",
             "permissions": 6,
             "brokers": [{"brokerId": "0", "address": "a:1"}],
         }

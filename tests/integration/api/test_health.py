@@ -15,7 +15,8 @@ from tests.integration.api.spelling import as_rest
 V1 = "/api/v1"
 FIELDS = """
   verdict sentence nextFailure replicaCount aliveCount groupCount
-  troubled { clusterName groupName verdict sentence nextFailure replicaCount aliveCount hasWriter
+  troubled { clusterName brokerGroupName verdict sentence nextFailure replicaCount aliveCount
+    hasWriter
              writerFault missing { brokerId name address lastHeardAt } }
 """
 
@@ -112,7 +113,7 @@ async def test_a_missing_broker_is_on_exactly_one_page_of_a_list(pair, client, r
     for _ in range(3):
         query = "limit=1" + ("" if after is None else f"&after={after}")
         page = (await client.get(f"{V1}/clusters/c/brokers?{query}")).json()
-        found += [(one["group_name"], one["broker_id"]) for one in page["items"]]
+        found += [(one["broker_group_name"], one["broker_id"]) for one in page["items"]]
         after = page["next"]
 
     assert found == [("g", 1), ("g", 0), ("h", 0)]

@@ -29,7 +29,7 @@ mutation ($id: ID!, $given: ConfirmationInput!) {
 
 @pytest.mark.usefixtures("f3")
 async def test_the_graph_orders_as_rest_does(client, ask, carry_out, follow):
-    order = {"electMaster": {"clusterName": "c", "groupName": "g", "brokerId": "2"}}
+    order = {"electMaster": {"clusterName": "c", "brokerGroupName": "g", "brokerId": "2"}}
     planned = (await ask(PLAN, plan=order))["planOperation"]
     again = (await ask(PLAN, plan=order))["planOperation"]
     given = {"typedName": "g", "reason": "planned work"}
@@ -52,7 +52,7 @@ async def test_the_graph_orders_as_rest_does(client, ask, carry_out, follow):
 
 @pytest.mark.usefixtures("f3")
 async def test_the_graph_refuses_as_rest_does(ask, driver):
-    order = {"electMaster": {"clusterName": "c", "groupName": "g", "brokerId": "2"}}
+    order = {"electMaster": {"clusterName": "c", "brokerGroupName": "g", "brokerId": "2"}}
     planned = (await ask(PLAN, plan=order))["planOperation"]
     await driver.elect(2, designated=True)
 
@@ -111,7 +111,7 @@ async def test_all_of_it_is_in_the_audit_and_a_changed_byte_is_named(
 
 ORDERS = [
     ("create_topic", {"topic_name": "orders", "message_type": "FIFO"}),
-    ("create_consumer_group", {"group_name": "billing", "retry_count_max": 3}),
+    ("create_consumer_group", {"consumer_group_name": "billing", "retry_count_max": 3}),
 ]
 
 
@@ -145,7 +145,11 @@ async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers
 
 UNKEPT = [
     ("create_topic", {"topic_name": "\ud800"}, "$.topic_name"),
-    ("drain_broker", {"group_name": "broker-a", "waived_groups": ["\0"]}, "$.waived_groups[0]"),
+    (
+        "drain_broker",
+        {"broker_group_name": "broker-a", "waived_groups": ["\0"]},
+        "$.waived_groups[0]",
+    ),
 ]
 OTHERS = [
     ("\0", ".others.a"),
@@ -180,8 +184,8 @@ async def test_both_doors_refuse_what_cannot_be_kept(client, kind, parameters, p
 async def test_what_a_group_is_set_to_besides_is_refused_where_it_cannot_be_kept(
     client, value, place
 ):
-    settings = [{"group_name": "broker-a", "settings": {"others": {"a": value}}}]
-    given = {"cluster_name": "main", "group_name": "billing", "settings": settings}
+    settings = [{"broker_group_name": "broker-a", "settings": {"others": {"a": value}}}]
+    given = {"cluster_name": "main", "consumer_group_name": "billing", "settings": settings}
     asked = json.dumps({"kind": "create_consumer_group", "parameters": given})
 
     answer = await client.post(OPS, content=asked, headers=JSON)
@@ -194,7 +198,12 @@ async def test_what_a_group_is_set_to_besides_is_refused_where_it_cannot_be_kept
 async def test_the_graph_takes_lists_of_inputs(ask):
     """What is nested arrives as it does over REST, so that it is the broker that is missed."""
     changes = [{"name": "fileReservedTime", "value": "48"}]
-    order = {"clusterName": "main", "groupName": "broker-a", "brokerId": "7", "changes": changes}
+    order = {
+        "clusterName": "main",
+        "brokerGroupName": "broker-a",
+        "brokerId": "7",
+        "changes": changes,
+    }
 
     [error] = (await ask(PLAN, errors=True, plan={"changeBrokerConfig": order}))["errors"]
 
@@ -211,7 +220,7 @@ async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, broker
 
     in_rest = await client.get(f"{path}/0/config")
     unknown = await client.get(f"{path}/7/config")
-    graph = 'query ($id: Int64!) { brokerConfig(clusterName: "main", groupName: "broker-a",'
+    graph = 'query ($id: Int64!) { brokerConfig(clusterName: "main", brokerGroupName: "broker-a",'
     graph += " brokerId: $id) { address properties { name type effect value stored low high } } }"
     in_graph = (await ask(graph, id="0"))["brokerConfig"]
     brokers.properties_reported = {}

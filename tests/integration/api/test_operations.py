@@ -213,12 +213,12 @@ async def test_the_gate_of_the_risk_class_is_kept(plan, act, given, what):
     ("kind", "parameters", "status", "code"),
     [
         ("elect_master", {"broker_id": 9}, 404, "broker_not_registered"),
-        ("elect_master", {"group_name": "h"}, 404, "broker_group_not_controlled"),
+        ("elect_master", {"broker_group_name": "h"}, 404, "broker_group_not_controlled"),
         ("elect_master", {"broker_id": "2"}, 400, "invalid_parameters"),
         ("elect_master", {"broker": 2}, 400, "invalid_parameters"),
-        ("elect_master", {"group_name": "a/b"}, 400, "invalid_name"),
+        ("elect_master", {"broker_group_name": "a/b"}, 400, "invalid_name"),
         ("prefer_master", {"broker_id": 9}, 409, "unknown_replica"),
-        ("prefer_master", {"group_name": "h"}, 404, "broker_group_not_controlled"),
+        ("prefer_master", {"broker_group_name": "h"}, 404, "broker_group_not_controlled"),
         ("dance", {}, 400, "invalid_parameters"),
         ("forget_replicas", {"broker_ids": [8]}, 409, "unknown_replica"),
         (

@@ -43,7 +43,7 @@ SHOWING = {
     *("operations", "overview"),
 }
 DOCUMENT = json.loads(print_openapi())["paths"]
-NEEDED = {"key": "k", "consumer_group": "g", "client": "c"}
+NEEDED = {"key": "k", "consumer_group_name": "g", "client": "c"}
 """What routes of clusters take beside what they name; they leave out what they do not know."""
 REFUSED = ("{cluster_name}", "{operation_id}")
 """What routes name that is refused when it is out of reach; others leave out what is."""

@@ -23,7 +23,8 @@ GROUP_FIELDS = """
   replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
              confirmOffset isVerified isCordoned }
   election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } warning }
-  health { clusterName groupName verdict sentence nextFailure replicaCount aliveCount hasWriter
+  health { clusterName brokerGroupName verdict sentence nextFailure replicaCount aliveCount
+    hasWriter
            writerFault missing { brokerId name address lastHeardAt } }
 """
 
@@ -190,7 +191,7 @@ async def test_candidates_are_shown_alike_by_both_doors_and_their_codes_by_none(
     more = {"after": answer.json()["next"]}
     rest = (await client.get(V1 + "/adoption-candidates", params=more)).json()
     data = await ask(
-        "{ adoptionCandidates(first: 1) { totalCount nodes { clusterName groupName brokerId"
+        "{ adoptionCandidates(first: 1) { totalCount nodes { clusterName brokerGroupName brokerId"
         " address hasCode epoch maxOffset masterId isVerified firstHeardAt heardAt } } }"
     )
 

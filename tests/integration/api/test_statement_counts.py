@@ -1,16 +1,16 @@
 """G10: a page asks Postgres as often for a long list as for a short one."""
 
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from tests.integration.api.statements import own_statements
 from tests.pages import console_queries, rest_pages
 
 NAMES = {
     "cluster_name": "c",
-    "group_name": "broker-0",
+    "broker_group_name": "broker-0",
     "broker_id": "1",
     "broker_name": "broker-0-1",
     "topic_name": "topic-0",
-    "consumer_group": "consumers",
+    "consumer_group_name": "consumers",
     "client_id": "127.0.0.1@1",
     "client": "127.0.0.1@1",
     "message_id": "7F00000100002A9F0000000000000000",
@@ -19,7 +19,7 @@ NAMES = {
 }
 VARIABLES = {
     "clusterName": "c",
-    "groupName": "broker-0",
+    "brokerGroupName": "broker-0",
     "brokerId": 1,
     "topicName": "topic-0",
     "consumerGroup": "consumers",
@@ -39,8 +39,8 @@ async def test_a_long_list_costs_as_many_statements_as_a_short_one(
             for broker_id in (1, 2):
                 await driver.apply(broker_id, group=group)
             driver.hear(1, 2)
-            await driver.elect(1, name=GroupName(group, "c"))
-            operation = await plan("elect_master", group_name=group, broker_id=2)
+            await driver.elect(1, name=BrokerGroupName(group, "c"))
+            operation = await plan("elect_master", broker_group_name=group, broker_id=2)
         return operation["id"]
 
     async def ask_all(statements, operation_id):

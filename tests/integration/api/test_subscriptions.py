@@ -16,7 +16,9 @@ from backend.services.cluster.topology import announce
 from tests.waiting import PATIENCE_S
 
 PROTOCOL = "graphql-transport-ws"
-SAMPLES = "subscription { samples { clusterName groupName messagesInPerSecond diskFreeBytes } }"
+SAMPLES = (
+    "subscription { samples { clusterName brokerGroupName messagesInPerSecond diskFreeBytes } }"
+)
 
 
 def opened(port, *, token=None, origin="own"):
@@ -57,7 +59,7 @@ async def test_samples_are_forwarded_as_they_come(served, token, sample):
     assert message["type"] == "next"
     assert message["payload"]["data"]["samples"] == {
         "clusterName": "main",
-        "groupName": "broker-a",
+        "brokerGroupName": "broker-a",
         "messagesInPerSecond": 3.5,
         "diskFreeBytes": "50",
     }

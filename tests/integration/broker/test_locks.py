@@ -66,7 +66,7 @@ async def test_a_holder_is_connected_until_its_connection_closes(broker, connect
     assert [(one.is_connected, one.heard_ms is None) for one in here.locks] == [(True, False)] * 2
     assert [(one.is_connected, one.heard_ms) for one in gone.locks] == [(False, None)] * 2
     [first, _] = gone.locks
-    assert (first.consumer_group, first.topic, first.client_id) == ("g", "T", "c1")
+    assert (first.consumer_group_name, first.topic, first.client_id) == ("g", "T", "c1")
     assert 0 < first.expires_in_ms <= 60_000
     assert first.held_ms >= first.idle_ms >= 0
 

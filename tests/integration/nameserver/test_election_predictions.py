@@ -4,7 +4,7 @@ from collections import Counter
 
 from backend.nameserver import failover
 from backend.nameserver.replica_report_writer import ReplicaReportWriter
-from backend.services.controller.group_changes import GroupName, find_group
+from backend.services.controller.group_changes import BrokerGroupName, find_group
 from tests.integration.nameserver.broker_peer import BrokerPeer
 from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
@@ -68,7 +68,7 @@ async def test_a_request_is_answered_as_another_process_foretold(
         client = clients[case.ballot.allows_unclean]
         await write_group(database, case.group, lease_left_ms=case.liveness.lease_left_ms)
         await show_life(client, case)
-        view = await find_group(GroupName(case.group.name, "c"), other.controller)
+        view = await find_group(BrokerGroupName(case.group.name, "c"), other.controller)
 
         told = foretell(Case(view.group, view.liveness, case.ballot))
         done = await ask(client, case)

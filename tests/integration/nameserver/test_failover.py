@@ -219,7 +219,7 @@ async def test_a_master_that_another_process_hears_is_left_alone(start_server, c
     brokers = await join(one, connect, 1, 2, 3)
     await make_f3(brokers)
     [elsewhere] = await join(other, connect, 1)
-    # Asked for over the wire, a lease is answered when it is in Postgres, and so is the sighting.
+    # Asked for over the wire, a lease is answered when it is in Postgres, and so is the report.
     await elsewhere.lease()
 
     await brokers[0].close()
@@ -254,7 +254,7 @@ async def test_a_process_that_died_with_its_master_is_made_good_by_another(
     # As if the process that heard the master had died: nobody saw a connection close.
     server._presence.remove_replica(("c", "g", 1))
     async with database.begin() as connection:
-        await connection.execute(text("DELETE FROM replica_sightings WHERE broker_id = 1"))
+        await connection.execute(text("DELETE FROM replica_reports WHERE broker_id = 1"))
 
     assert (await state(brokers[1]))[:2] == (1, 1)
     # It waits for a master for as long as the others ask to be waited for: that is over now.

@@ -67,7 +67,7 @@ async def test_masters_that_said_goodbye_are_forgotten_together_but_those_who_ca
     async def remembered():
         async with database.connect() as connection:
             query = text(
-                "SELECT b.name FROM replica_sightings s"
+                "SELECT b.name FROM replica_reports s"
                 " JOIN broker_groups b ON b.id = s.broker_group_id WHERE s.broker_id = 1"
             )
             return (await connection.execute(query)).scalars().all()

@@ -313,7 +313,7 @@ async def test_a_master_that_waited_for_a_slow_database_is_not_given_up(
         peers = [BrokerPeer(await connect(server), number) for number in (1, 2, 3)]
         await make_f3(peers)
         async with database.begin() as blocker:
-            await blocker.execute(text("LOCK TABLE replica_sightings IN ACCESS EXCLUSIVE MODE"))
+            await blocker.execute(text("LOCK TABLE replica_reports IN ACCESS EXCLUSIVE MODE"))
             await peers[0].client.send(904, peers[0]._heartbeat({}))
             await asyncio.sleep(0.5)
             await peers[0].close()
@@ -345,7 +345,7 @@ async def test_a_process_that_has_just_begun_elects_for_no_master_it_has_not_hea
     for key in (("c", "g", 1), ("c", "g", 2), ("c", "g", 3)):
         former._presence.remove_replica(key)
     async with former.controller.database.begin() as connection:
-        await connection.execute(text("DELETE FROM replica_sightings"))
+        await connection.execute(text("DELETE FROM replica_reports"))
     for peer in (second, third):
         await peer.lease()
 

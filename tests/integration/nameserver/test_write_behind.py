@@ -152,7 +152,7 @@ async def test_an_odd_topic_of_a_registration_takes_no_other_along(
         (row,) = (await connection.execute(select(brokers))).mappings()
         (found,) = await findings.list_invalid_items(connection)
     assert row["state"] == "online"
-    assert (found.group_name, found.broker_id, found.count) == ("broker-a", 0, 1)
+    assert (found.broker_group_name, found.broker_id, found.count) == ("broker-a", 0, 1)
     shown = name.replace("\0", "\\u0000").replace("\ud800", "\\ud800")[:255]
     assert found.items[0].startswith(f"topic {shown}: ")
 

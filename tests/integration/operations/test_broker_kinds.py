@@ -108,7 +108,7 @@ async def reserve(agents):
 
 
 TOPIC = {"topic_name": "orders"}
-GROUP = {"group_name": "billing"}
+GROUP = {"consumer_group_name": "billing"}
 BOTH = ("broker-a", "broker-b")
 CASES = [
     Case(
@@ -186,7 +186,7 @@ CASES = [
     Case(
         "change_broker_config",
         {
-            "group_name": "broker-a",
+            "broker_group_name": "broker-a",
             "changes": [
                 {"name": "fileReservedTime", "value": "48"},
                 {"name": "longPollingEnable", "value": "FALSE"},
@@ -202,7 +202,7 @@ CASES = [
     Case(
         "reset_offsets",
         TOPIC
-        | {"consumer_group": "billing", "position": "offset", "offset": 3, "queue_ids": [0]}
+        | {"consumer_group_name": "billing", "position": "offset", "offset": 3, "queue_ids": [0]}
         | {"broker_groups": ["broker-a"]},
         consumed,
         offsets_of,
@@ -391,7 +391,7 @@ async def test_an_undo_is_itself_an_operation_of_the_opposite_kind(agents):
 
 async def test_settings_are_taken_back_where_they_were_changed_whoever_is_master_by_then(agents):
     changes = [{"name": "fileReservedTime", "value": "48"}]
-    done = await agents.order("change_broker_config", group_name="broker-a", changes=changes)
+    done = await agents.order("change_broker_config", broker_group_name="broker-a", changes=changes)
     changed = done.plan.facts["address"]
     async with agents.database.begin() as connection:
         of_group = select(broker_rows.c.broker_group_id).where(broker_rows.c.address == changed)

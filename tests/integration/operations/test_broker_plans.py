@@ -114,7 +114,7 @@ async def test_a_topic_is_deleted_in_some_groups_and_stays_in_others(agents):
 
     def left():
         route = agents.server.find_route("orders")
-        return [entry.members.group_name for entry in route.entries]
+        return [entry.members.broker_group_name for entry in route.entries]
 
     await eventually(lambda: left() == ["broker-a"])
 
@@ -173,7 +173,7 @@ async def test_a_master_that_is_away_is_named(agents):
     await agents.brokers["broker-b"].close()
     await eventually(
         lambda: (
-            [e.members.group_name for e in agents.server.find_route("orders").entries]
+            [e.members.broker_group_name for e in agents.server.find_route("orders").entries]
             == ["broker-a"]
         )
     )
@@ -197,11 +197,11 @@ async def test_a_group_without_a_master_is_nowhere_to_send_what_a_cordoned_one_t
         return await recorded(agents) == ["broker-a", "broker-b"]
 
     await eventually(are_recorded)
-    both = await agents.plan("cordon_broker", group_name="broker-a")
+    both = await agents.plan("cordon_broker", broker_group_name="broker-a")
     await agents.brokers["broker-b"].close()
 
     await eventually(is_away(agents, "broker-b"))
-    alone = await agents.plan("cordon_broker", group_name="broker-a")
+    alone = await agents.plan("cordon_broker", broker_group_name="broker-a")
 
     assert checks(both)["queues to write elsewhere"][0] == "pass"
     told = checks(alone)["queues to write elsewhere"]
@@ -212,7 +212,7 @@ def is_away(agents, name):
     async def look():
         async with agents.database.connect() as connection:
             known = await broker_rows.list_masters(connection, CLUSTER)
-        return not next(one for one in known if one.group_name == name).is_online
+        return not next(one for one in known if one.broker_group_name == name).is_online
 
     return look
 
@@ -234,36 +234,45 @@ def is_away(agents, name):
         ("change_topic", {"topic_name": "a", "is_ordered": True}, TopicNotFound, "a"),
         ("change_topic", {"topic_name": "a"}, InvalidParameters, "value to change"),
         ("delete_topic", {"topic_name": "a"}, TopicNotFound, "a"),
-        ("create_consumer_group", {"group_name": "TOOLS_CONSUMER"}, InvalidName, "belongs"),
-        ("create_consumer_group", {"group_name": "g g"}, InvalidName, "illegal"),
+        (
+            "create_consumer_group",
+            {"consumer_group_name": "TOOLS_CONSUMER"},
+            InvalidName,
+            "belongs",
+        ),
+        ("create_consumer_group", {"consumer_group_name": "g g"}, InvalidName, "illegal"),
         (
             "change_consumer_group",
-            {"group_name": "g", "retry_count_max": 1},
+            {"consumer_group_name": "g", "retry_count_max": 1},
             ConsumerGroupNotFound,
             "'g'",
         ),
-        ("delete_consumer_group", {"group_name": "g"}, ConsumerGroupNotFound, "'g'"),
+        ("delete_consumer_group", {"consumer_group_name": "g"}, ConsumerGroupNotFound, "'g'"),
         (
             "reset_offsets",
-            {"consumer_group": "g", "topic_name": "a", "position": "latest"},
+            {"consumer_group_name": "g", "topic_name": "a", "position": "latest"},
             TopicNotFound,
             "a",
         ),
         (
             "reset_offsets",
-            {"consumer_group": "g", "topic_name": "a", "position": "time"},
+            {"consumer_group_name": "g", "topic_name": "a", "position": "time"},
             InvalidParameters,
             "needs timestamp_ms",
         ),
         (
             "reset_offsets",
-            {"consumer_group": "g", "topic_name": "a", "position": "latest", "offset": 1},
+            {"consumer_group_name": "g", "topic_name": "a", "position": "latest", "offset": 1},
             InvalidParameters,
             "takes no offset",
         ),
         (
             "change_broker_config",
-            {"group_name": "broker-a", "broker_id": 7, "changes": [{"name": "a", "value": "b"}]},
+            {
+                "broker_group_name": "broker-a",
+                "broker_id": 7,
+                "changes": [{"name": "a", "value": "b"}],
+            },
             BrokerUnknown,
             "no broker 7",
         ),
@@ -290,13 +299,15 @@ async def test_what_cannot_be_is_refused(agents, kind, parameters, error, words)
 async def test_a_setting_that_cannot_be_is_refused_with_what_could(agents, name, value, words):
     with pytest.raises(InvalidParameters, match=words):
         await agents.plan(
-            "change_broker_config", group_name="broker-a", changes=[{"name": name, "value": value}]
+            "change_broker_config",
+            broker_group_name="broker-a",
+            changes=[{"name": name, "value": value}],
         )
 
 
 async def test_a_setting_that_needs_a_restart_is_kept_and_told_apart(agents):
     changes = [{"name": "maxMessageSize", "value": "8MiB"}]
-    done = await agents.order("change_broker_config", group_name="broker-a", changes=changes)
+    done = await agents.order("change_broker_config", broker_group_name="broker-a", changes=changes)
 
     [change] = done.plan.changes
     assert (change.what, change.before, change.after) == (
@@ -315,11 +326,11 @@ async def test_a_change_that_is_none_is_not_carried_out(agents):
     await put_group(agents)
     orders = [
         ("change_topic", {"topic_name": "orders", "write_queue_count": 4}),
-        ("change_consumer_group", {"group_name": "billing", "retry_count_max": 16}),
+        ("change_consumer_group", {"consumer_group_name": "billing", "retry_count_max": 16}),
         (
             "change_broker_config",
             {
-                "group_name": "broker-a",
+                "broker_group_name": "broker-a",
                 "changes": [{"name": "fileReservedTime", "value": "72"}],
             },
         ),
@@ -334,7 +345,7 @@ async def test_a_change_that_is_none_is_not_carried_out(agents):
     ("kind", "parameters", "check"),
     [
         ("create_topic", {"topic_name": "orders"}, "the topic is new"),
-        ("create_consumer_group", {"group_name": "billing"}, "the group is new"),
+        ("create_consumer_group", {"consumer_group_name": "billing"}, "the group is new"),
     ],
 )
 async def test_what_is_there_already_is_not_created(agents, kind, parameters, check):
@@ -355,7 +366,9 @@ async def test_a_group_in_use_is_not_deleted(agents):
     client = await Client.connect(agents.brokers["broker-a"].port)
     await client.heartbeat("billing", "orders", client_id="one")
 
-    planned = await agents.plan("delete_consumer_group", group_name="billing", cleans_up=True)
+    planned = await agents.plan(
+        "delete_consumer_group", consumer_group_name="billing", cleans_up=True
+    )
 
     assert planned.plan.loss == "the group's place in every topic; unread are orders 2 messages"
     with pytest.raises(PlanBlocked, match="connected: one"):
@@ -366,7 +379,9 @@ async def test_a_group_in_use_is_not_deleted(agents):
 async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
     await consumed(agents)
 
-    done = await agents.order("delete_consumer_group", group_name="billing", cleans_up=True)
+    done = await agents.order(
+        "delete_consumer_group", consumer_group_name="billing", cleans_up=True
+    )
     back = await agents.undo(done)
 
     assert (done.plan.risk, back.state) == ("R3", S.DONE)
@@ -378,7 +393,7 @@ async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
 async def test_a_plan_that_leaves_a_group_without_a_writer_warns_first(agents):
     # Case A16: a group without a controller has nobody to take over.
     for kind in ("cordon_broker", "drain_broker"):
-        planned = await agents.plan(kind, group_name="broker-a", broker_id=0)
+        planned = await agents.plan(kind, broker_group_name="broker-a", broker_id=0)
 
         verdict, why = checks(planned)["a writer stays"]
         assert verdict == "warn"
@@ -391,7 +406,7 @@ async def test_a_setting_that_takes_the_right_to_write_warns_like_a_cordon(agent
         changes = [{"name": "brokerPermission", "value": value}]
         return checks(
             await agents.plan(
-                "change_broker_config", group_name="broker-a", broker_id=0, changes=changes
+                "change_broker_config", broker_group_name="broker-a", broker_id=0, changes=changes
             )
         )
 
@@ -414,7 +429,9 @@ async def test_fewer_delay_levels_warn_of_what_waits_in_those_that_go(agents):
 
     async def plan(levels):
         changes = [{"name": "messageDelayLevel", "value": levels}]
-        planned = await agents.plan("change_broker_config", group_name="broker-a", changes=changes)
+        planned = await agents.plan(
+            "change_broker_config", broker_group_name="broker-a", changes=changes
+        )
         return checks(planned)["no delayed message waits in a level that changes"]
 
     former = agents.agent().settings.delay_levels_ms
@@ -439,7 +456,7 @@ async def test_smaller_limits_warn_of_what_is_stored(agents):
     async def plan(name, value):
         changes = [{"name": name, "value": value}]
         return checks(
-            await agents.plan("change_broker_config", group_name="broker-a", changes=changes)
+            await agents.plan("change_broker_config", broker_group_name="broker-a", changes=changes)
         )
 
     size = (await plan("maxMessageSize", "1KiB"))["no waiting delayed message is too long"]

@@ -8,7 +8,7 @@ from backend.domain.plan import CheckVerdict
 from backend.operations.engine.kind import OperationContext
 from backend.operations.kinds import elect_master
 from backend.services.controller import elections
-from backend.services.controller.group_changes import GroupName, find_group
+from backend.services.controller.group_changes import BrokerGroupName, find_group
 from backend.services.controller.replica_views import explain_election
 from backend.services.stock_codes import stock_code_of
 from tests.integration.operations.crashing import World
@@ -48,7 +48,7 @@ async def read_plan(case, context):
 
 async def read_explanation(case, context):
     """Say what the page of the group shows."""
-    view = await find_group(GroupName(case.group.name, "c"), context.controller)
+    view = await find_group(BrokerGroupName(case.group.name, "c"), context.controller)
     designated_id = case.ballot.broker_id
     try:
         told = explain_election(view, context.controller, designated_id=designated_id)
@@ -65,7 +65,7 @@ async def read_explanation(case, context):
 
 async def ask(case, context):
     """Have the controller do it; what it refuses must leave the group as it was (D4)."""
-    name = GroupName(case.group.name, "c")
+    name = BrokerGroupName(case.group.name, "c")
     before = (await find_group(name, context.controller)).group
     code = DONE
     try:

@@ -47,7 +47,7 @@ class Elections:
     async def order(self):
         """Order the replica that is not master, 1 or 2, and give its id and the operation's."""
         wanted = 3 - (await self.driver.group()).master_id
-        parameters = {"cluster_name": "c", "group_name": "g", "broker_id": wanted}
+        parameters = {"cluster_name": "c", "broker_group_name": "g", "broker_id": wanted}
         request = OperationRequest("elect_master", parameters)
         planned = await orders.plan_operation(request, ANNA, self.context)
         given = Confirmation("g", "why")

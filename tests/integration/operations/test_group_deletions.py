@@ -25,13 +25,15 @@ async def leave(agents):
 def holders(agents, topic):
     """Name the groups that a route of a topic has."""
     route = agents.server.find_route(topic)
-    return [] if route is None else [entry.members.group_name for entry in route.entries]
+    return [] if route is None else [entry.members.broker_group_name for entry in route.entries]
 
 
 async def test_a_deletion_that_cleans_up_says_what_is_lost_and_leaves_nothing(agents):
     await leave(agents)
 
-    done = await agents.order("delete_consumer_group", group_name="billing", cleans_up=True)
+    done = await agents.order(
+        "delete_consumer_group", consumer_group_name="billing", cleans_up=True
+    )
 
     assert done.state is S.DONE, done.outcome
     assert done.plan.risk == "R3"
@@ -56,7 +58,9 @@ async def test_a_deletion_that_cleans_up_says_what_is_lost_and_leaves_nothing(ag
 
 async def test_what_was_cleaned_up_stays_gone_when_the_group_is_made_again(agents):
     await leave(agents)
-    done = await agents.order("delete_consumer_group", group_name="billing", cleans_up=True)
+    done = await agents.order(
+        "delete_consumer_group", consumer_group_name="billing", cleans_up=True
+    )
 
     back = await agents.undo(done)
 
@@ -69,7 +73,7 @@ async def test_what_was_cleaned_up_stays_gone_when_the_group_is_made_again(agent
 async def test_a_deletion_that_does_not_clean_up_says_what_stays(agents):
     await leave(agents)
 
-    done = await agents.order("delete_consumer_group", group_name="billing")
+    done = await agents.order("delete_consumer_group", consumer_group_name="billing")
 
     assert done.state is S.DONE, done.outcome
     assert done.plan.risk == "R2"

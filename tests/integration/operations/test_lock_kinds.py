@@ -12,7 +12,7 @@ from tests.waiting import eventually
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
 POINTS = ["before the effect", "after the effect", "commit", "clock"]
-CORDON = {"group_name": "broker-a"}
+CORDON = {"broker_group_name": "broker-a"}
 
 
 def holder(agents):

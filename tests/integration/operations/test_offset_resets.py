@@ -24,7 +24,7 @@ async def test_a_connected_consumer_is_told_where_to_go_on(agents):
 
     done = await agents.order(
         "reset_offsets",
-        consumer_group="billing",
+        consumer_group_name="billing",
         topic_name="orders",
         position="offset",
         offset=3,
@@ -51,7 +51,11 @@ async def test_a_connected_consumer_is_told_where_to_go_on(agents):
 
 async def test_a_reset_by_time_and_to_the_ends_finds_each_queue_its_place(agents):
     await consumed(agents)
-    target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
+    target = {
+        "consumer_group_name": "billing",
+        "topic_name": "orders",
+        "broker_groups": ["broker-a"],
+    }
 
     earliest = await agents.plan("reset_offsets", **target, position="earliest")
     latest = await agents.plan("reset_offsets", **target, position="latest")
@@ -70,7 +74,11 @@ async def test_an_offset_outside_and_a_mode_that_is_wrong_are_blocked(agents):
     await consumed(agents)
     client = await Client.connect(agents.brokers["broker-a"].port)
     await client.heartbeat("billing", "orders", client_id="one")
-    target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
+    target = {
+        "consumer_group_name": "billing",
+        "topic_name": "orders",
+        "broker_groups": ["broker-a"],
+    }
 
     outside = await agents.plan(
         "reset_offsets", **target, position="offset", offset=11, queue_ids=[0]
@@ -89,7 +97,11 @@ async def test_what_is_refused_between_two_offsets_is_unknown_and_taken_back(age
     await consumed(agents)
     offsets = agents.agent().offsets
     offsets.commit("billing", "orders", queue_id=1, offset=0)
-    target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
+    target = {
+        "consumer_group_name": "billing",
+        "topic_name": "orders",
+        "broker_groups": ["broker-a"],
+    }
     planned = await agents.plan("reset_offsets", **target, position="earliest", queue_ids=[0, 1])
     await agents.confirm(planned)
     commit_offset = UpdateConsumerOffset.put
@@ -116,7 +128,7 @@ async def test_where_nothing_was_before_a_reset_is_not_undone(agents):
     await put_topic(agents)
     await put_group(agents)
     done = await agents.order(
-        "reset_offsets", consumer_group="billing", topic_name="orders", position="latest"
+        "reset_offsets", consumer_group_name="billing", topic_name="orders", position="latest"
     )
 
     assert done.state is S.DONE, done.outcome
@@ -126,10 +138,10 @@ async def test_where_nothing_was_before_a_reset_is_not_undone(agents):
 
 async def test_offsets_are_cloned_where_the_other_group_committed_and_taken_back(agents):
     await consumed(agents)
-    clone = {"consumer_group": "audit", "topic_name": "orders", "broker_groups": ["broker-a"]}
+    clone = {"consumer_group_name": "audit", "topic_name": "orders", "broker_groups": ["broker-a"]}
     clone |= {"position": "group", "source_group": "billing"}
     offsets = agents.agent().offsets
-    await agents.order("create_consumer_group", group_name="audit")
+    await agents.order("create_consumer_group", consumer_group_name="audit")
 
     done = await agents.order("reset_offsets", **clone)
     cloned = dict(offsets.of_topic("audit", "orders"))

@@ -14,7 +14,7 @@ from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from tests.integration.operations.agents import CLUSTER
 
 TOPIC = ("topic", "orders", "delete_topic", {"topic_name": "orders"})
-GROUP = ("consumer_group", "billing", "delete_consumer_group", {"group_name": "billing"})
+GROUP = ("consumer_group", "billing", "delete_consumer_group", {"consumer_group_name": "billing"})
 every_resource = pytest.mark.parametrize(
     ("kind", "name", "deletion", "parameters"), [TOPIC, GROUP], ids=["topic", "consumer group"]
 )
@@ -87,11 +87,13 @@ async def test_protection_that_is_set_later_makes_a_plan_void(
 @pytest.mark.parametrize("topic", ["%RETRY%billing", "%DLQ%billing"])
 async def test_a_group_is_not_deleted_with_a_topic_of_its_own_that_is_protected(held, topic):
     held.agent().put_topic(TopicConfig(name=topic, read_queue_count=1, write_queue_count=1))
-    stale = await held.plan("delete_consumer_group", group_name="billing", cleans_up=True)
+    stale = await held.plan("delete_consumer_group", consumer_group_name="billing", cleans_up=True)
     made = await held.order("change_protection", **protect("topic", topic))
 
-    blocked = await held.plan("delete_consumer_group", group_name="billing", cleans_up=True)
-    kept = await held.plan("delete_consumer_group", group_name="billing")
+    blocked = await held.plan(
+        "delete_consumer_group", consumer_group_name="billing", cleans_up=True
+    )
+    kept = await held.plan("delete_consumer_group", consumer_group_name="billing")
 
     assert made.state is S.DONE
     assert any("delete_consumer_group" in told for told in made.plan.impact)

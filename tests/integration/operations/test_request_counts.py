@@ -33,21 +33,29 @@ BOUNDS = [
     ("create_topic", {"topic_name": "bills"}, Bounds(4, 2, 2)),
     ("change_topic", {"topic_name": "orders", "read_queue_count": 2}, Bounds(6, 2, 2)),
     ("delete_topic", {"topic_name": "orders"}, Bounds(10, 4, 4)),
-    ("create_consumer_group", {"group_name": "debts"}, Bounds(4, 2, 2)),
-    ("change_consumer_group", {"group_name": "billing", "retry_count_max": 3}, Bounds(4, 2, 2)),
-    ("delete_consumer_group", {"group_name": "billing", "cleans_up": True}, Bounds(12, 4, 4)),
+    ("create_consumer_group", {"consumer_group_name": "debts"}, Bounds(4, 2, 2)),
+    (
+        "change_consumer_group",
+        {"consumer_group_name": "billing", "retry_count_max": 3},
+        Bounds(4, 2, 2),
+    ),
+    (
+        "delete_consumer_group",
+        {"consumer_group_name": "billing", "cleans_up": True},
+        Bounds(12, 4, 4),
+    ),
     (
         "reset_offsets",
-        {"consumer_group": "billing", "topic_name": "orders", "position": "earliest"},
+        {"consumer_group_name": "billing", "topic_name": "orders", "position": "earliest"},
         Bounds(18, 14, 14),
     ),
     (
         "change_broker_config",
-        {"group_name": "broker-a", "changes": [{"name": "fileReservedTime", "value": "1"}]},
+        {"broker_group_name": "broker-a", "changes": [{"name": "fileReservedTime", "value": "1"}]},
         Bounds(3, 1, 1),
     ),
-    ("cordon_broker", {"group_name": "broker-a"}, Bounds(2, 1, 1)),
-    ("drain_broker", {"group_name": "broker-a"}, Bounds(6, 1, 1)),
+    ("cordon_broker", {"broker_group_name": "broker-a"}, Bounds(2, 1, 1)),
+    ("drain_broker", {"broker_group_name": "broker-a"}, Bounds(6, 1, 1)),
     (
         "change_protection",
         {"resource_kind": "consumer_group", "resource_name": "billing"},
@@ -108,7 +116,7 @@ async def test_an_election_asks_brokers_only_when_its_plan_is_made(agents):
     await driver.alter({1, 2, 3}, epoch=1)
     controller = replace(driver.controller, brokers=agents.context.brokers)
     context = replace(agents.context, controller=controller)
-    parameters = {"cluster_name": "c", "group_name": "g", "broker_id": 2}
+    parameters = {"cluster_name": "c", "broker_group_name": "g", "broker_id": 2}
 
     counted = await count_of(agents, context, OperationRequest("elect_master", parameters))
 

@@ -11,11 +11,11 @@ from backend.operations.engine.following import find_moved_fact
 from tests.integration.broker.client import Client
 from tests.integration.operations.test_broker_kinds import consumed, offsets_of, put_topic
 
-DELETION = ("delete_consumer_group", {"group_name": "billing"})
+DELETION = ("delete_consumer_group", {"consumer_group_name": "billing"})
 RESET = (
     "reset_offsets",
     {
-        "consumer_group": "billing",
+        "consumer_group_name": "billing",
         "topic_name": "orders",
         "position": "earliest",
         "mode": "offline",

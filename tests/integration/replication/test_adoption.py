@@ -10,11 +10,11 @@ from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import AdoptionRefused
 from backend.services.controller import adoptions
 from backend.services.controller.adoptions import AdoptionRequest
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.waiting import PATIENCE_S
 
-NAME = GroupName(GROUP, "TestCluster")
+NAME = BrokerGroupName(GROUP, "TestCluster")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.replication.conftest import read_all
 from tests.waiting import PATIENCE_S
 
-TOLD = text("SELECT bool_and(is_cordoned) FROM replica_sightings WHERE broker_id = :broker_id")
+TOLD = text("SELECT bool_and(is_cordoned) FROM replica_reports WHERE broker_id = :broker_id")
 
 
 @pytest.fixture

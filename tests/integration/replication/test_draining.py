@@ -14,7 +14,7 @@ from backend.operations.engine import orders
 from backend.operations.engine.engine import run_operation
 from backend.operations.engine.kind import OperationContext, OperationRequest
 from backend.services.cluster.brokers import describe_broker, list_brokers
-from backend.services.controller.group_changes import GroupName, find_group
+from backend.services.controller.group_changes import BrokerGroupName, find_group
 from tests.integration.operations.crashing import Queue, Tripwire
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.waiting import PATIENCE_S, eventually
@@ -66,7 +66,9 @@ async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group,
     await add_registered(group, context, 2)
     for number in range(20):
         assert (await group.send(1, b"%d" % number)).code == 0
-    request = OperationRequest("drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP})
+    request = OperationRequest(
+        "drain_broker", {"cluster_name": CLUSTER, "broker_group_name": GROUP}
+    )
 
     planned = await orders.plan_operation(request, ANNA, context)
     given = Confirmation(f"{GROUP}-1", "to be replaced")
@@ -100,7 +102,7 @@ async def test_a_replica_is_drained_at_once(group, context):
         "drain_broker",
         {
             "cluster_name": CLUSTER,
-            "group_name": GROUP,
+            "broker_group_name": GROUP,
             "address": f"127.0.0.1:{group.agents[1].port}",
         },
     )
@@ -124,13 +126,13 @@ async def test_a_replica_of_a_lost_master_is_not_said_to_be_served_by_another(gr
     await group.start(2)
 
     async def is_lost():
-        view = await find_group(GroupName(GROUP, CLUSTER), context.controller)
+        view = await find_group(BrokerGroupName(GROUP, CLUSTER), context.controller)
         return view.group.is_master_lost and 2 in view.liveness.alive_ids
 
     await eventually(is_lost)
     address = f"127.0.0.1:{group.agents[1].port}"
     request = OperationRequest(
-        "drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP, "address": address}
+        "drain_broker", {"cluster_name": CLUSTER, "broker_group_name": GROUP, "address": address}
     )
 
     planned = await orders.plan_operation(request, ANNA, context)

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from backend.domain.election import Ballot
 from backend.services.controller import elections
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -184,17 +184,17 @@ async def test_a_replica_keeps_confirmed_messages_that_its_master_lacks(
     async def refused_cut():
         async with database.connect() as connection:
             found = await connection.execute(
-                text("SELECT max(refused_cut) FROM replica_sightings WHERE broker_id = 1")
+                text("SELECT max(refused_cut) FROM replica_reports WHERE broker_id = 1")
             )
             return found.scalar_one()
 
     async def is_reported():
-        # Its sighting begins with its next connection.
+        # Its reports begin with its next connection.
         return (await refused_cut() or 0) > 0
 
     await eventually(is_reported)
     order = elections.ElectionRequest(
-        GroupName(GROUP, "TestCluster"),
+        BrokerGroupName(GROUP, "TestCluster"),
         Ballot(2, is_designated=True, accepts_loss=True),
         cause="test",
     )

@@ -8,10 +8,10 @@ from backend.domain.election import Ballot, ReplicaReport
 from backend.domain.replica_group import SyncStateSetProposal
 from backend.services.controller import elections, replica_groups
 from backend.services.controller.elections import ElectionRequest
-from backend.services.controller.group_changes import Controller, GroupName
+from backend.services.controller.group_changes import BrokerGroupName, Controller
 from backend.services.controller.replica_reports import record_replica_reports
 
-NAME = GroupName("g", "c")
+NAME = BrokerGroupName("g", "c")
 
 
 @dataclass
@@ -65,7 +65,9 @@ class ControllerDriver:
         return (await self.view()).group
 
     async def next_id(self, cluster="c"):
-        return await replica_groups.find_next_broker_id(GroupName("g", cluster), self.controller)
+        return await replica_groups.find_next_broker_id(
+            BrokerGroupName("g", cluster), self.controller
+        )
 
     async def elect(self, broker_id=None, *, designated=False, name=NAME):
         ballot = Ballot(broker_id, is_designated=designated)

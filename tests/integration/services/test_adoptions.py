@@ -63,7 +63,7 @@ async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
     [kept] = (await waiting(controller)).items
 
     one = kept.candidate
-    assert (kept.cluster_name, kept.group_name, one.broker_id) == ("c", "g", 2)
+    assert (kept.cluster_name, kept.broker_group_name, one.broker_id) == ("c", "g", 2)
     assert (one.address, one.register_code) == ("10.0.0.2:10911", "10.0.0.2:10911;1")
     assert (one.epoch, one.max_offset, one.master_id, one.is_verified) == (5, 2**41, 0, True)
     assert kept.first_heard_at < kept.heard_at

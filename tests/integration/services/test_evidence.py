@@ -166,7 +166,7 @@ async def test_the_plan_names_what_is_lost_and_only_the_acceptance_elects(
     anna = Author("anna", "test")
 
     async def plan(**more):
-        parameters = {"cluster_name": "c", "group_name": "g", **more}
+        parameters = {"cluster_name": "c", "broker_group_name": "g", **more}
         request = OperationRequest("elect_master", parameters)
         return await orders.plan_operation(request, anna, context)
 
@@ -197,7 +197,7 @@ async def test_the_plan_of_a_preference_says_what_the_preferred_one_lacks(drive,
     context = OperationContext(database, world.clock, world.queue, one.controller)
 
     async def check(broker_id):
-        parameters = {"cluster_name": "c", "group_name": "g", "broker_id": broker_id}
+        parameters = {"cluster_name": "c", "broker_group_name": "g", "broker_id": broker_id}
         request = OperationRequest("prefer_master", parameters)
         planned = await orders.plan_operation(request, Author("anna", "test"), context)
         return planned.plan.checks[0]
@@ -287,4 +287,4 @@ async def test_a_group_whose_master_came_back_with_less_is_masterless(drive, dat
 
     found = await elections.list_masterless(one.controller, listened_ms=0)
 
-    assert [(g.cluster_name, g.group_name) for g in found] == [("c", "g")]
+    assert [(g.cluster_name, g.broker_group_name) for g in found] == [("c", "g")]

@@ -126,7 +126,7 @@ async def test_an_epoch_below_one_that_a_replica_tells_is_found(sound, look):
 @pytest.mark.usefixtures("sound")
 async def test_a_group_made_anew_may_begin_at_epoch_zero(look, database):
     change = text("""
-        INSERT INTO replica_group_changes (cluster_name, group_name, kind, cause, changed_at,
+        INSERT INTO replica_group_changes (cluster_name, broker_group_name, kind, cause, changed_at,
                master_epoch, sync_state_set, sync_state_set_epoch, replica_addresses)
         VALUES ('c', 'g', 'group_removed', 'test', now(), 9, '{}', 9, '{}')""")
 
@@ -181,7 +181,7 @@ async def test_who_is_not_back_yet_after_a_restart_is_no_finding(
 ):
     await execute(database, update(brokers).values(state="offline"))
     await execute(database, update(replica_groups).values(is_master_lost=True))
-    long_silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 year'")
+    long_silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '1 year'")
     await execute(database, long_silent)
     restarted_at = clock.now()
 
@@ -225,7 +225,7 @@ async def test_a_replica_that_was_only_asked_later_is_not_ahead(sound, look):
 async def test_what_nobody_can_judge_neither_opens_nor_closes(sound, look, database):
     await tell(sound, b3=950)
     found = await look()
-    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 hour'")
+    silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '1 hour'")
     await execute(database, silent)
 
     assert found == await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
@@ -289,7 +289,7 @@ async def test_a_learner_is_missed_only_when_it_is_gone(sound, look, clock, data
     clock.advance(seconds=OUTSIDE_FOR.total_seconds())
 
     living = await look()
-    await execute(database, text("DELETE FROM replica_sightings WHERE broker_id = 3"))
+    await execute(database, text("DELETE FROM replica_reports WHERE broker_id = 3"))
 
     assert (living, await look()) == ([], [(FindingCode.REPLICA_DOWN, "g/3")])
 
@@ -297,7 +297,7 @@ async def test_a_learner_is_missed_only_when_it_is_gone(sound, look, clock, data
 async def lose(database, broker_id):
     """Note that the process which heard a replica hears it no longer."""
     forget = text("""
-        WITH gone AS (DELETE FROM replica_sightings WHERE broker_id = :id RETURNING *)
+        WITH gone AS (DELETE FROM replica_reports WHERE broker_id = :id RETURNING *)
         UPDATE replicas SET last_heard_at = gone.heard_at FROM gone
          WHERE replicas.broker_group_id = gone.broker_group_id AND replicas.broker_id = :id""")
     async with database.begin() as connection:
@@ -323,9 +323,9 @@ async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_healt
 
 async def database_tells_again(database):
     again = text("""
-        INSERT INTO replica_sightings SELECT broker_group_id, 3, heard_by, heard_at, timeout_ms,
+        INSERT INTO replica_reports SELECT broker_group_id, 3, heard_by, heard_at, timeout_ms,
                epoch, max_offset, confirm_offset, priority, is_verified, is_cordoned, is_learner
-          FROM replica_sightings WHERE broker_id = 2""")
+          FROM replica_reports WHERE broker_id = 2""")
     await execute(database, again)
 
 
@@ -345,7 +345,7 @@ async def test_a_dead_former_master_is_found_although_its_registered_id_is_its_s
 async def test_who_was_heard_since_a_worker_began_is_found_dead_at_once(look, database):
     # Case B1, right after a start: the replica is not about to come back from before it.
     began_at = datetime.now(UTC)
-    again = text("UPDATE replica_sightings SET heard_at = clock_timestamp()")
+    again = text("UPDATE replica_reports SET heard_at = clock_timestamp()")
     await execute(database, again)
     await lose(database, 3)
 
@@ -371,7 +371,7 @@ async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critic
 @pytest.mark.usefixtures("sound")
 async def test_replicas_that_a_stopped_process_heard_last_are_not_taken_for_dead(look, database):
     # Case B1, the reverse: the control plane is away, so that no replica can be judged.
-    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'")
+    silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '20 seconds'")
     await execute(database, silent)
 
     assert await look() == []
@@ -381,13 +381,13 @@ async def test_replicas_that_have_not_come_to_a_new_process_yet_are_not_taken_fo
     sound, look, database
 ):
     # A process was replaced by another, which hears the master already and the others not yet.
-    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'")
+    silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '20 seconds'")
     await execute(database, silent)
     sound.heartbeat_source.id = uuid4()
     await sound.record(database, KEYS[0], epoch=1, max_offset=900)
 
     found = await look()
-    later = text("""UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'
+    later = text("""UPDATE replica_reports SET heard_at = heard_at - interval '20 seconds'
                      WHERE heard_at < now() - interval '15 seconds'""")
     await execute(database, later)
 
@@ -415,7 +415,7 @@ async def test_who_is_missed_stays_so_while_the_master_is_silent(sound, look, cl
     await look()
     clock.advance(seconds=OUTSIDE_FOR.total_seconds())
     await look()
-    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 hour'")
+    silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '1 hour'")
     await execute(database, silent)
     await set_members(database, 1, 2, 3)
     found = await look()

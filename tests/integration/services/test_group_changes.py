@@ -13,7 +13,7 @@ from backend.domain.election import ReplicaReport
 from backend.domain.errors import MasterLeaseLive
 from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.controller import replica_groups as service
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.controller.replica_reports import record_replica_reports
 
 KEY_1 = ("c", "g", 1)
@@ -168,7 +168,7 @@ async def test_of_racing_processes_each_election_has_an_epoch_of_its_own(databas
         )
         controller = drivers[0].controller
         changes = await service.list_changes(
-            GroupName("g", "c"), size=200, before=None, controller=controller
+            BrokerGroupName("g", "c"), size=200, before=None, controller=controller
         )
         last = await drivers[0].group()
     finally:

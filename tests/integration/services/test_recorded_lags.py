@@ -52,7 +52,7 @@ def clock():
 @pytest.fixture
 async def brokers(database, clock):
     await register(database, clock, A)
-    await register(database, clock, B, group_name="broker-b")
+    await register(database, clock, B, broker_group_name="broker-b")
     await register(database, clock, "10.0.0.3:10911", broker_id=1)
     return Progress()
 
@@ -63,7 +63,8 @@ def measure(database, brokers, clock):
         outcome = await measure_lags(database=database, brokers=brokers, clock=clock)
         page = await list_lags("east", size=100, after=None, database=database)
         rows = [
-            (one.consumer_group, one.topic_name, one.queue_count, one.lag) for one in page.items
+            (one.consumer_group_name, one.topic_name, one.queue_count, one.lag)
+            for one in page.items
         ]
         return outcome, rows, [one.measured_at for one in page.items]
 
@@ -82,16 +83,16 @@ async def test_lags_are_added_up_over_queues_and_broker_groups(measure):
 async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
     measure, brokers, database, clock
 ):
-    for address, group_name, count in ((A, "broker-a", 2), (B, "broker-b", 6)):
+    for address, broker_group_name, count in ((A, "broker-a", 2), (B, "broker-b", 6)):
         topics = {"orders": QueueSettings(count, count, READ_WRITE)}
-        await register(database, clock, address, group_name=group_name, topics=topics)
+        await register(database, clock, address, broker_group_name=broker_group_name, topics=topics)
     del brokers.told[B]
     await measure()
 
     page = await list_lags("east", size=100, after=None, database=database)
 
     told = {
-        (one.consumer_group, one.topic_name): (one.queue_count, one.topic_queue_count)
+        (one.consumer_group_name, one.topic_name): (one.queue_count, one.topic_queue_count)
         for one in page.items
     }
     assert told == {("audit", "orders"): (1, 8), ("billing", "orders"): (2, 8)}

@@ -160,6 +160,7 @@ async def test_sql_and_domain_agree_on_what_a_topic_is_for(database):
         )
 
     assert {topic.name: topic.kind for topic in found[cluster.id]} == {
-        name: topic_kind(name, cluster_name="main", group_names={"broker-a"}) for name in names
+        name: topic_kind(name, cluster_name="main", broker_group_names={"broker-a"})
+        for name in names
     }
     assert TopicKind.NORMAL in {topic.kind for topic in found[cluster.id]}

@@ -22,20 +22,20 @@ from backend.domain.errors import (
 from backend.domain.replica_group import ChangeKind, LeasePolicy, SyncStateSet
 from backend.services.controller import elections
 from backend.services.controller import replica_groups as service
-from backend.services.controller.group_changes import GroupName
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.controller.replica_reports import (
     forget_replica_reports,
     record_replica_reports,
 )
 
 ALL = frozenset({1, 2, 3})
-NAME = GroupName("g", "c")
+NAME = BrokerGroupName("g", "c")
 KEY_1, KEY_2 = ("c", "g", 1), ("c", "g", 2)
 
 
 async def kinds(controller):
     changes = await service.list_changes(
-        GroupName("g", "c"), size=50, before=None, controller=controller.controller
+        BrokerGroupName("g", "c"), size=50, before=None, controller=controller.controller
     )
     return [change.kind for change in reversed(changes.items)]
 
@@ -116,8 +116,8 @@ async def test_a_group_is_of_its_cluster(controller):
     assert await controller.next_id("other") == 1
     await controller.apply(1, cluster="other")
     with pytest.raises(BrokerGroupAmbiguous):
-        await controller.view(GroupName("g"))
-    assert (await controller.view(GroupName("g", "other"))).group.cluster_name == "other"
+        await controller.view(BrokerGroupName("g"))
+    assert (await controller.view(BrokerGroupName("g", "other"))).group.cluster_name == "other"
 
 
 @pytest.mark.parametrize("code", ["nonsense", "", ";", "10.0.0.1;1", "10.0.0.1:0;1"])
@@ -369,7 +369,7 @@ async def test_groups_whose_master_nobody_hears_are_found(drive, database):  # S
 
     assert await found() == []
     await one.record(database, KEY_2)
-    assert [group.group_name for group in await found()] == ["g"]
+    assert [group.broker_group_name for group in await found()] == ["g"]
     assert await found(listened_ms=9_999) == []
     await one.record(database, KEY_1)
     assert await found() == []
@@ -386,7 +386,7 @@ async def test_a_master_that_a_silent_process_heard_has_another_lease_to_come_ba
         async with database.begin() as connection:
             await connection.execute(
                 text(
-                    "UPDATE replica_sightings SET heard_at = clock_timestamp()"
+                    "UPDATE replica_reports SET heard_at = clock_timestamp()"
                     " - make_interval(secs => :seconds) WHERE broker_id = 1"
                 ),
                 {"seconds": seconds},
@@ -400,9 +400,9 @@ async def test_a_master_that_a_silent_process_heard_has_another_lease_to_come_ba
     assert await found(one) == []
     assert 1 in (await one.view()).liveness.alive_ids
     # The process that heard it knows better: it listened, and heard nothing.
-    assert [group.group_name for group in await found(other)] == ["g"]
+    assert [group.broker_group_name for group in await found(other)] == ["g"]
     await age(21)
-    assert [group.group_name for group in await found(one)] == ["g"]
+    assert [group.broker_group_name for group in await found(one)] == ["g"]
     assert 1 not in (await one.view()).liveness.alive_ids
 
 

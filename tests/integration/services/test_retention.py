@@ -100,7 +100,7 @@ async def add_operation(database, *, ended_at, undoes=None):
 
 
 async def add_changes(database, number, *, at, group="g"):
-    row = {"cluster_name": "c", "group_name": group, "kind": "master_elected", "cause": "t"}
+    row = {"cluster_name": "c", "broker_group_name": group, "kind": "master_elected", "cause": "t"}
     row |= {"changed_at": at, "master_epoch": 1, "sync_state_set": [], "sync_state_set_epoch": 1}
     async with database.begin() as connection:
         rows = [row | {"replica_addresses": {}}] * number

@@ -144,11 +144,11 @@ async def is_watched(redis, channel: str) -> bool:
 
 async def register(database, clock, address, **values) -> None:
     """Register a broker as the name server does."""
-    names = {"cluster_name": "east", "group_name": "broker-a", "broker_id": 0, **values}
+    names = {"cluster_name": "east", "broker_group_name": "broker-a", "broker_id": 0, **values}
     await register_broker(
         RegisterBroker(
             cluster_name=names["cluster_name"],
-            group_name=names["group_name"],
+            broker_group_name=names["broker_group_name"],
             broker=BrokerRegistration(
                 broker_id=names["broker_id"],
                 address=address,

@@ -99,7 +99,7 @@ async def test_figures_that_no_history_can_hold_are_no_sample(
 
 async def test_one_silent_broker_does_not_cost_the_others_theirs(collect, broker, database, clock):
     await register(database, clock, broker.address)
-    await register(database, clock, "127.0.0.1:1", group_name="broker-b")
+    await register(database, clock, "127.0.0.1:1", broker_group_name="broker-b")
 
     outcome = await collect()
 
@@ -109,7 +109,7 @@ async def test_one_silent_broker_does_not_cost_the_others_theirs(collect, broker
 async def test_an_address_that_another_broker_has_taken_over_is_not_believed(
     collect, broker, database, redis, clock
 ):
-    await register(database, clock, broker.address, group_name="broker-z")
+    await register(database, clock, broker.address, broker_group_name="broker-z")
 
     outcome = await collect()
 

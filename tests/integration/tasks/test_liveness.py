@@ -19,8 +19,8 @@ BROKER_B = BrokerIdentity("east", "broker-b", 0)
 
 @pytest.fixture
 async def two_brokers(database, clock):
-    await register(database, clock, "127.0.0.1:10911", group_name="broker-a")
-    await register(database, clock, "127.0.0.1:10921", group_name="broker-b")
+    await register(database, clock, "127.0.0.1:10911", broker_group_name="broker-a")
+    await register(database, clock, "127.0.0.1:10921", broker_group_name="broker-b")
     clock.advance(minutes=1)
 
 
@@ -34,7 +34,7 @@ def scan(database, redis, clock):
 
 async def online(database) -> set[str]:
     async with database.connect() as connection:
-        return {broker.group_name for broker in await brokers.list_online(connection)}
+        return {broker.broker_group_name for broker in await brokers.list_online(connection)}
 
 
 @pytest.mark.usefixtures("two_brokers")
@@ -68,7 +68,7 @@ async def test_a_broker_within_its_timeout_stays(scan, database, redis, clock):
 async def test_a_fresh_registration_counts_as_a_heartbeat(scan, database, redis, clock):
     now = clock.now_ms()
     await record_heartbeats(redis, {BROKER_A: now, BROKER_B: now - 30_000})
-    await register(database, clock, "127.0.0.1:10921", group_name="broker-b")
+    await register(database, clock, "127.0.0.1:10921", broker_group_name="broker-b")
 
     outcome = await scan()
 

@@ -46,7 +46,7 @@ def plan(client: httpx.Client, kind: str, **parameters: object) -> dict[str, Any
     """Plan an operation on the group."""
     order = {
         "kind": kind,
-        "parameters": {"cluster_name": "DefaultCluster", "group_name": GROUP} | parameters,
+        "parameters": {"cluster_name": "DefaultCluster", "broker_group_name": GROUP} | parameters,
     }
     planned: dict[str, Any] = client.post(OPERATIONS, json=order).raise_for_status().json()
     return planned

@@ -153,7 +153,7 @@ def tell_candidates(route: Route) -> None:
     nodes = [
         {
             "clusterName": "DefaultCluster",
-            "groupName": "broker-lost",
+            "brokerGroupName": "broker-lost",
             "brokerId": broker_id,
             "address": f"10.0.0.{broker_id}:10911",
             "epoch": 5,

@@ -11,7 +11,7 @@ from tests.unit.cli.test_replicas import page
 EAST = "/clusters/east"
 BROKER = {
     "name": "broker-a-2",
-    "group_name": "broker-a",
+    "broker_group_name": "broker-a",
     "own_id": 2,
     "broker_id": 0,
     "role": "master",
@@ -55,7 +55,12 @@ def test_an_order_for_a_name_means_its_own_id(east, capsys):
     assert run(["broker", "cordon", "broker-a-2", *WITH_REASON, "--dry-run"]) == 0
 
     [(_, body)] = sent(east)
-    meant = {"cluster_name": "east", "group_name": "broker-a", "broker_id": 2, "address": None}
+    meant = {
+        "cluster_name": "east",
+        "broker_group_name": "broker-a",
+        "broker_id": 2,
+        "address": None,
+    }
     assert body["parameters"] == meant
     assert capsys.readouterr().err.startswith("target: broker broker-a-2 of cluster east")
 

@@ -104,13 +104,13 @@ def ordered(server):
         (
             ["group", "delete", "billing", "--clean"],
             "delete_consumer_group",
-            {"group_name": "billing", "broker_groups": [], "cleans_up": True},
+            {"consumer_group_name": "billing", "broker_groups": [], "cleans_up": True},
         ),
         (
             ["broker", "config", "set", "broker-a", "deleteWhen=02;03", "fileReservedTime="],
             "change_broker_config",
             {
-                "group_name": "broker-a",
+                "broker_group_name": "broker-a",
                 "broker_id": 0,
                 "changes": [
                     {"name": "deleteWhen", "value": "02;03"},
@@ -122,7 +122,7 @@ def ordered(server):
             ["offset", "reset", "billing", "orders", "--to", "2026-03-02T12:00:00Z"],
             "reset_offsets",
             {
-                "consumer_group": "billing",
+                "consumer_group_name": "billing",
                 "topic_name": "orders",
                 "position": "time",
                 "timestamp_ms": 1_772_452_800_000,
@@ -146,7 +146,7 @@ def ordered(server):
             ],
             "reset_offsets",
             {
-                "consumer_group": "billing",
+                "consumer_group_name": "billing",
                 "topic_name": "orders",
                 "position": "offset",
                 "offset": 12,
@@ -169,7 +169,11 @@ def test_what_a_group_command_leaves_out_stays_or_has_its_default(east):
     made, changed = (body["parameters"] for _, body in sent(east))
     assert (made["retry_count_max"], made["consume_enabled"]) == (3, True)
     given = {name: value for name, value in changed.items() if value not in (None, [])}
-    assert given == {"cluster_name": "east", "group_name": "billing", "consume_enabled": False}
+    assert given == {
+        "cluster_name": "east",
+        "consumer_group_name": "billing",
+        "consume_enabled": False,
+    }
 
 
 @pytest.mark.usefixtures("east")
@@ -201,7 +205,7 @@ def test_what_is_misspelt_is_sent_nowhere(east, capsys, command, words):
 
 
 def test_a_broker_is_protected_by_the_address_that_its_id_has_now(east):
-    row = {"group_name": "broker-a", "own_id": 1, "address": "10.0.0.2:10911"}
+    row = {"broker_group_name": "broker-a", "own_id": 1, "address": "10.0.0.2:10911"}
     east.on("GET", "/clusters/east/brokers/broker-a-1", row)
 
     code = run(["broker", "protect", "broker-a", "--broker", "1", *WITH_REASON, "--dry-run"])

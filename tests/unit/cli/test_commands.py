@@ -70,7 +70,7 @@ def test_a_local_cluster_is_found_and_signed_in_to(server, capsys):
     brokers = [
         {
             "name": "broker-a-1",
-            "group_name": "broker-a",
+            "broker_group_name": "broker-a",
             "role": "master",
             "state": "online",
             "address": "127.0.0.1:10911",

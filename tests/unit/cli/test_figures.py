@@ -9,7 +9,7 @@ from tests.unit.cli.test_replicas import page
 
 EAST = "/clusters/east"
 SILENT = {
-    "group_name": "broker-b",
+    "broker_group_name": "broker-b",
     "name": "broker-b-2",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
@@ -48,7 +48,7 @@ def lines(capsys):
 
 
 def test_offsets_name_who_is_silent_and_never_count_them_as_none(east, capsys):
-    queue = {"group_name": "broker-a", "queue_id": 0, "min_offset": 2, "max_offset": 9}
+    queue = {"broker_group_name": "broker-a", "queue_id": 0, "min_offset": 2, "max_offset": 9}
     told = {"message_count": None, "queues": [queue | {"stored_at": None}], "unknown": [SILENT]}
     east.on("GET", f"{EAST}/topics/orders/offsets", told)
 
@@ -61,7 +61,11 @@ def test_offsets_name_who_is_silent_and_never_count_them_as_none(east, capsys):
 
 
 def test_clusters_that_hold_a_topic_are_listed(signed_in, capsys):
-    held = {"cluster_name": "east", "kind": "normal", "group_names": ["broker-a", "broker-b"]}
+    held = {
+        "cluster_name": "east",
+        "kind": "normal",
+        "broker_group_names": ["broker-a", "broker-b"],
+    }
     signed_in.on("GET", "/topics/orders/clusters", [held])
 
     assert run(["topic", "clusters", "orders"]) == 0
@@ -87,7 +91,7 @@ def test_rates_have_a_line_for_each_time_and_never_call_unknown_none(signed_in, 
 
 
 def test_stats_of_topics_have_a_line_for_each_reader_and_one_without(east, capsys):
-    reader = {"consumer_group": "billing", "lag": 12, "measured_at": "2026-03-02T12:00:00Z"}
+    reader = {"consumer_group_name": "billing", "lag": 12, "measured_at": "2026-03-02T12:00:00Z"}
     orders = {"name": "orders", "messages_in_per_second": 2.5, "bytes_in_per_second": None}
     idle = {"name": "idle", "messages_in_per_second": None, "bytes_in_per_second": None}
     listed = page(orders | {"readers": [reader]}, idle | {"readers": []})
@@ -102,7 +106,7 @@ def test_stats_of_topics_have_a_line_for_each_reader_and_one_without(east, capsy
 
 
 def test_allocations_are_asked_for_each_client(east, capsys):
-    queue = {"group_name": "broker-a", "queue_id": 0}
+    queue = {"broker_group_name": "broker-a", "queue_id": 0}
     told = [{"rule": "average", "clients": {"x": [queue], "y": []}}]
     east.on("GET", f"{EAST}/topics/orders/allocations", told)
 
@@ -124,7 +128,7 @@ def test_figures_of_a_broker_are_chosen_by_name(east, capsys):
 
 def test_readers_of_a_broker_are_chosen_by_lag(east, capsys):
     found = {
-        "consumer_group": "billing",
+        "consumer_group_name": "billing",
         "is_broadcasting": False,
         "lag": 5,
         "expired_count": 2,
@@ -148,7 +152,7 @@ def test_a_clone_of_offsets_is_a_reset_to_another_group(east):
     assert asked["kind"] == "reset_offsets"
     assert asked["parameters"] == {
         "cluster_name": "east",
-        "consumer_group": "audit",
+        "consumer_group_name": "audit",
         "topic_name": "orders",
         "position": "group",
         "source_group": "billing",

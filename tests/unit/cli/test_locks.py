@@ -11,9 +11,9 @@ from tests.unit.cli.test_replicas import page
 
 LOCK = {
     "cluster_name": "east",
-    "consumer_group": "billing",
+    "consumer_group_name": "billing",
     "topic": "orders",
-    "group_name": "broker-a",
+    "broker_group_name": "broker-a",
     "queue_id": 3,
     "broker_address": "10.0.0.1:10911",
     "client_id": "10.0.0.7@412",
@@ -25,7 +25,7 @@ LOCK = {
 }
 STOCK = {
     "cluster_name": "east",
-    "group_name": "stock",
+    "broker_group_name": "stock",
     "name": "stock-0",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
@@ -70,7 +70,7 @@ def test_locks_are_listed_with_the_brokers_that_do_not_tell(signed_in, capsys):
     [request] = signed_in.requests
     assert dict(request.url.params) == {
         "limit": "500",
-        "consumer_group": "billing",
+        "consumer_group_name": "billing",
         "holder": "gone",
     }
 
@@ -98,9 +98,9 @@ def test_a_release_names_the_client_and_what_of_it(east, capsys):
             "parameters": {
                 "cluster_name": "east",
                 "client_id": "10.0.0.7@412",
-                "consumer_group": None,
+                "consumer_group_name": None,
                 "topic": "orders",
-                "group_name": None,
+                "broker_group_name": None,
                 "queue_id": 3,
             },
         },
@@ -110,7 +110,7 @@ def test_a_release_names_the_client_and_what_of_it(east, capsys):
 
 def test_why_a_queue_is_paused_is_a_sentence_with_its_evidence(east, capsys):
     explained = {
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "queue_id": 3,
         "cause": "no_member",
         "is_paused": True,
@@ -125,13 +125,13 @@ def test_why_a_queue_is_paused_is_a_sentence_with_its_evidence(east, capsys):
 
     assert lines(capsys) == ["orders/3 on broker-a is not read.", "members: none"]
     params = dict(east.requests[-1].url.params)
-    assert params == {"consumer_group": "billing", "queue_id": "3"}
+    assert params == {"consumer_group_name": "billing", "queue_id": "3"}
 
 
 def test_leases_say_when_none_runs(east, capsys):
     lease = {
         "cluster_name": "east",
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "master_id": 2,
         "master_address": "10.0.0.1:10911",
         "master_epoch": 7,
@@ -183,7 +183,7 @@ def test_brokers_are_meant_by_id_or_address(east, verb, capsys):
     assert (path, order["kind"]) == ("/operations", f"{verb}_broker")
     wanted = {
         "cluster_name": "east",
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "broker_id": 0,
         "address": "10.0.0.1:10911",
     }

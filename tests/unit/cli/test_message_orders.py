@@ -128,7 +128,7 @@ def test_a_message_that_is_not_confirmed_is_shown_and_ends_as_unknown(east, caps
 def test_dead_letters_are_listed_with_the_topic_they_come_from(east, capsys):
     letter = {
         "message_id": "AA",
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "queue_offset": 7,
         "stored_at": "2026-03-02T12:00:00Z",
         "reconsume_times": 16,

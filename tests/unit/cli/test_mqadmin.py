@@ -16,7 +16,7 @@ from tests.mqadmin_table import PAGE, render, rewritten
 from tests.unit.cli.fake_server import refusal
 
 C = "DefaultCluster"
-BROKER = {"address": "10.0.0.1:10911", "group_name": "broker-a", "own_id": 1}
+BROKER = {"address": "10.0.0.1:10911", "broker_group_name": "broker-a", "own_id": 1}
 
 
 class Reader:
@@ -35,7 +35,7 @@ def translated(monkeypatch, server, capsys):
     server.on("GET", "/clusters", {"items": [{"name": C}], "next": None})
     server.on("GET", f"/clusters/{C}/brokers", {"items": [BROKER], "next": None})
     server.on("GET", f"/clusters/{C}/topics/orders", {"name": "orders"})
-    settings = [{"group_name": "broker-b"}]
+    settings = [{"broker_group_name": "broker-b"}]
     path = f"/clusters/{C}/consumer-groups/billing"
     server.on("GET", path, {"name": "billing", "settings": settings})
     server.on("POST", "/operations", refusal(400, "invalid_parameters", "not today"))

@@ -64,7 +64,7 @@ def test_who_can_no_longer_follow_an_operation_is_told_that_it_goes_on(east, cap
 
 
 def test_any_kind_is_planned_from_its_parameters(east, capsys, monkeypatch):
-    parameters = {"cluster_name": "east", "group_name": "broker-a"}
+    parameters = {"cluster_name": "east", "broker_group_name": "broker-a"}
     command = ["operation", "plan", "elect_master"]
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(parameters)))
 

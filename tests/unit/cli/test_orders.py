@@ -114,7 +114,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
                 "kind": "elect_master",
                 "parameters": {
                     "cluster_name": "east",
-                    "group_name": "broker-a",
+                    "broker_group_name": "broker-a",
                     "broker_id": 2,
                     "mode": "graceful",
                     "accepts_loss": False,
@@ -170,7 +170,7 @@ def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broke
     [(_, order), _] = sent(east)
     assert (order["kind"], order["parameters"]) == (
         "prefer_master",
-        {"cluster_name": "east", "group_name": "broker-a", "broker_id": broker_id},
+        {"cluster_name": "east", "broker_group_name": "broker-a", "broker_id": broker_id},
     )
 
 

@@ -62,7 +62,7 @@ def group(**values):
 def candidate(broker_id, **values):
     return {
         "cluster_name": "east",
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "broker_id": broker_id,
         "address": f"10.0.0.{broker_id}:10911",
         "has_code": True,

@@ -11,7 +11,7 @@ from tests.unit.cli.test_replicas import page
 
 EAST = "/clusters/east"
 SILENT = {
-    "group_name": "broker-b",
+    "broker_group_name": "broker-b",
     "name": "broker-b-2",
     "broker_id": 0,
     "address": "10.0.0.2:10911",
@@ -23,7 +23,7 @@ TOLD = {"broker_count_told": 3, "broker_count_asked": 4}
 ROW = {
     "name": "billing",
     "is_system": False,
-    "group_names": ["broker-a"],
+    "broker_group_names": ["broker-a"],
     "state": "active",
     **TOLD,
     "member_count": 2,
@@ -32,7 +32,7 @@ ROW = {
     "protection": None,
 }
 QUEUE = {
-    "group_name": "broker-a",
+    "broker_group_name": "broker-a",
     "topic": "orders",
     "queue_id": 3,
     "kind": "normal",
@@ -59,7 +59,7 @@ GROUP = {
     "is_dead_letter_count_complete": False,
     "settings": [
         {
-            "group_name": "broker-a",
+            "broker_group_name": "broker-a",
             "consume_enabled": False,
             "is_ordered": False,
             "retry_count_max": 16,
@@ -73,7 +73,7 @@ GROUP = {
             "language": "GO",
             "version": 9,
             "version_name": None,
-            "group_names": ["broker-a"],
+            "broker_group_names": ["broker-a"],
             "addresses": ["10.0.0.7:5"],
             "subscriptions": ["orders (TAG red)"],
             "message_models": ["CLUSTERING"],
@@ -89,7 +89,7 @@ MESSAGE = {
     "message_id": "7F00",
     "unique_key": "U-1",
     "topic": "orders",
-    "group_name": "broker-a",
+    "broker_group_name": "broker-a",
     "queue_id": 2,
     "queue_offset": 41,
     "log_position": 4096,
@@ -107,7 +107,7 @@ MESSAGE = {
 DETAIL = MESSAGE | {
     "deliveries": [
         {
-            "consumer_group": "billing",
+            "consumer_group_name": "billing",
             "state": "retrying",
             "why": "it failed 2 times",
             "attempt_count": 2,
@@ -223,7 +223,7 @@ def test_the_lag_of_a_group_is_told_to_programs(east, capsys):
 
 def test_clients_are_listed_and_narrowed(east, capsys):
     connection = {
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "broker_name": "broker-a-1",
         "broker_id": 0,
         "broker_address": "10.0.0.1:10911",

@@ -21,7 +21,7 @@ SENTENCE = "broker-b: 1 of 2 replicas is alive; broker-b-1 is gone. One more fai
 def group(name, verdict, missing=(), **values):
     return {
         "cluster_name": "east",
-        "group_name": name,
+        "broker_group_name": name,
         "verdict": verdict,
         "sentence": f"{name}: so it is.",
         "next_failure": "One more failure stops nothing: another replica takes over.",

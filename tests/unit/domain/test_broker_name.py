@@ -14,7 +14,7 @@ NAMES = st.builds(BrokerName, GROUPS, st.integers(0, OWN_ID_MAX))
 @given(NAMES)
 def test_a_name_reads_back_as_the_broker_that_it_names(name):
     assert BrokerName.parse(str(name)) == name
-    assert BrokerName.parse(f"{name.group_name}/{name.own_id}") == name
+    assert BrokerName.parse(f"{name.broker_group_name}/{name.own_id}") == name
 
 
 @given(NAMES, NAMES)

@@ -27,7 +27,7 @@ def test_a_version_is_named_when_it_is_known(number, name):
 
 def connection(*, producers=(), consumers=(), heard_ms=None):
     return BrokerConnection(
-        group_name="broker-a",
+        broker_group_name="broker-a",
         broker_name="broker-a-1",
         broker_id=0,
         broker_address="10.0.0.1:10911",

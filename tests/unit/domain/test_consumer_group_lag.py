@@ -13,7 +13,7 @@ from backend.domain.consumer_group_lag import (
 )
 
 QUEUE = QueueLag(
-    group_name="broker-a",
+    broker_group_name="broker-a",
     topic="orders",
     queue_id=0,
     kind=QueueKind.NORMAL,

@@ -14,7 +14,7 @@ from backend.domain.message import StoredMessage
 from backend.domain.orders.dead_letter import Destination
 
 LETTER = StoredMessage(
-    group_name="broker-a",
+    broker_group_name="broker-a",
     topic="%DLQ%billing",
     queue_id=0,
     queue_offset=7,

@@ -103,7 +103,7 @@ def test_a_master_that_came_back_with_less_does_not_stay():
 
 def test_a_preferred_member_with_less_is_not_elected():
     # Case A1.
-    held = prefer_master(group(), group_name="g", broker_id=3).after
+    held = prefer_master(group(), broker_group_name="g", broker_id=3).after
 
     assert winner(held, alive(b2=told(100), b3=told(50))) == 2
     assert winner(held, alive(b3=told(50))) is None
@@ -148,7 +148,7 @@ def test_a_set_keeps_the_process_in_which_each_member_joined():
     proposal = SyncStateSetProposal(1, 1, frozenset({1, 2, 3}), 2)
 
     after = alter_sync_state_set(
-        held, proposal, group_name="g", alive_ids={1, 2, 3}, lives={2: 99, 3: 33}
+        held, proposal, broker_group_name="g", alive_ids={1, 2, 3}, lives={2: 99, 3: 33}
     ).after
 
     assert after.sync_state_set.lives == {1: 11, 2: 22, 3: 33}
@@ -230,7 +230,7 @@ def test_the_setting_for_unclean_elections_accepts_losses_and_prefers_whole_logs
 def observed(reports, **changes):
     values = {
         "cluster_name": "c",
-        "group_name": "g",
+        "broker_group_name": "g",
         "master_id": 1,
         "master_address": "a1",
         "master_epoch": 1,

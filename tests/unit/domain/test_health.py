@@ -188,7 +188,7 @@ def test_all_groups_in_one_sentence_the_worst_first():
     assert told.verdict is CRITICAL
     assert told.sentence.startswith("broker-d has no writer: ")
     assert told.sentence.endswith(" 1 more group is not healthy: broker-c.")
-    assert [one.group_name for one in told.groups] == ["broker-d", "broker-c", "broker-a"]
+    assert [one.broker_group_name for one in told.groups] == ["broker-d", "broker-c", "broker-a"]
     assert (told.alive_count, told.replica_count) == (4, 6)
 
 

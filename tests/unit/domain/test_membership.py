@@ -37,7 +37,7 @@ def test_members_that_differ_are_named_with_what_each_says(changes, aspect, said
 
     [found] = find_contradictions([[A, other]])
 
-    assert (found.code, found.consumer_group) == (FindingCode.SUBSCRIPTIONS_DIFFER, "billing")
+    assert (found.code, found.consumer_group_name) == (FindingCode.SUBSCRIPTIONS_DIFFER, "billing")
     assert list(found.evidence) == [aspect]
     told = found.evidence[aspect]
     assert told[said or "CONSUME_FROM_FIRST_OFFSET"] == ["c2"]
@@ -73,6 +73,6 @@ def test_who_was_not_heard_for_long_may_be_gone_and_contradicts_nobody():
 def test_members_that_agree_and_other_groups_are_no_contradiction():
     # Case B3: a client subscribes to the retries of its group once it has started.
     early = replace(B, subscriptions={"orders": "TAG *"})
-    other = replace(B, consumer_group="audit", subscriptions={"refunds": "TAG *"})
+    other = replace(B, consumer_group_name="audit", subscriptions={"refunds": "TAG *"})
 
     assert find_contradictions([[A, early, other]]) == []

@@ -7,7 +7,7 @@ from backend.domain.message import Copies, DeliveryState, StoredMessage, judge_d
 
 def message(offset=7, *, topic="orders", queue_id=0, stored_at_ms=2, reconsume_times=0):
     return StoredMessage(
-        group_name="broker-a",
+        broker_group_name="broker-a",
         topic=topic,
         queue_id=queue_id,
         queue_offset=offset,
@@ -48,7 +48,7 @@ DEAD = message(0, topic="%DLQ%g", reconsume_times=16)
 def test_the_state_follows_from_offsets_and_copies(committed, copies, state):
     told = judge_delivery("g", message(), committed, copies)
 
-    assert (told.consumer_group, told.state) == ("g", state)
+    assert (told.consumer_group_name, told.state) == ("g", state)
     assert told.why
 
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from backend.domain.errors import InvalidAddress, InvalidName
 from backend.domain.names import (
     check_address,
+    check_broker_group_name,
     check_cluster_name,
-    check_group_name,
     check_topic_name,
 )
 
@@ -32,7 +32,7 @@ BAD_NAMES = [
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
-@pytest.mark.parametrize("check", [check_cluster_name, check_group_name, check_topic_name])
+@pytest.mark.parametrize("check", [check_cluster_name, check_broker_group_name, check_topic_name])
 def test_a_name_that_could_be_something_else_is_refused(check, name):
     with pytest.raises(InvalidName):
         check(name)
@@ -56,7 +56,7 @@ def test_names_that_stock_brokers_announce_are_taken(name):
     assert check_topic_name(name) == name
 
 
-@pytest.mark.parametrize("check", [check_cluster_name, check_group_name])
+@pytest.mark.parametrize("check", [check_cluster_name, check_broker_group_name])
 def test_names_of_clusters_and_groups_end_at_127_bytes(check):
     assert check("x" * 127)
     with pytest.raises(InvalidName, match="longer than 127"):

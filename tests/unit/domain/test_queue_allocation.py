@@ -13,7 +13,7 @@ def queues(*groups, count):
 
 def told(allocation):
     return {
-        client: [f"{one.group_name}{one.queue_id}" for one in found]
+        client: [f"{one.broker_group_name}{one.queue_id}" for one in found]
         for client, found in allocation.items()
     }
 

@@ -56,12 +56,16 @@ def apply(group, broker_id, code="a1;t1"):
 
 def alter(group, members, *, master=1, master_epoch=1, epoch=2, alive=ALL, fence=False):
     proposal = SyncStateSetProposal(master, master_epoch, frozenset(members), epoch, is_fence=fence)
-    return alter_sync_state_set(group, proposal, group_name="g", alive_ids=alive)
+    return alter_sync_state_set(group, proposal, broker_group_name="g", alive_ids=alive)
 
 
 def clean(group, *ids, living=False, alive=()):
     change = clean_replicas(
-        group, group_name="g", broker_ids=frozenset(ids), cleans_living=living, alive_ids=alive
+        group,
+        broker_group_name="g",
+        broker_ids=frozenset(ids),
+        cleans_living=living,
+        alive_ids=alive,
     )
     return group if change is None else change.after
 
@@ -128,7 +132,7 @@ def test_what_is_no_id_is_never_given(broker_id):
 
 
 def test_registering_moves_the_address_and_keeps_code_and_membership():  # S9, S25
-    change = register_replica(f3(), group_name="g", broker_id=2, address="b2")
+    change = register_replica(f3(), broker_group_name="g", broker_id=2, address="b2")
 
     assert change.kind is ChangeKind.ADDRESS_CHANGED
     assert change.after.replicas[2] == Replica(2, "b2", "a2;t2")
@@ -136,13 +140,13 @@ def test_registering_moves_the_address_and_keeps_code_and_membership():  # S9, S
 
 
 def test_registering_at_the_same_address_changes_nothing():
-    assert register_replica(f3(), group_name="g", broker_id=2, address="a2") is None
+    assert register_replica(f3(), broker_group_name="g", broker_id=2, address="a2") is None
 
 
 @pytest.mark.parametrize("group", [f3(), None])
 def test_who_never_applied_can_not_register(group):  # S10, S11
     with pytest.raises(BrokerNotRegistered):
-        register_replica(group, group_name="g", broker_id=9, address="a9")
+        register_replica(group, broker_group_name="g", broker_id=9, address="a9")
 
 
 def test_a_master_shrinks_its_set():  # S29
@@ -216,18 +220,18 @@ def test_a_lost_master_stays_recorded_in_its_epoch():
 
 
 def test_a_preference_changes_nothing_else_and_is_taken_back():
-    preferred = prefer_master(f3(), group_name="g", broker_id=3).after
+    preferred = prefer_master(f3(), broker_group_name="g", broker_id=3).after
 
     assert preferred == replace(f3(), preferred_id=3)
-    assert prefer_master(preferred, group_name="g", broker_id=3) is None
-    assert prefer_master(preferred, group_name="g", broker_id=None).after == f3()
+    assert prefer_master(preferred, broker_group_name="g", broker_id=3) is None
+    assert prefer_master(preferred, broker_group_name="g", broker_id=None).after == f3()
 
 
 def test_only_a_replica_of_a_known_group_is_preferred():
     with pytest.raises(UnknownReplica):
-        prefer_master(f3(), group_name="g", broker_id=9)
+        prefer_master(f3(), broker_group_name="g", broker_id=9)
     with pytest.raises(BrokerGroupNotControlled):
-        prefer_master(None, group_name="g", broker_id=1)
+        prefer_master(None, broker_group_name="g", broker_id=1)
 
 
 def test_a_forgotten_replica_is_no_longer_preferred():

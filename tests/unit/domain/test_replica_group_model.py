@@ -80,7 +80,7 @@ class GroupLife(RuleBasedStateMachine):
     def register(self, broker_id, address):
         self.attempt(
             lambda: register_replica(
-                self.group, group_name="g", broker_id=broker_id, address=address
+                self.group, broker_group_name="g", broker_id=broker_id, address=address
             )
         )
 
@@ -94,7 +94,9 @@ class GroupLife(RuleBasedStateMachine):
         proposal = SyncStateSetProposal(master, height - stale, members, set_height - stale_set)
         before = self.group
         self.attempt(
-            lambda: alter_sync_state_set(self.group, proposal, group_name="g", alive_ids=self.alive)
+            lambda: alter_sync_state_set(
+                self.group, proposal, broker_group_name="g", alive_ids=self.alive
+            )
         )
         if self.group is not before:
             assert (stale, stale_set, before.master_id) == (0, 0, master)
@@ -141,14 +143,14 @@ class GroupLife(RuleBasedStateMachine):
 
     @rule(broker_id=st.none() | IDS)
     def prefer(self, broker_id):
-        self.attempt(lambda: prefer_master(self.group, group_name="g", broker_id=broker_id))
+        self.attempt(lambda: prefer_master(self.group, broker_group_name="g", broker_id=broker_id))
 
     @rule(ids=ID_SETS, living=st.booleans())
     def clean(self, ids, living):
         self.attempt(
             lambda: clean_replicas(
                 self.group,
-                group_name="g",
+                broker_group_name="g",
                 broker_ids=ids,
                 cleans_living=living,
                 alive_ids=self.alive,

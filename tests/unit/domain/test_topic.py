@@ -19,7 +19,7 @@ from backend.domain.topic import QueueSettings, TopicKind, check_topic, topic_ki
     ],
 )
 def test_a_name_tells_what_a_topic_is_for(name, kind):
-    assert topic_kind(name, cluster_name="main", group_names={"broker-a"}) is kind
+    assert topic_kind(name, cluster_name="main", broker_group_names={"broker-a"}) is kind
 
 
 def test_permissions_are_read_by_bits():

@@ -30,7 +30,7 @@ def route_table():
 def registration(broker_id=0, address="10.0.0.1:10911", **changes):
     values = {
         "cluster_name": "main",
-        "group_name": "broker-a",
+        "broker_group_name": "broker-a",
         "broker_id": broker_id,
         "address": address,
         "ha_address": "10.0.0.1:10912",

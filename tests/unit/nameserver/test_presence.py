@@ -24,7 +24,7 @@ def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=Fals
     return table.hear(key, report, connection=connection, takes_notices=takes_notices)
 
 
-def test_a_sighting_ages_by_the_monotonic_clock(table, clock):  # D3
+def test_a_report_ages_by_the_monotonic_clock(table, clock):  # D3
     hear(table)
 
     clock.now_ms += 100

@@ -147,10 +147,10 @@ def test_a_topic_that_was_not_known_is_added_whatever_the_version(table):
 def test_a_broker_moved_to_another_group_leaves_the_first(table):
     register(table, address="10.0.0.1:10911")
 
-    outcome = register(table, address="10.0.0.1:10911", group_name="broker-b")
+    outcome = register(table, address="10.0.0.1:10911", broker_group_name="broker-b")
 
-    assert outcome.moved_from.group_name == "broker-a"
-    assert [group.group_name for group in table.list_groups()] == ["broker-b"]
+    assert outcome.moved_from.broker_group_name == "broker-a"
+    assert [group.broker_group_name for group in table.list_groups()] == ["broker-b"]
 
 
 def test_two_clusters_may_use_one_group_name(table):
@@ -182,7 +182,7 @@ def test_the_last_broker_takes_the_topics_of_its_group_along(table):
 
 def test_groups_that_leave_together_leave_nothing(table):  # S96
     register(table)
-    register(table, address="10.1.0.1:10911", group_name="broker-b")
+    register(table, address="10.1.0.1:10911", broker_group_name="broker-b")
 
     table.remove(
         [

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.remoting import names
-from backend.remoting.names import InvalidName, check_group_name, check_topic_name
+from backend.remoting.names import InvalidName, check_consumer_group_name, check_topic_name
 
 
 @pytest.mark.parametrize("name", ["T", "a-b_c%d|e", "x" * 127, "%RETRY%" + "g" * 248, "%DLQ%g"])
@@ -19,10 +19,10 @@ def test_other_topic_names_are_refused(name):
 
 
 def test_group_names_are_shorter():
-    check_group_name("g" * 120)
+    check_consumer_group_name("g" * 120)
 
     with pytest.raises(InvalidName, match="longer than 120"):
-        check_group_name("g" * 121)
+        check_consumer_group_name("g" * 121)
 
 
 def test_derived_names_carry_their_prefix():

@@ -4,9 +4,9 @@ from backend.db.replica_groups import HeldGroup
 from backend.domain.election import Liveness
 from backend.domain.replica_group import ReplicaGroup
 from backend.services.controller import group_changes
-from backend.services.controller.group_changes import GroupName, KnownGroups
+from backend.services.controller.group_changes import BrokerGroupName, KnownGroups
 
-NAME = GroupName("g", "c")
+NAME = BrokerGroupName("g", "c")
 
 
 def held(revision, *, cluster="c", group="g"):
@@ -44,7 +44,7 @@ def test_a_group_named_without_its_cluster_is_not_taken_from_memory():  # D2
     known = KnownGroups()
     known.keep(held(7))
 
-    assert known.take(GroupName("g")) is None
+    assert known.take(BrokerGroupName("g")) is None
 
 
 def test_only_the_groups_used_last_are_remembered(monkeypatch):

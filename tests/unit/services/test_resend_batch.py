@@ -45,7 +45,7 @@ class Broker(Brokers):
 def letter(offset):
     topic = "gone" if offset % 2 == 0 else "orders"
     return StoredMessage(
-        group_name="broker-a",
+        broker_group_name="broker-a",
         topic="%DLQ%billing",
         queue_id=0,
         queue_offset=offset,

@@ -6,7 +6,7 @@ from backend.supervisor.layout import (
     GROUP_COUNT_MAX,
     REPLICA_COUNT_MAX,
     ClusterLayout,
-    group_names,
+    broker_group_names,
     plan_layout,
 )
 
@@ -41,7 +41,7 @@ def test_a_broker_keeps_its_ports_whatever_else_there_is():
 
 
 def test_the_largest_cluster_shares_no_port():
-    counts = dict.fromkeys(group_names(GROUP_COUNT_MAX), REPLICA_COUNT_MAX)
+    counts = dict.fromkeys(broker_group_names(GROUP_COUNT_MAX), REPLICA_COUNT_MAX)
     ports = [
         port
         for port, _, _ in plan_layout(

@@ -132,4 +132,4 @@ def _share(
         _RULES[question.strategy_name or ""],
     )
     mine = allocation.get(question.client_id, ())
-    return tuple((queue.group_name, queue.queue_id) for queue in mine)
+    return tuple((queue.broker_group_name, queue.queue_id) for queue in mine)

@@ -145,11 +145,11 @@ def _register_consumer(
     return broker.consumers.compare_fingerprint(consumer.group_name, heartbeat.fingerprint)
 
 
-def _release_pulls(broker: Broker, group_name: str, topic_name: str) -> None:
+def _release_pulls(broker: Broker, consumer_group_name: str, topic_name: str) -> None:
     """Have consumers pull anew by the subscription that their group has from now on."""
     topic = broker.topics.find(topic_name)
     if topic is not None:
-        broker.polling.release_group(group_name, topic_name, range(topic.read_queue_count))
+        broker.polling.release_group(consumer_group_name, topic_name, range(topic.read_queue_count))
 
 
 def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:

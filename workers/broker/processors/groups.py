@@ -33,7 +33,7 @@ from backend.remoting.headers import (
 )
 from backend.remoting.names import (
     BUILT_IN_GROUPS,
-    check_group_name,
+    check_consumer_group_name,
     dead_letter_topic,
     retry_topic,
 )
@@ -72,7 +72,7 @@ def _target(broker: Broker, name: str) -> FenceTarget:
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a consumer group."""
     group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
-    check_group_name(group.name)
+    check_consumer_group_name(group.name)
     fault = group_fault(group.name, retry_queue_count=group.retry_queue_count)
     if fault is not None:
         raise Refusal(ResponseCode.INVALID_PARAMETER, f"the group {group.name}: {fault}")
@@ -223,10 +223,10 @@ def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
 
 
 async def _progress(
-    broker: Broker, group_name: str, topics: list[TopicConfig]
+    broker: Broker, consumer_group_name: str, topics: list[TopicConfig]
 ) -> list[tuple[MessageQueue, QueueProgress]]:
     offsets = (
-        (topic.name, queue_id, *_offsets(broker, group_name, topic.name, queue_id))
+        (topic.name, queue_id, *_offsets(broker, consumer_group_name, topic.name, queue_id))
         for topic in topics
         for queue_id in range(topic.read_queue_count)
     )

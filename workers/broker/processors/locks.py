@@ -136,9 +136,11 @@ def _wish(command: Command) -> LockBody:
     return wish
 
 
-def _locks(broker: Broker, group_name: str | None) -> Iterator[QueueLockBody]:
+def _locks(broker: Broker, consumer_group_name: str | None) -> Iterator[QueueLockBody]:
     now_ms = broker.elapsed_ms()
-    by_group = itertools.groupby(broker.locks.all(now_ms, group=group_name), key=lambda one: one[0])
+    by_group = itertools.groupby(
+        broker.locks.all(now_ms, group=consumer_group_name), key=lambda one: one[0]
+    )
     for group, locks in by_group:
         online = broker.consumers.find(group)
         seen = (

@@ -209,10 +209,10 @@ def _store(
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot be delayed")
     topic_name, queue_id = header.topic, header.queue_id
     if topic_name.startswith(RETRY_PREFIX):
-        group_name = topic_name.removeprefix(RETRY_PREFIX)
-        broker.check_group_exists(group_name)
-        if _is_given_up(broker, command, header, group_name):
-            topic_name, queue_id = dead_letter_topic(group_name), 0
+        consumer_group_name = topic_name.removeprefix(RETRY_PREFIX)
+        broker.check_group_exists(consumer_group_name)
+        if _is_given_up(broker, command, header, consumer_group_name):
+            topic_name, queue_id = dead_letter_topic(consumer_group_name), 0
             broker.put_topic_if_missing(topic_of(topic_name, 1))
             properties = properties | {DELAY: "-1"}
     if queue_id < 0:
@@ -234,14 +234,16 @@ def _store(
 
 
 def _is_given_up(
-    broker: Broker, command: Command, header: SendMessageHeader, group_name: str
+    broker: Broker, command: Command, header: SendMessageHeader, consumer_group_name: str
 ) -> bool:
     """Tell whether a message has come back often enough to be a dead letter."""
-    limit = broker.find_group(group_name).retry_count_max
+    limit = broker.find_group(consumer_group_name).retry_count_max
     if command.version >= _VERSION_WITH_RETRY_LIMIT and header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
     # An orderly consumer resends only what it has given up (storage-and-ha.md 6.2).
-    return header.reconsume_times > limit or broker.locks.holds_any(group_name, broker.elapsed_ms())
+    return header.reconsume_times > limit or broker.locks.holds_any(
+        consumer_group_name, broker.elapsed_ms()
+    )
 
 
 async def _answer_when_stored(

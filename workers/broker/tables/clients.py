@@ -118,9 +118,9 @@ class Consumers(Generic[Channel]):
         own = None if member is None else member.subscriptions.get(topic)
         return group.subscriptions.get(topic) if own is None else own
 
-    def agree_on(self, group_name: str, topic: str) -> bool:
+    def agree_on(self, consumer_group_name: str, topic: str) -> bool:
         """Tell whether all members of a group want the same messages of a topic."""
-        group = self._groups.get(group_name)
+        group = self._groups.get(consumer_group_name)
         if group is None:
             return True
         wanted = [member.subscriptions.get(topic) for member in group.members.values()]
@@ -177,16 +177,16 @@ class Consumers(Generic[Channel]):
         is_rebalance_due = is_new or topics != group.subscriptions.keys()
         return GroupChange(is_rebalance_due, list(dict.fromkeys(changed)))
 
-    def compare_fingerprint(self, group_name: str, fingerprint: int) -> bool:
+    def compare_fingerprint(self, consumer_group_name: str, fingerprint: int) -> bool:
         """Store the fingerprint of a light heartbeat; True when another one was stored."""
-        group = self._groups[group_name]
+        group = self._groups[consumer_group_name]
         differs = group.fingerprint != fingerprint
         group.fingerprint = fingerprint
         return differs
 
-    def unregister(self, group_name: str, channel: Channel) -> bool:
+    def unregister(self, consumer_group_name: str, channel: Channel) -> bool:
         """Take a channel out of a group; True when it was in."""
-        group = self._groups.get(group_name)
+        group = self._groups.get(consumer_group_name)
         member = None if group is None else group.members.pop(channel, None)
         if group is None or member is None:
             return False
@@ -195,7 +195,7 @@ class Consumers(Generic[Channel]):
         if group.newest.get(member.client_id) == channel:
             del group.newest[member.client_id]
         if not group.members:
-            del self._groups[group_name]
+            del self._groups[consumer_group_name]
         return True
 
     def drop_channel(self, channel: Channel) -> list[str]:

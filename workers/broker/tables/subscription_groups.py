@@ -17,7 +17,7 @@ from backend.remoting.names import (
     BUILT_IN_GROUPS,
     SYSTEM_GROUP_PREFIX,
     InvalidName,
-    check_group_name,
+    check_consumer_group_name,
 )
 from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.tables.logged_table import IN_LOG, LOG_POSITION, LoggedTable
@@ -92,7 +92,7 @@ class SubscriptionGroups(LoggedTable[str]):
         if not self.auto_create and not name.startswith(SYSTEM_GROUP_PREFIX):
             return None
         try:
-            check_group_name(name)
+            check_consumer_group_name(name)
         except InvalidName:
             return None
         created = SubscriptionGroupConfig(name=name)

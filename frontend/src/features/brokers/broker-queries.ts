@@ -6,19 +6,19 @@ import { sampleIntervalMs } from '@/lib/intervals';
 import { groupOf, heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 
-export type BrokerKey = { clusterName: string; groupName: string; brokerId: string };
+export type BrokerKey = { clusterName: string; brokerGroupName: string; brokerId: string };
 
 export const brokerKeys = {
-  group: (clusterName: string, groupName: string) =>
-    [clusterScope, 'broker-group', clusterName, groupName] as const,
+  group: (clusterName: string, brokerGroupName: string) =>
+    [clusterScope, 'broker-group', clusterName, brokerGroupName] as const,
   config: (broker: BrokerKey) => [clusterScope, 'broker-config', broker] as const,
 };
 
-export function brokerGroupOf(clusterName: string, groupName: string) {
+export function brokerGroupOf(clusterName: string, brokerGroupName: string) {
   return queryOptions({
-    queryKey: brokerKeys.group(clusterName, groupName),
+    queryKey: brokerKeys.group(clusterName, brokerGroupName),
     queryFn: async ({ signal }) => {
-      const answer = await ask(BrokerPageDocument, { clusterName, groupName }, signal);
+      const answer = await ask(BrokerPageDocument, { clusterName, brokerGroupName }, signal);
       demand(
         take(answer, 'group', 'cluster.brokerGroup', ({ cluster }) => cluster?.brokerGroup),
         'group',
@@ -29,7 +29,7 @@ export function brokerGroupOf(clusterName: string, groupName: string) {
     meta: heeding(['broker', 'group', 'step'], {
       clusterName,
       when: (heard) =>
-        groupOf(heard) === groupName &&
+        groupOf(heard) === brokerGroupName &&
         (heard.kind === 'step.done' || !heard.kind.startsWith('step.')),
     }),
   });
@@ -45,7 +45,7 @@ export function brokerConfigOf(broker: BrokerKey) {
     meta: heeding(['step', 'broker'], {
       clusterName: broker.clusterName,
       when: (heard) =>
-        groupOf(heard) === broker.groupName &&
+        groupOf(heard) === broker.brokerGroupName &&
         ['step.done', 'broker.registered'].includes(heard.kind),
     }),
   });

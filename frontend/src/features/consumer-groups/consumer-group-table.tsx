@@ -78,7 +78,7 @@ export function ConsumerGroupTable({ groups, sort, onSort }: ConsumerGroupTableP
           meta: { align: 'right' },
           cell: ({ row }) => <LagFigure lag={row.original.retryLag} />,
         }),
-        column.accessor((group) => group.groupNames.join(', '), {
+        column.accessor((group) => group.brokerGroupNames.join(', '), {
           id: 'groups',
           header: t('consumerGroups.groups'),
           sortFn: 'alphanumeric',

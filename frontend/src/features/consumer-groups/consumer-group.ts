@@ -28,8 +28,8 @@ export function lagShares(queues: ConsumerQueue[]): Map<string, number> {
   );
 }
 
-export function queueId({ topic, groupName, queueId: number }: ConsumerQueue): string {
-  return `${topic}/${groupName}/${number}`;
+export function queueId({ topic, brokerGroupName, queueId: number }: ConsumerQueue): string {
+  return `${topic}/${brokerGroupName}/${number}`;
 }
 
 /** Orders 64-bit counts, which come as texts; unknown ones last. */

@@ -36,7 +36,7 @@ export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps
       });
     return column.columns([
       column.accessor('topic', { header: t('groupLag.topic'), sortFn: 'alphanumeric' }),
-      column.accessor('groupName', {
+      column.accessor('brokerGroupName', {
         id: 'group',
         header: t('groupLag.group'),
         sortFn: 'alphanumeric',

@@ -23,7 +23,7 @@ export function MemberTable({ members }: { members: Member[] }) {
           id: 'version',
           header: t('member.version'),
         }),
-        column.accessor((one) => one.groupNames.join(', '), {
+        column.accessor((one) => one.brokerGroupNames.join(', '), {
           id: 'groups',
           header: t('member.groups'),
         }),

@@ -5,7 +5,9 @@ import { type Finding, groupOf, isOfConsumers } from './finding';
 /** What a finding is about: a broker group, a broker of it, or a consumer group. */
 export function SubjectLink({ finding }: { finding: Finding }) {
   if (!isOfConsumers(finding))
-    return <ReplicaGroupLink groupName={groupOf(finding)}>{finding.subject}</ReplicaGroupLink>;
+    return (
+      <ReplicaGroupLink brokerGroupName={groupOf(finding)}>{finding.subject}</ReplicaGroupLink>
+    );
   return (
     <Link
       to="/consumer-groups/$consumerGroup"

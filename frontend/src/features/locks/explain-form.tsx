@@ -10,9 +10,9 @@ type ExplainFormProps = { chosen: QueueChoice | undefined; onAsk: (queue: QueueC
 export function ExplainForm({ chosen, onAsk }: ExplainFormProps) {
   const { t } = useTranslation();
   const [isTried, setIsTried] = useState(false);
-  const [group, setGroup] = useState(chosen?.consumerGroup ?? '');
+  const [group, setGroup] = useState(chosen?.consumerGroupName ?? '');
   const [topic, setTopic] = useState(chosen?.topicName ?? '');
-  const [broker, setBroker] = useState(chosen?.groupName ?? '');
+  const [broker, setBroker] = useState(chosen?.brokerGroupName ?? '');
   const [queueId, setQueueId] = useState<number | ''>(chosen?.queueId ?? '');
   const needed = (text: string) => (isTried && text.trim() === '' ? t('why.needed') : undefined);
   const submit = (event: FormEvent) => {
@@ -20,9 +20,9 @@ export function ExplainForm({ chosen, onAsk }: ExplainFormProps) {
     setIsTried(true);
     if (group.trim() === '' || topic.trim() === '') return;
     onAsk({
-      consumerGroup: group.trim(),
+      consumerGroupName: group.trim(),
       topicName: topic.trim(),
-      groupName: broker.trim() || undefined,
+      brokerGroupName: broker.trim() || undefined,
       queueId: queueId === '' ? undefined : queueId,
     });
   };

@@ -10,7 +10,7 @@ export function ExplanationList({ explanations }: { explanations: Explanation[] 
   return (
     <ul className={classes.list} aria-label={t('why.answers')}>
       {explanations.map((one) => (
-        <li key={`${one.groupName}/${one.queueId}`} className={classes.one}>
+        <li key={`${one.brokerGroupName}/${one.queueId}`} className={classes.one}>
           <div className={classes.head}>
             <StateMark tone={pauseTone(one)} label={t(`pauseCause.${one.cause}`)} />
             {one.lag === null ? null : (

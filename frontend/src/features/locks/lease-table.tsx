@@ -17,9 +17,11 @@ export function LeaseTable({ leases }: { leases: Lease[] }) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor('groupName', {
+        column.accessor('brokerGroupName', {
           header: t('leases.group'),
-          cell: ({ row: { original } }) => <ReplicaGroupLink groupName={original.groupName} />,
+          cell: ({ row: { original } }) => (
+            <ReplicaGroupLink brokerGroupName={original.brokerGroupName} />
+          ),
         }),
         column.display({
           id: 'master',
@@ -65,7 +67,7 @@ export function LeaseTable({ leases }: { leases: Lease[] }) {
       label={t('leases.title')}
       rows={leases}
       columns={columns}
-      rowId={(lease) => lease.groupName}
+      rowId={(lease) => lease.brokerGroupName}
     />
   );
 }

@@ -14,16 +14,16 @@ import { heeding } from '@/lib/live/heeds';
 
 export type LockChoice = {
   clusterName: string;
-  consumerGroup: string | undefined;
+  consumerGroupName: string | undefined;
   topic: string | undefined;
   clientId: string | undefined;
   holder: LockHolder | undefined;
 };
 
 export type QueueChoice = {
-  consumerGroup: string;
+  consumerGroupName: string;
   topicName: string;
-  groupName: string | undefined;
+  brokerGroupName: string | undefined;
   queueId: number | undefined;
 };
 
@@ -56,8 +56,14 @@ export function locksOf(chosen: LockChoice, after: string | undefined) {
   return queryOptions({
     queryKey: lockKeys.list(chosen, after),
     queryFn: ({ signal }) => {
-      const { consumerGroup = null, topic = null, clientId = null, holder = null } = chosen;
-      const filter = { clusterName: chosen.clusterName, consumerGroup, topic, clientId, holder };
+      const { consumerGroupName = null, topic = null, clientId = null, holder = null } = chosen;
+      const filter = {
+        clusterName: chosen.clusterName,
+        consumerGroupName,
+        topic,
+        clientId,
+        holder,
+      };
       return ask(
         LocksDocument,
         { chosen: filter, first: lockPageSize, after: after ?? null },
@@ -94,13 +100,13 @@ export function operationLeasesOf(clusterName: string) {
 }
 
 export function explanationsOf(clusterName: string, queue: QueueChoice) {
-  const { consumerGroup, topicName, groupName = null, queueId = null } = queue;
+  const { consumerGroupName, topicName, brokerGroupName = null, queueId = null } = queue;
   return queryOptions({
     queryKey: lockKeys.why(clusterName, queue),
     queryFn: ({ signal }) =>
       ask(
         QueueExplanationsDocument,
-        { clusterName, consumerGroup, topicName, groupName, queueId },
+        { clusterName, consumerGroupName, topicName, brokerGroupName, queueId },
         signal,
       ),
     refetchInterval: locksIntervalMs,

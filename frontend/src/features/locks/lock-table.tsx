@@ -27,15 +27,18 @@ export function LockTable(props: LockTableProps) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor('consumerGroup', { header: t('locks.group') }),
+        column.accessor('consumerGroupName', { header: t('locks.group') }),
         column.accessor('topic', {
           header: t('locks.topic'),
           cell: ({ row: { original } }) => <TopicLink topicName={original.topic} />,
         }),
-        column.accessor((lock) => t('locks.at', { id: lock.queueId, broker: lock.groupName }), {
-          id: 'queue',
-          header: t('locks.queue'),
-        }),
+        column.accessor(
+          (lock) => t('locks.at', { id: lock.queueId, broker: lock.brokerGroupName }),
+          {
+            id: 'queue',
+            header: t('locks.queue'),
+          },
+        ),
         column.accessor('clientId', {
           header: t('locks.client'),
           cell: ({ row: { original } }) => <code>{original.clientId}</code>,

@@ -10,8 +10,8 @@ export const lockHolders: readonly LockHolder[] = ['CONNECTED', 'GONE'];
 export const lockLifeMs = 60_000;
 
 export function lockId(lock: Lock): string {
-  const { brokerAddress, consumerGroup, topic, queueId } = lock;
-  return [brokerAddress, consumerGroup, topic, queueId].join(' ');
+  const { brokerAddress, consumerGroupName, topic, queueId } = lock;
+  return [brokerAddress, consumerGroupName, topic, queueId].join(' ');
 }
 
 export function holderTone(holder: LockHolder): StateTone {

@@ -14,15 +14,15 @@ export function DeliveryTable({ deliveries }: { deliveries: Delivery[] }) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor('consumerGroup', {
+        column.accessor('consumerGroupName', {
           header: t('delivery.group'),
           cell: ({ row: { original } }) => (
             <Link
               to="/consumer-groups/$consumerGroup"
-              params={{ consumerGroup: original.consumerGroup }}
+              params={{ consumerGroup: original.consumerGroupName }}
               search={(now) => (now.cluster ? { cluster: now.cluster } : {})}
             >
-              {original.consumerGroup}
+              {original.consumerGroupName}
             </Link>
           ),
         }),
@@ -44,7 +44,7 @@ export function DeliveryTable({ deliveries }: { deliveries: Delivery[] }) {
       label={t('delivery.title')}
       rows={deliveries}
       columns={columns}
-      rowId={(one) => one.consumerGroup}
+      rowId={(one) => one.consumerGroupName}
     />
   );
 }

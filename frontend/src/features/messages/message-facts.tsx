@@ -20,7 +20,7 @@ export function MessageFacts({ message }: { message: MessageDetail['message'] })
         label={t('message.group')}
         foot={t('message.logPosition', { position: formatInt64(message.logPosition) })}
       >
-        {message.groupName}
+        {message.brokerGroupName}
       </Fact>
       <Fact label={t('message.place')}>
         {t('message.placeOf', {

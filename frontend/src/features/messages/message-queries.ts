@@ -30,8 +30,8 @@ export const messageKeys = {
     [...messageKeys.pages(clusterName, topicName), wanted] as const,
   found: (clusterName: string, topicName: string, key: string, isUnique: boolean) =>
     [...scope, 'found', clusterName, topicName, key, isUnique] as const,
-  dead: (clusterName: string, groupName: string) =>
-    [...scope, 'dead', clusterName, groupName] as const,
+  dead: (clusterName: string, consumerGroupName: string) =>
+    [...scope, 'dead', clusterName, consumerGroupName] as const,
   follow: (clusterName: string, topicName: string) =>
     [...scope, 'follow', clusterName, topicName] as const,
   one: (clusterName: string, messageId: string, topicName: string | undefined) =>
@@ -68,13 +68,13 @@ export function messagesOf(clusterName: string, topicName: string, wanted: Brows
 }
 
 /** The oldest dead letters of a consumer group; none where it never had one. */
-export function deadLettersOf(clusterName: string, groupName: string) {
+export function deadLettersOf(clusterName: string, consumerGroupName: string) {
   return queryOptions({
-    queryKey: messageKeys.dead(clusterName, groupName),
+    queryKey: messageKeys.dead(clusterName, consumerGroupName),
     queryFn: ({ signal }) =>
       ask(
         DeadLettersDocument,
-        { clusterName, topicName: `%DLQ%${groupName}`, first: deadLettersShown },
+        { clusterName, topicName: `%DLQ%${consumerGroupName}`, first: deadLettersShown },
         signal,
       ),
   });

@@ -29,7 +29,7 @@ export function MessageTable({ messages }: { messages: MessageRow[] }) {
           header: t('messages.id'),
           cell: ({ row: { original } }) => <MessageLink messageId={original.messageId} />,
         }),
-        column.accessor('groupName', { header: t('messages.group') }),
+        column.accessor('brokerGroupName', { header: t('messages.group') }),
         column.accessor('queueId', { header: t('messages.queue'), meta: { align: 'right' } }),
         column.accessor('queueOffset', {
           header: t('messages.offset'),
@@ -57,7 +57,7 @@ export function MessageTable({ messages }: { messages: MessageRow[] }) {
       label={t('messages.title')}
       rows={messages}
       columns={columns}
-      rowId={(one) => `${one.groupName}/${one.topic}/${one.queueId}/${one.queueOffset}`}
+      rowId={(one) => `${one.brokerGroupName}/${one.topic}/${one.queueId}/${one.queueOffset}`}
     />
   );
 }

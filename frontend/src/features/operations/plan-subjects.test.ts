@@ -26,7 +26,9 @@ test('an event of what the order, the facts or the preconditions name may move o
   const master = [{ name: 'masters', value: 'broker-a 10.0.0.1:10911, broker-b 10.0.0.2:10911' }];
 
   expect(mayMove(named({}, { broker_groups: ['broker-a'] }), heard())).toBe(true);
-  expect(mayMove(named({ facts: { at: [{ group_name: 'broker-a' }] } }), heard())).toBe(true);
+  expect(mayMove(named({ facts: { at: [{ broker_group_name: 'broker-a' }] } }), heard())).toBe(
+    true,
+  );
   expect(mayMove(named({ preconditions: master }), heard())).toBe(true);
   expect(mayMove(named(), heard())).toBe(false);
 });

@@ -6,11 +6,11 @@ import { describedField, orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
 /** A broker as orders and questions name it: `brokerId` is its own id. */
-export type BrokerName = { clusterName: string; groupName: string; brokerId: string };
+export type BrokerName = { clusterName: string; brokerGroupName: string; brokerId: string };
 export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
 
-function titleOf({ groupName, brokerId }: BrokerName): string {
-  return brokerNameOf({ groupName, ownId: brokerId });
+function titleOf({ brokerGroupName, brokerId }: BrokerName): string {
+  return brokerNameOf({ brokerGroupName, ownId: brokerId });
 }
 
 export function drainBroker(broker: BrokerName): OrderKind {

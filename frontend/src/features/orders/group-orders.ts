@@ -10,14 +10,14 @@ function orderOf(
   order: GroupOrder,
   word: string,
   clusterName: string,
-  groupName: string,
+  consumerGroupName: string,
   known: Readonly<Record<string, Known>>,
 ): OrderKind {
   return orderForm(order, {
     word,
-    target: groupName || clusterName,
+    target: consumerGroupName || clusterName,
     given: { clusterName },
-    known: { groupName: { initial: groupName }, ...known },
+    known: { consumerGroupName: { initial: consumerGroupName }, ...known },
   });
 }
 
@@ -33,23 +33,23 @@ export type ServedGroup = Readonly<Record<string, Value>>;
 export function changeGroup(
   clusterName: string,
   groups: readonly string[],
-  groupName = '',
+  consumerGroupName = '',
   settings: readonly ServedGroup[] = [],
 ): OrderKind {
-  const names = Object.keys(settings[0] ?? {}).filter((name) => name !== 'groupName');
+  const names = Object.keys(settings[0] ?? {}).filter((name) => name !== 'brokerGroupName');
   const present = names.map((name) => {
     const common = commonOf(settings.map((one) => one[name] ?? null));
     return [name, { present: common }] as const;
   });
   const known = { brokerGroups: { names: groups }, ...Object.fromEntries(present) };
-  return orderOf('changeConsumerGroup', 'changeGroup', clusterName, groupName, known);
+  return orderOf('changeConsumerGroup', 'changeGroup', clusterName, consumerGroupName, known);
 }
 
 export function deleteGroup(
   clusterName: string,
   groups: readonly string[],
-  groupName = '',
+  consumerGroupName = '',
 ): OrderKind {
   const known = { brokerGroups: { names: groups } };
-  return orderOf('deleteConsumerGroup', 'deleteGroup', clusterName, groupName, known);
+  return orderOf('deleteConsumerGroup', 'deleteGroup', clusterName, consumerGroupName, known);
 }

@@ -12,7 +12,7 @@ const common: Record<string, Known> = {
 const leftOut = ['offsets'];
 
 /** Resets where a group goes on reading a topic; the plan shows each queue of it. */
-export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
+export function resetOffsets(topic: PlacedTopic, consumerGroupName = ''): OrderKind {
   const { clusterName, name: topicName, placements } = topic;
   const queueCount = Math.max(0, ...placements.map(({ readQueueCount }) => readQueueCount));
   return orderForm('resetOffsets', {
@@ -21,8 +21,8 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
     leftOut,
     known: {
       ...common,
-      consumerGroup: { initial: groupName },
-      brokerGroups: { names: placements.map((placement) => placement.groupName) },
+      consumerGroupName: { initial: consumerGroupName },
+      brokerGroups: { names: placements.map((placement) => placement.brokerGroupName) },
       queueIds: { names: Array.from({ length: queueCount }, (_, id) => String(id)) },
     },
   });
@@ -32,12 +32,12 @@ type ReadingGroup = { name: string; topics: readonly string[]; brokerGroups: rea
 
 /** Resets where a group goes on reading one of its topics. */
 export function resetGroup(clusterName: string, group: ReadingGroup): OrderKind {
-  const { name: consumerGroup, topics, brokerGroups } = group;
+  const { name: consumerGroupName, topics, brokerGroups } = group;
   const [first = ''] = topics;
   return orderForm('resetOffsets', {
     word: 'resetGroup',
-    target: consumerGroup,
-    given: { clusterName, consumerGroup },
+    target: consumerGroupName,
+    given: { clusterName, consumerGroupName },
     leftOut,
     known: {
       ...common,

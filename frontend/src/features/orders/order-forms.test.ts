@@ -11,8 +11,8 @@ import { changeTopic, commonOf, createTopic } from './topic-orders';
 const topic = {
   clusterName: 'east',
   name: 'orders',
-  placements: ['broker-a', 'broker-b'].map((groupName, index) => ({
-    groupName,
+  placements: ['broker-a', 'broker-b'].map((brokerGroupName, index) => ({
+    brokerGroupName,
     readQueueCount: 8 + index,
     writeQueueCount: 8,
     readable: true,
@@ -56,8 +56,8 @@ test('what is left empty in a change is left as it is', () => {
 
   const groupKind = changeGroup('east', [], 'billing');
   const plan = groupKind.planOf(initialValues(groupKind.fieldsOf({})));
-  const { clusterName, groupName, brokerGroups, ...rest } = plan.changeConsumerGroup ?? {};
-  expect([clusterName, groupName, brokerGroups]).toEqual(['east', 'billing', []]);
+  const { clusterName, consumerGroupName, brokerGroups, ...rest } = plan.changeConsumerGroup ?? {};
+  expect([clusterName, consumerGroupName, brokerGroups]).toEqual(['east', 'billing', []]);
   expect(new Set(Object.values(rest))).toEqual(new Set([null]));
 });
 
@@ -73,7 +73,12 @@ test('a reset asks for what its position needs, and sends no value of another', 
   expect(names('EARLIEST')).not.toContain('offset');
   expect(names('TIME')).toContain('timestampMs');
 
-  const values = { consumerGroup: 'billing', offset: '12', timestampMs: '', queueIds: ['3', '5'] };
+  const values = {
+    consumerGroupName: 'billing',
+    offset: '12',
+    timestampMs: '',
+    queueIds: ['3', '5'],
+  };
   const at = kind.planOf({ ...values, position: 'OFFSET' }).resetOffsets;
   expect(at).toMatchObject({ offset: '12', timestampMs: null, queueIds: [3, 5], mode: 'AUTO' });
   const latest = kind.planOf({ ...values, position: 'LATEST' }).resetOffsets;
@@ -99,7 +104,7 @@ test('a group resets one of its topics, which is chosen', () => {
   const values = { ...initialValues(kind.fieldsOf({})), position: 'LATEST' };
 
   expect(kind.planOf(values).resetOffsets).toMatchObject({
-    consumerGroup: 'billing',
+    consumerGroupName: 'billing',
     topicName: 'orders',
     position: 'LATEST',
     brokerGroups: [],
@@ -118,7 +123,7 @@ test('all replicas are forgotten only where the whole group is asked for', () =>
   const whole = { scope: 'group', brokerIds: ['3'], includesLiving: true };
   expect(kind.planOf(whole).forgetReplicas).toEqual({
     clusterName: 'east',
-    groupName: 'broker-a',
+    brokerGroupName: 'broker-a',
     brokerIds: [],
     includesLiving: true,
   });
@@ -126,12 +131,12 @@ test('all replicas are forgotten only where the whole group is asked for', () =>
 
 test('an adoption takes all that wait, within the bounds of the order', () => {
   const candidates = [{ brokerId: '1' }, { brokerId: '9007199254740993' }];
-  const kind = adoptReplicas({ clusterName: 'east', groupName: 'broker-b', candidates });
+  const kind = adoptReplicas({ clusterName: 'east', brokerGroupName: 'broker-b', candidates });
   const values = initialValues(kind.fieldsOf({}));
 
   expect(kind.planOf(values).adoptReplicas).toEqual({
     clusterName: 'east',
-    groupName: 'broker-b',
+    brokerGroupName: 'broker-b',
     brokerIds: ['1', '9007199254740993'],
     masterId: null,
     leastEpoch: null,
@@ -147,11 +152,11 @@ test('offsets are copied from another consumer group, which is named', () => {
   const fields = kind.fieldsOf({ position: 'GROUP' });
   expect(fields.find(({ name }) => name === 'sourceGroup')).toMatchObject({ lengthMax: 120 });
 
-  const values = { consumerGroup: 'billing', sourceGroup: '', position: 'GROUP' };
+  const values = { consumerGroupName: 'billing', sourceGroup: '', position: 'GROUP' };
   expect(problemsOf(fields, values).sourceGroup).toEqual({ word: 'empty', values: {} });
   const copied = { ...values, sourceGroup: 'audit', position: 'GROUP' };
   expect(kind.planOf(copied).resetOffsets).toMatchObject({
-    consumerGroup: 'billing',
+    consumerGroupName: 'billing',
     sourceGroup: 'audit',
     position: 'GROUP',
   });
@@ -175,7 +180,7 @@ test('a setting is asked for by its own type, with the value of the next start',
   const given = { ...property, choices: [...property.choices] };
 
   expect(fieldOfProperty(given)).toMatchObject({ kind: 'choice', initial: 'SYNC_FLUSH' });
-  const name = { clusterName: 'east', groupName: 'broker-a', brokerId: '0' };
+  const name = { clusterName: 'east', brokerGroupName: 'broker-a', brokerId: '0' };
   const plan = changeConfig(name, [given]).planOf({ flushDiskType: 'ASYNC_FLUSH' });
   expect(plan.changeBrokerConfig).toEqual({
     ...name,

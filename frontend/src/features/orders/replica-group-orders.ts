@@ -12,7 +12,7 @@ type ReplicaGroup = {
 /** The brokers of a group that the control plane lost. */
 type LostGroup = {
   clusterName: string;
-  groupName: string;
+  brokerGroupName: string;
   candidates: readonly { brokerId: string }[];
 };
 
@@ -26,10 +26,10 @@ function choicesOf({ replicas }: ReplicaGroup): Choice[] {
 
 /** Elects a replica as master, or the one that the rules choose. */
 export function electMaster(group: ReplicaGroup): OrderKind {
-  const { clusterName, name: groupName } = group;
+  const { clusterName, name: brokerGroupName } = group;
   return orderForm('electMaster', {
-    target: groupName,
-    given: { clusterName, groupName },
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
     known: {
       brokerId: { choices: choicesOf(group) },
       mode: { words: (value: string) => `electionMode.${value}` },
@@ -39,11 +39,11 @@ export function electMaster(group: ReplicaGroup): OrderKind {
 
 /** Prefers a replica as master at the next election, or none any more. */
 export function preferMaster(group: ReplicaGroup): OrderKind {
-  const { clusterName, name: groupName, preferredId } = group;
+  const { clusterName, name: brokerGroupName, preferredId } = group;
   const first = preferredId === null ? {} : { initial: preferredId };
   return orderForm('preferMaster', {
-    target: groupName,
-    given: { clusterName, groupName },
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
     known: { brokerId: { choices: choicesOf(group), ...first } },
   });
 }
@@ -58,14 +58,14 @@ const scope: Field = {
 
 /** Forgets some replicas, or all with their group. An order without an id means the group, so the form asks for the scope. */
 export function forgetReplicas(group: ReplicaGroup): OrderKind {
-  const { clusterName, name: groupName, replicas } = group;
+  const { clusterName, name: brokerGroupName, replicas } = group;
   const choices = replicas.map(({ brokerId: id, address, isAlive }) => ({
     value: id,
     words: { key: isAlive ? 'forget.living' : 'forget.dead', values: { id, address } },
   }));
   return orderForm('forgetReplicas', {
-    target: groupName,
-    given: { clusterName, groupName },
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
     own: [scope],
     known: {
       brokerIds: { choices, onlyWith: { name: scope.name, value: 'some' } },
@@ -75,12 +75,12 @@ export function forgetReplicas(group: ReplicaGroup): OrderKind {
 }
 
 /** Adopts brokers whose group the control plane lost: all that wait, unless some are taken out. */
-export function adoptReplicas({ clusterName, groupName, candidates }: LostGroup): OrderKind {
+export function adoptReplicas({ clusterName, brokerGroupName, candidates }: LostGroup): OrderKind {
   const ids = candidates.map(({ brokerId }) => brokerId);
   const choices = ids.map(replicaChoice);
   return orderForm('adoptReplicas', {
-    target: groupName,
-    given: { clusterName, groupName },
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
     known: { brokerIds: { choices, initial: ids }, masterId: { choices } },
   });
 }

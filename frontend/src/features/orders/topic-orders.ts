@@ -15,7 +15,7 @@ export type PlacedTopic = {
   clusterName: string;
   name: string;
   placements: readonly {
-    groupName: string;
+    brokerGroupName: string;
     readQueueCount: number;
     writeQueueCount: number;
     readable: boolean;
@@ -38,7 +38,7 @@ export function changeTopic({ clusterName, name: topicName, placements }: Placed
     target: topicName,
     given: { clusterName, topicName },
     known: {
-      brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+      brokerGroups: { names: placements.map(({ brokerGroupName }) => brokerGroupName) },
       readQueueCount: present(({ readQueueCount }) => readQueueCount),
       writeQueueCount: present(({ writeQueueCount }) => writeQueueCount),
       isReadable: present(({ readable }) => readable),
@@ -54,7 +54,7 @@ export function deleteTopic({ clusterName, name: topicName, placements }: Placed
     target: topicName,
     given: { clusterName, topicName },
     known: {
-      brokerGroups: { names: placements.map(({ groupName }) => groupName) },
+      brokerGroups: { names: placements.map(({ brokerGroupName }) => brokerGroupName) },
       onlyEmpty: { initial: true },
     },
   });

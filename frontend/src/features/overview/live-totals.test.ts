@@ -8,7 +8,11 @@ const fresh = '2026-03-01T12:00:58Z';
 const old = '2026-03-01T12:00:10Z';
 
 test('a silent broker no longer counts while others speak', () => {
-  const silent = aSample({ groupName: 'broker-b', observedAt: old, messagesInPerSecond: 100 });
+  const silent = aSample({
+    brokerGroupName: 'broker-b',
+    observedAt: old,
+    messagesInPerSecond: 100,
+  });
 
   const totals = liveTotals([aSample({ observedAt: fresh }), silent], now);
 

@@ -27,7 +27,7 @@ export function liveTotals(samples: SampleFieldsFragment[], nowMs: number): Live
 function mastersOf(samples: SampleFieldsFragment[]): SampleFieldsFragment[] {
   const masters = new Map<string, SampleFieldsFragment>();
   for (const sample of samples.filter(isMaster)) {
-    const group = `${sample.clusterName}/${sample.groupName}`;
+    const group = `${sample.clusterName}/${sample.brokerGroupName}`;
     masters.set(group, newerOf(sample, masters.get(group)) ?? sample);
   }
   return [...masters.values()];

@@ -55,7 +55,7 @@ export function CandidateTable({ lost }: { lost: LostGroup }) {
   );
   return (
     <DataTable
-      label={t('adopt.candidates', { group: lost.groupName })}
+      label={t('adopt.candidates', { group: lost.brokerGroupName })}
       rows={lost.candidates}
       columns={columns}
       rowId={(candidate) => candidate.brokerId}

@@ -33,7 +33,7 @@ export function GroupTable({ groups, sort, onSort }: GroupTableProps) {
         column.accessor('name', {
           header: t('replicaGroups.name'),
           sortFn: 'alphanumeric',
-          cell: ({ row }) => <ReplicaGroupLink groupName={row.original.name} />,
+          cell: ({ row }) => <ReplicaGroupLink brokerGroupName={row.original.name} />,
         }),
         column.accessor((group) => (masterState(group) === 'leads' ? Number(group.masterId) : -1), {
           id: 'master',

@@ -16,7 +16,7 @@ import { groupOf, heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 
 export type GroupFilter = { search: string | undefined; after: string | undefined };
-export type GroupKey = { clusterName: string; groupName: string };
+export type GroupKey = { clusterName: string; brokerGroupName: string };
 
 export const replicaGroupKeys = {
   of: (clusterName: string) => [clusterScope, 'replica-groups', clusterName] as const,
@@ -41,10 +41,10 @@ const groupIntervalMs = 2_000;
 const epochsIntervalMs = 10_000;
 
 /** What the stream tells of one group: its elections, its set, its brokers. */
-function heedingGroup({ clusterName, groupName }: GroupKey) {
+function heedingGroup({ clusterName, brokerGroupName }: GroupKey) {
   return heeding(['group', 'broker'], {
     clusterName,
-    when: (heard) => groupOf(heard) === groupName,
+    when: (heard) => groupOf(heard) === brokerGroupName,
   });
 }
 

@@ -17,7 +17,7 @@ export function PlacementTable({ placements }: { placements: Placement[] }) {
         header: t(`placements.${id}`),
       });
     return column.columns([
-      column.accessor('groupName', { header: t('placements.group') }),
+      column.accessor('brokerGroupName', { header: t('placements.group') }),
       column.accessor('readQueueCount', {
         header: t('placements.readQueueCount'),
         meta: { align: 'right' },
@@ -36,7 +36,7 @@ export function PlacementTable({ placements }: { placements: Placement[] }) {
       label={t('placements.title')}
       rows={placements}
       columns={columns}
-      rowId={(placement) => placement.groupName}
+      rowId={(placement) => placement.brokerGroupName}
     />
   );
 }

@@ -32,7 +32,7 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
         cell: ({ row }) => <OffsetFigure offset={row.original[id]} />,
       });
     return column.columns([
-      column.accessor('groupName', {
+      column.accessor('brokerGroupName', {
         id: 'group',
         header: t('queues.group'),
         sortFn: 'alphanumeric',
@@ -51,10 +51,14 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
         header: t('queues.bar'),
         meta: { width: '28%' },
         cell: ({ row }) => {
-          const { start, end, groupName, queueId } = row.original;
+          const { start, end, brokerGroupName, queueId } = row.original;
           if (start === null || end === null) return null;
           return (
-            <Meter start={start} end={end} label={t('queues.barLabel', { groupName, queueId })} />
+            <Meter
+              start={start}
+              end={end}
+              label={t('queues.barLabel', { brokerGroupName, queueId })}
+            />
           );
         },
       }),
@@ -75,7 +79,7 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
       label={t('queues.title')}
       rows={rows}
       columns={columns}
-      rowId={(queue) => `${queue.groupName}/${queue.queueId}`}
+      rowId={(queue) => `${queue.brokerGroupName}/${queue.queueId}`}
       sort={sort}
       onSort={onSort}
     />

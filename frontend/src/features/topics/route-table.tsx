@@ -13,7 +13,7 @@ export function RouteTable({ route }: { route: RouteEntry[] }) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor('groupName', { header: t('route.group') }),
+        column.accessor('brokerGroupName', { header: t('route.group') }),
         column.accessor((entry) => `${entry.readQueueCount} / ${entry.writeQueueCount}`, {
           id: 'queues',
           header: t('route.queues'),
@@ -41,7 +41,7 @@ export function RouteTable({ route }: { route: RouteEntry[] }) {
       label={t('route.title')}
       rows={route}
       columns={columns}
-      rowId={(entry) => entry.groupName}
+      rowId={(entry) => entry.brokerGroupName}
     />
   );
 }

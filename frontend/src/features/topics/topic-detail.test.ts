@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compareOffsets, messagesHeld, permissionWord, queueRows } from './topic-detail';
 
 function queue(queueId: number, minOffset: string | null, maxOffset: string | null) {
-  return { groupName: 'broker-a', queueId, minOffset, maxOffset, observedAt: null };
+  return { brokerGroupName: 'broker-a', queueId, minOffset, maxOffset, observedAt: null };
 }
 
 test('bars are shares of the longest queue', () => {

@@ -46,7 +46,7 @@ export function TopicTable({ topics, sort, onSort }: TopicTableProps) {
           sortFn: 'basic',
           cell: ({ row }) => t(`topicKind.${row.original.kind}`),
         }),
-        column.accessor((topic) => topic.placements.map((p) => p.groupName).join(', '), {
+        column.accessor((topic) => topic.placements.map((p) => p.brokerGroupName).join(', '), {
           id: 'groups',
           header: t('topics.groups'),
           sortFn: 'alphanumeric',

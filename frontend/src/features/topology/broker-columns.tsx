@@ -41,13 +41,13 @@ export function brokerColumns(t: TFunction) {
       }),
     );
   return column.columns([
-    column.accessor('groupName', {
+    column.accessor('brokerGroupName', {
       id: 'group',
       header: t('brokers.group'),
       sortFn: 'alphanumeric',
       cell: ({ row }) => (
         <strong>
-          <GroupName name={row.original.groupName} mode={row.original.groupMode} />
+          <GroupName name={row.original.brokerGroupName} mode={row.original.groupMode} />
         </strong>
       ),
     }),

@@ -3,5 +3,5 @@ import type { GroupMode } from '@/gql/operations';
 
 /** A broker group's name, which leads to its replicas where a controller elects its master. */
 export function GroupName({ name, mode }: { name: string; mode: GroupMode }) {
-  return mode === 'CONTROLLER' ? <ReplicaGroupLink groupName={name} /> : name;
+  return mode === 'CONTROLLER' ? <ReplicaGroupLink brokerGroupName={name} /> : name;
 }

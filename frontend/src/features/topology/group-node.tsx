@@ -12,7 +12,7 @@ export function GroupNode({ data }: NodeProps<Node<{ group: GroupView }>>) {
   return (
     <div className={classes.group} data-lost={masterless}>
       <Handle type="target" position={Position.Top} />
-      <div className={classes.groupName}>
+      <div className={classes.brokerGroupName}>
         <span className={classes.groupLink}>
           <GroupName name={group.name} mode={group.mode} />
         </span>

@@ -5,10 +5,10 @@ import { type Box, layOut } from './topology-layout';
 
 function place(groupCount: number, replicaCount = 1) {
   const names = Array.from({ length: groupCount }, (_, index) => `broker-${index}`);
-  const brokers = names.flatMap((groupName) => [
-    aBroker({ groupName }),
+  const brokers = names.flatMap((brokerGroupName) => [
+    aBroker({ brokerGroupName }),
     ...Array.from({ length: replicaCount }, (_, index) =>
-      aBroker({ groupName, brokerId: String(index + 1), role: 'REPLICA' }),
+      aBroker({ brokerGroupName, brokerId: String(index + 1), role: 'REPLICA' }),
     ),
   ]);
   const topology = aTopology(brokers);

@@ -4,9 +4,14 @@ import { addToHistory, rateSeries } from './sample-history';
 
 const startMs = Date.parse('2026-03-01T12:00:00Z');
 
-function at(seconds: number, groupName: string, rate: number | null) {
+function at(seconds: number, brokerGroupName: string, rate: number | null) {
   const observedAt = new Date(startMs + seconds * 1000).toISOString();
-  return aSample({ observedAt, groupName, messagesInPerSecond: rate, messagesOutPerSecond: rate });
+  return aSample({
+    observedAt,
+    brokerGroupName,
+    messagesInPerSecond: rate,
+    messagesOutPerSecond: rate,
+  });
 }
 
 test('the rates of all brokers of an interval are added', () => {

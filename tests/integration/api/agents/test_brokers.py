@@ -9,7 +9,7 @@ from backend.domain.protection import Protection, broker_resource
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
 
-BROKER = {"cluster_name": CLUSTER, "group_name": GROUP}
+BROKER = {"cluster_name": CLUSTER, "broker_group_name": GROUP}
 NAME = {"typed_name": f"{GROUP}-0", "reason": "disk to be replaced"}
 
 
@@ -81,7 +81,7 @@ async def test_what_moved_voids_a_plan_and_one_key_has_one_effect(broker, plan, 
 
 async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register):
     await register(CLUSTER, "mute", 0, address="127.0.0.1:1")
-    planned = await plan("cordon_broker", **{**BROKER, "group_name": "mute"})
+    planned = await plan("cordon_broker", **{**BROKER, "broker_group_name": "mute"})
 
     given = {"typed_name": "mute-0", "reason": "why"}
     told = await act(planned, "confirm", given, status=409)
@@ -93,11 +93,11 @@ async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register
 @pytest.mark.parametrize(
     ("kind", "parameters", "code"),
     [
-        ("cordon_broker", {"group_name": "nothing"}, "broker_unknown"),
+        ("cordon_broker", {"broker_group_name": "nothing"}, "broker_unknown"),
         ("drain_broker", {"broker_id": 7}, "broker_unknown"),
         ("forget_broker", {"address": "127.0.0.1:2"}, "broker_unknown"),
         ("cordon_broker", {"address": "no address"}, "invalid_address"),
-        ("cordon_broker", {"group_name": "a/b"}, "invalid_name"),
+        ("cordon_broker", {"broker_group_name": "a/b"}, "invalid_name"),
         ("drain_broker", {"waived_groups": [""]}, "invalid_parameters"),
         ("drain_broker", {"waived_groups": "g"}, "invalid_parameters"),
         ("cordon_broker", {"waived_groups": []}, "invalid_parameters"),

@@ -12,15 +12,16 @@ from tests.integration.broker.name_server import RecordingNameServer
 
 CLIENTS = f"/clusters/{CLUSTER}/clients"
 FIELDS = """clientId roles producerGroups consumerGroups heardMs connections {
-  groupName brokerId brokerAddress address language version versionName heardMs
+  brokerGroupName brokerId brokerAddress address language version versionName heardMs
   producerGroups consumerGroups }"""
 LIST = f"""query ($first: Int!, $after: String, $group: String, $role: ClientRole) {{
   clients(clusterName: "c", first: $first, after: $after, group: $group, role: $role) {{
-    nodes {{ {FIELDS} }} pageInfo {{ hasNextPage endCursor }} totalCount unknown {{ groupName why }}
+    nodes {{ {FIELDS} }} pageInfo {{ hasNextPage endCursor }} totalCount
+    unknown {{ brokerGroupName why }}
   }}
 }}"""
 ONE = f"""query ($id: String!) {{
-  client(clusterName: "c", clientId: $id) {{ client {{ {FIELDS} }} unknown {{ groupName }} }}
+  client(clusterName: "c", clientId: $id) {{ client {{ {FIELDS} }} unknown {{ brokerGroupName }} }}
 }}"""
 
 
@@ -45,7 +46,7 @@ async def test_clients_are_listed_with_groups_and_heartbeats(broker, get, ask):
     assert sender["producer_groups"] == ["pg"]
     (connection,) = member["connections"]
     assert connection["broker_address"] == broker.address
-    assert connection["group_name"] == GROUP
+    assert connection["broker_group_name"] == GROUP
     host, port = one.writer.get_extra_info("sockname")
     assert connection["address"] == f"{host}:{port}"
     assert 0 <= member["heard_ms"] < 60_000
@@ -121,7 +122,7 @@ async def test_a_stock_broker_is_asked_group_by_group_and_a_dead_one_is_named(
     (far,) = found["items"]
     assert (far["producer_groups"], far["consumer_groups"]) == (["senders"], ["readers"])
     assert far["connections"][0]["version_name"] == "4.5.2"
-    assert [one["group_name"] for one in found["unknown"]] == ["dead"]
+    assert [one["broker_group_name"] for one in found["unknown"]] == ["dead"]
     assert broker is not None
 
 

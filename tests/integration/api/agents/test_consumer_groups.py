@@ -20,9 +20,9 @@ from tests.integration.tasks.conftest import SetClock
 GROUPS = f"/clusters/{CLUSTER}/consumer-groups"
 LIST = """query ($first: Int!, $after: String, $search: String) {
   consumerGroups(clusterName: "c", first: $first, after: $after, search: $search) {
-    nodes { name isSystem groupNames state memberCount
+    nodes { name isSystem brokerGroupNames state memberCount
       lag { messageCount waitingMs isComplete } retryLag { messageCount } }
-    pageInfo { hasNextPage endCursor } totalCount unknown { groupName brokerId address why }
+    pageInfo { hasNextPage endCursor } totalCount unknown { brokerGroupName brokerId address why }
   }
 }"""
 STATES = """{ consumerGroups(clusterName: "c") {
@@ -33,11 +33,11 @@ ONE = """query ($name: String!) {
   consumerGroup(clusterName: "c", name: $name) {
     name isSystem state models lag { messageCount waitingMs isComplete }
     retryLag { messageCount waitingMs isComplete } deadLetterCount
-    settings { groupName retryCountMax consumeEnabled }
-    members { clientId address language version versionName groupNames }
+    settings { brokerGroupName retryCountMax consumeEnabled }
+    members { clientId address language version versionName brokerGroupNames }
     subscriptions { topic expressions }
-    queues { groupName topic queueId kind committed end lag waitingMs consumedAt owner }
-    unknown { groupName why }
+    queues { brokerGroupName topic queueId kind committed end lag waitingMs consumedAt owner }
+    unknown { brokerGroupName why }
   }
 }"""
 
@@ -104,7 +104,7 @@ async def test_the_lag_of_a_group_is_right_to_the_message_and_by_the_age_of_the_
         0,
     )
     (seen,) = found["members"]
-    assert (seen["client_id"], seen["group_names"]) == ("c1", [GROUP])
+    assert (seen["client_id"], seen["broker_group_names"]) == ("c1", [GROUP])
     assert {one["topic"]: one["expressions"] for one in found["subscriptions"]} == {"orders": ["*"]}
     assert found["unknown"] == []
 
@@ -207,7 +207,7 @@ async def test_groups_are_listed_page_by_page_alike_over_both_doors(broker, get,
     assert [one["name"] for one in after["nodes"]] == ["closed"]
     assert after["nodes"][0]["state"] == "INACTIVE"
     assert after["nodes"][0]["lag"]["messageCount"] == "1"
-    assert graph["nodes"][0]["groupNames"] == [GROUP]
+    assert graph["nodes"][0]["brokerGroupNames"] == [GROUP]
     assert "TOOLS_CONSUMER" in {one["name"] for one in every["items"] if one["is_system"]}
     refused = await get(GROUPS, 422, limit=101)
     assert refused["code"] == "invalid_input"
@@ -227,15 +227,15 @@ async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, 
     graph = (await ask(LIST, first=10))["consumerGroups"]
     await stock.stop()
 
-    assert {one["group_name"] for one in listed["unknown"]} == {"dead", "stock"}
-    assert {one["groupName"] for one in graph["unknown"]} == {"dead", "stock"}
+    assert {one["broker_group_name"] for one in listed["unknown"]} == {"dead", "stock"}
+    assert {one["brokerGroupName"] for one in graph["unknown"]} == {"dead", "stock"}
     assert listed["items"][0]["lag"]["message_count"] == 1
     assert not listed["items"][0]["lag"]["is_complete"]
     assert (found["lag"]["message_count"], found["lag"]["is_complete"]) == (1, False)
     # Case B10: what the others know is shown, with what is missing.
     assert (found["dead_letter_count"], found["is_dead_letter_count_complete"]) == (0, False)
     assert (found["broker_count_told"], found["broker_count_asked"]) == (1, 3)
-    why = {one["group_name"]: one["why"] for one in found["unknown"]}
+    why = {one["broker_group_name"]: one["why"] for one in found["unknown"]}
     assert why["stock"] == "RocketMQ brokers do not report it"
     # Nobody knows that there is no such group while brokers are silent.
     assert missing["code"] == "broker_silent"
@@ -324,7 +324,7 @@ async def test_a_group_that_broadcasts_has_no_lag_whatever_offsets_are_left(brok
     found = await get(f"{GROUPS}/billing")
     listed = next(one for one in (await get(GROUPS))["items"] if one["name"] == "billing")
     stats = await get(f"/clusters/{CLUSTER}/broker-groups/{GROUP}/brokers/0/consume-stats")
-    why = await get(f"/clusters/{CLUSTER}/topics/orders/pauses", consumer_group="billing")
+    why = await get(f"/clusters/{CLUSTER}/topics/orders/pauses", consumer_group_name="billing")
 
     assert found["models"] == ["broadcasting"]
     for lag in (found["lag"], listed["lag"], found["retry_lag"]):
@@ -337,7 +337,7 @@ async def test_a_group_that_broadcasts_has_no_lag_whatever_offsets_are_left(brok
     assert [first[name] for name in ("committed", "end", "lag", "waiting_ms")] == [
         *(None, 4, None, None),
     ]
-    [told] = [one for one in stats["items"] if one["consumer_group"] == "billing"]
+    [told] = [one for one in stats["items"] if one["consumer_group_name"] == "billing"]
     assert (told["is_broadcasting"], told["lag"]) == (True, None)
     assert {one["lag"] for one in why["queues"]} == {None}
     assert "broadcasting" in why["queues"][0]["sentence"]

@@ -7,18 +7,19 @@ from tests.integration.api.agents.conftest import CLUSTER, GROUP
 TOPIC = f"/clusters/{CLUSTER}/topics/orders"
 BROKER = f"/clusters/{CLUSTER}/broker-groups/{GROUP}/brokers/0"
 OFFSETS = """{ topicOffsets(clusterName: "c", topicName: "orders") {
-  messageCount queues { groupName queueId minOffset maxOffset storedAt } unknown { why } } }"""
-HOLDING = """{ holdingClusters(topicName: "orders") { clusterName kind groupNames } }"""
+  messageCount queues { brokerGroupName queueId minOffset maxOffset storedAt }
+  unknown { why } } }"""
+HOLDING = """{ holdingClusters(topicName: "orders") { clusterName kind brokerGroupNames } }"""
 STATS = """{ topicStats(clusterName: "c", search: "orders") {
-  nodes { name kind messagesInPerSecond readers { consumerGroup lag } } totalCount } }"""
+  nodes { name kind messagesInPerSecond readers { consumerGroupName lag } } totalCount } }"""
 DEALT = """{ queueAllocations(clusterName: "c", topicName: "orders", clientIds: ["x", "y"]) {
-  rule clients { clientId queues { groupName queueId } } } }"""
-STATUS = """{ brokerStatus(clusterName: "c", groupName: "broker-a", brokerId: "0") {
+  rule clients { clientId queues { brokerGroupName queueId } } } }"""
+STATUS = """{ brokerStatus(clusterName: "c", brokerGroupName: "broker-a", brokerId: "0") {
   address figures { name value } } }"""
 CONSUMED = """query ($first: Int!, $after: String) {
-  brokerConsumeStats(clusterName: "c", groupName: "broker-a", brokerId: "0",
+  brokerConsumeStats(clusterName: "c", brokerGroupName: "broker-a", brokerId: "0",
       first: $first, after: $after) {
-    nodes { consumerGroup lag queues { topic queueId committed end lag } }
+    nodes { consumerGroupName lag queues { topic queueId committed end lag } }
     pageInfo { hasNextPage endCursor } totalCount unknown { why } } }"""
 
 
@@ -30,7 +31,11 @@ async def test_offsets_of_a_topic_are_those_of_now(broker, get, ask):
 
     (written,) = [one for one in found["queues"] if one["queue_id"] == 2]
     (empty,) = [one for one in found["queues"] if one["queue_id"] == 3]
-    assert (written["group_name"], written["min_offset"], written["max_offset"]) == (GROUP, 0, 4)
+    assert (written["broker_group_name"], written["min_offset"], written["max_offset"]) == (
+        GROUP,
+        0,
+        4,
+    )
     assert written["stored_at"] is not None
     assert (empty["max_offset"], empty["stored_at"]) == (0, None)
     assert (found["message_count"], found["unknown"]) == (5, [])
@@ -45,7 +50,7 @@ async def test_an_agent_that_is_gone_leaves_the_count_unknown(broker, get):
     await get(f"{BROKER}/status", status=502)
 
     assert (found["message_count"], found["queues"]) == (None, [])
-    assert [one["group_name"] for one in found["unknown"]] == [GROUP]
+    assert [one["broker_group_name"] for one in found["unknown"]] == [GROUP]
 
 
 @pytest.mark.usefixtures("broker")
@@ -55,14 +60,14 @@ async def test_clusters_figures_and_allocations_of_a_topic_are_told(get, ask):
     stats = await get(f"/clusters/{CLUSTER}/topic-stats", search="orders")
     dealt = await get(f"{TOPIC}/allocations", client=["y", "x"])
 
-    assert holding == [{"cluster_name": CLUSTER, "kind": "normal", "group_names": [GROUP]}]
+    assert holding == [{"cluster_name": CLUSTER, "kind": "normal", "broker_group_names": [GROUP]}]
     assert nowhere == []
     (row,) = stats["items"]
     assert (row["name"], row["messages_in_per_second"], row["readers"]) == ("orders", None, [])
     average, circle = dealt
     assert [one["queue_id"] for one in average["clients"]["x"]] == [0, 1]
     assert [one["queue_id"] for one in circle["clients"]["x"]] == [0, 2]
-    assert (await ask(HOLDING))["holdingClusters"][0]["groupNames"] == [GROUP]
+    assert (await ask(HOLDING))["holdingClusters"][0]["brokerGroupNames"] == [GROUP]
     assert (await ask(STATS))["topicStats"]["nodes"][0]["name"] == "orders"
     (first, _) = (await ask(DEALT))["queueAllocations"]
     assert [one["clientId"] for one in first["clients"]] == ["x", "y"]
@@ -91,7 +96,7 @@ async def test_readers_of_a_broker_are_listed_page_by_page(broker, get, ask):
     rest = await get(f"{BROKER}/consume-stats", limit=1, after=first["next"])
     graph = (await ask(CONSUMED, first=1))["brokerConsumeStats"]
 
-    assert [(one["consumer_group"], one["lag"]) for one in whole["items"]] == [
+    assert [(one["consumer_group_name"], one["lag"]) for one in whole["items"]] == [
         ("audit", 0),
         ("billing", 3),
     ]

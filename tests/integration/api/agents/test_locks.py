@@ -15,11 +15,11 @@ from tests.integration.broker.name_server import RecordingNameServer
 NEXT_S_MAX = 2.0
 """Clients look by themselves after 20 s, and locks last for 60."""
 QUEUE_COUNT = 4
-ALL = {"group_name": None, "cluster_name": CLUSTER}
+ALL = {"broker_group_name": None, "cluster_name": CLUSTER}
 LOCKS = """query ($first: Int!, $after: String, $chosen: LockFilter) {
   locks(first: $first, after: $after, chosen: $chosen) {
-    nodes { consumerGroup topic groupName queueId clientId holder expiresInMs }
-    pageInfo { hasNextPage endCursor } totalCount unknown { groupName why }
+    nodes { consumerGroupName topic brokerGroupName queueId clientId holder expiresInMs }
+    pageInfo { hasNextPage endCursor } totalCount unknown { brokerGroupName why }
   }
 }"""
 
@@ -56,7 +56,11 @@ async def test_locks_are_listed_with_who_is_gone(broker, get, ask, gone):
     told = [(one["queue_id"], one["client_id"], one["holder"]) for one in found["items"]]
     assert told == [(0, "dead", "gone"), (1, "dead", "gone"), (2, "alive", "connected")]
     one = found["items"][2]
-    assert (one["consumer_group"], one["topic"], one["group_name"]) == ("billing", "orders", GROUP)
+    assert (one["consumer_group_name"], one["topic"], one["broker_group_name"]) == (
+        "billing",
+        "orders",
+        GROUP,
+    )
     assert 0 < one["expires_in_ms"] <= 60_000
     assert one["heard_ms"] is not None
     assert found["items"][0]["heard_ms"] is None
@@ -84,10 +88,10 @@ async def test_brokers_that_do_not_tell_are_named_and_never_shown_as_without_loc
     graph = (await ask(LOCKS, first=10))["locks"]
     await stock.stop()
 
-    why = {one["group_name"]: one["why"] for one in found["unknown"]}
+    why = {one["broker_group_name"]: one["why"] for one in found["unknown"]}
     assert why.keys() == {"dead", "stock"}
     assert why["stock"] == "RocketMQ brokers do not report it"
-    assert {one["groupName"] for one in graph["unknown"]} == {"dead", "stock"}
+    assert {one["brokerGroupName"] for one in graph["unknown"]} == {"dead", "stock"}
     assert broker is not None
 
 
@@ -142,7 +146,12 @@ async def test_a_living_holder_is_released_for_a_reason_only(broker, plan, act, 
     holder = await broker.member("alive")
     await broker.lock(holder, "alive", 0, 1)
 
-    one = {"topic": "orders", "queue_id": 1, "consumer_group": "billing", "group_name": GROUP}
+    one = {
+        "topic": "orders",
+        "queue_id": 1,
+        "consumer_group_name": "billing",
+        "broker_group_name": GROUP,
+    }
     planned = await plan("release_locks", client_id="alive", cluster_name=CLUSTER, **one)
     await act(planned, "confirm", {}, status=422)
     await act(planned, "confirm", {"typed_name": "orders/1", "reason": "it is stuck"})
@@ -188,7 +197,7 @@ async def test_a_release_whose_answer_is_lost_takes_nothing_from_the_next_holder
         return told
 
     monkeypatch.setattr(ReleaseQueueLocks, "put", answers_late)
-    begun = await order("release_locks", {}, client_id="dead", group_name=None)
+    begun = await order("release_locks", {}, client_id="dead", broker_group_name=None)
     assert begun["state"] == "queued"
     waiting = await broker.member("next")
     assert await broker.lock(waiting, "next", 0) == [0]
@@ -235,10 +244,10 @@ async def test_one_key_releases_once(broker, gone, plan, act, go_on):
 
 async def test_leases_say_who_leads_and_until_when(client, f3, driver, get, ask):  # noqa: ARG001
     found = (await get("/clusters/c/leases"))["items"]
-    query = '{ leases(clusterName: "c") { nodes { groupName masterId policy endsAt } } }'
+    query = '{ leases(clusterName: "c") { nodes { brokerGroupName masterId policy endsAt } } }'
     graph = (await ask(query))["leases"]["nodes"]
 
-    assert [(one["group_name"], one["master_id"], one["policy"]) for one in found] == [
+    assert [(one["broker_group_name"], one["master_id"], one["policy"]) for one in found] == [
         ("g", 1, "quorum")
     ]
     assert graph[0]["endsAt"] is None

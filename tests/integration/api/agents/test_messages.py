@@ -16,18 +16,18 @@ MESSAGES = f"/clusters/{CLUSTER}/messages"
 LIST = """query ($first: Int!, $after: String, $within: MessageRange) {
   messages(clusterName: "c", topicName: "orders", first: $first, after: $after, within: $within) {
     nodes { messageId queueId queueOffset storedAt }
-    pageInfo { hasNextPage endCursor } unknown { groupName why }
+    pageInfo { hasNextPage endCursor } unknown { brokerGroupName why }
   }
 }"""
 FOUND = """query ($key: String!, $isUnique: Boolean!) {
   foundMessages(clusterName: "c", topicName: "orders", key: $key, isUnique: $isUnique) {
-    nodes { messageId keys } isComplete unknown { groupName }
+    nodes { messageId keys } isComplete unknown { brokerGroupName }
   }
 }"""
 ONE = """query ($id: String!, $topic: String) {
   message(clusterName: "c", messageId: $id, topicName: $topic) {
     message { messageId uniqueKey topic queueId queueOffset keys tags properties { name value } }
-    deliveries { nodes { consumerGroup state why attemptCount } consumerGroupCount }
+    deliveries { nodes { consumerGroupName state why attemptCount } consumerGroupCount }
   }
 }"""
 BODY = """query ($id: String!, $form: BodyForm!, $max: Int!) {
@@ -62,7 +62,7 @@ async def test_a_message_is_found_by_id_by_key_by_offset_and_by_time(get, ask, s
     by_sender = await get(f"{MESSAGES}/U-1", topic_name="orders")
     by_key = await get(f"{TOPIC}/found", key="k1")
     by_unique = await get(f"{TOPIC}/found", key="U-1", is_unique="true")
-    by_offset = await get(TOPIC, group_name=GROUP, queue_id=2, offset=0)
+    by_offset = await get(TOPIC, broker_group_name=GROUP, queue_id=2, offset=0)
     # Brokers keep milliseconds.
     by_time = await get(TOPIC, begin=floor(before).isoformat(), queue_id=2)
     too_late = await get(TOPIC, begin=after.replace(year=after.year + 1).isoformat())
@@ -76,7 +76,7 @@ async def test_a_message_is_found_by_id_by_key_by_offset_and_by_time(get, ask, s
     assert too_late["items"] == too_early["items"] == []
     assert by_key["is_complete"]
     assert (by_id["unique_key"], by_id["keys"], by_id["tags"]) == ("U-1", ["k1", "k2"], "red")
-    place = [by_id[name] for name in ("group_name", "topic", "queue_id", "queue_offset")]
+    place = [by_id[name] for name in ("broker_group_name", "topic", "queue_id", "queue_offset")]
     assert place == [GROUP, "orders", 2, 0]
     assert floor(before) <= datetime.fromisoformat(by_id["stored_at"]) <= after
     assert graph["keys"] == by_id["keys"]
@@ -197,7 +197,7 @@ async def test_it_is_told_how_far_each_group_is_with_a_message(broker, get, ask,
 
     async def states():
         found = await get(f"{MESSAGES}/{message_id}")
-        return {one["consumer_group"]: one["state"] for one in found["deliveries"]}
+        return {one["consumer_group_name"]: one["state"] for one in found["deliveries"]}
 
     wanted = {
         "done": "consumed",
@@ -212,7 +212,7 @@ async def test_it_is_told_how_far_each_group_is_with_a_message(broker, get, ask,
     await until(are_known, wanted)
     graph = (await ask(ONE, id=message_id))["message"]["deliveries"]
 
-    assert {one["consumerGroup"]: one["state"].lower() for one in graph["nodes"]} == wanted
+    assert {one["consumerGroupName"]: one["state"].lower() for one in graph["nodes"]} == wanted
     assert graph["consumerGroupCount"] == 4
 
 
@@ -253,9 +253,9 @@ async def test_a_broker_that_is_away_is_named_and_the_others_are_read(get, regis
 
     assert [one["message_id"] for one in found["items"]] == [message_id]
     assert not found["is_complete"]
-    assert [one["group_name"] for one in found["unknown"]] == ["dead"]
+    assert [one["broker_group_name"] for one in found["unknown"]] == ["dead"]
     assert message_id in {one["message_id"] for one in page["items"]}
-    assert [one["group_name"] for one in page["unknown"]] == ["dead"]
+    assert [one["broker_group_name"] for one in page["unknown"]] == ["dead"]
     assert time.monotonic() - began < 60
 
 

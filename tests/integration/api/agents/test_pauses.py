@@ -10,7 +10,7 @@ PAUSES = f"/clusters/{CLUSTER}/topics/orders/pauses"
 @pytest.fixture
 def why(get):
     async def ask(queue_id=0, group="billing"):
-        found = await get(PAUSES, consumer_group=group, queue_id=queue_id)
+        found = await get(PAUSES, consumer_group_name=group, queue_id=queue_id)
         [one] = found["queues"]
         return one
 
@@ -21,7 +21,7 @@ async def test_without_a_member_nobody_reads(broker, why, ask):
     assert broker is not None
     found = await why()
     query = f"""{{ queueExplanations(clusterName: "{CLUSTER}", topicName: "orders",
-      consumerGroup: "billing", queueId: 0) {{ cause isPaused sentence evidence }} }}"""
+      consumerGroupName: "billing", queueId: 0) {{ cause isPaused sentence evidence }} }}"""
     [graph] = (await ask(query))["queueExplanations"]
 
     assert (found["cause"], found["is_paused"], found["lag"]) == ("no_member", True, 1)
@@ -90,8 +90,8 @@ async def test_a_silent_broker_is_not_taken_for_an_idle_one(broker, get, registe
     assert broker is not None
     await register(CLUSTER, "mute", 0, topics=["orders"], address="127.0.0.1:1")
 
-    found = await get(PAUSES, consumer_group="billing", queue_id=0)
-    only = await get(PAUSES, consumer_group="billing", queue_id=0, group_name="mute")
+    found = await get(PAUSES, consumer_group_name="billing", queue_id=0)
+    only = await get(PAUSES, consumer_group_name="billing", queue_id=0, broker_group_name="mute")
 
     assert [one["cause"] for one in found["queues"]] == ["no_member", "broker_silent"]
     assert [one["is_paused"] for one in only["queues"]] == [True]
@@ -102,7 +102,7 @@ async def test_unknown_topics_are_not_found(broker, get):
     assert broker is not None
 
     told = await get(
-        f"/clusters/{CLUSTER}/topics/nothing/pauses", status=404, consumer_group="billing"
+        f"/clusters/{CLUSTER}/topics/nothing/pauses", status=404, consumer_group_name="billing"
     )
 
     assert told["code"] == "topic_not_found"

@@ -17,16 +17,16 @@ EDITED = {
     "consumer group": (
         f"{OF_CLUSTER}/consumer-groups/billing",
         "change_consumer_group",
-        {"group_name": "billing"},
+        {"consumer_group_name": "billing"},
         [{"retry_count_max": 3}, {"retry_count_max": 4}],
         f'{{ consumerGroup(clusterName: "{CLUSTER}", name: "billing") {{ version }} }}',
     ),
     "config": (
         f"{OF_CLUSTER}/broker-groups/{GROUP}/brokers/0/config",
         "change_broker_config",
-        {"group_name": GROUP},
+        {"broker_group_name": GROUP},
         [{"changes": [{"name": "fileReservedTime", "value": v}]} for v in ("48", "49")],
-        f"""{{ brokerConfig(clusterName: "{CLUSTER}", groupName: "{GROUP}", brokerId: "0")
+        f"""{{ brokerConfig(clusterName: "{CLUSTER}", brokerGroupName: "{GROUP}", brokerId: "0")
           {{ version }} }}""",
     ),
 }

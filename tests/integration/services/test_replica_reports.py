@@ -62,7 +62,7 @@ async def test_what_a_dead_process_noted_leaves_when_it_last_heard_whom(drive, d
     await one.make_f3()
     await one.record(database, KEY_1)
     async with database.begin() as connection:
-        aged = "UPDATE replica_sightings SET heard_at = heard_at - interval '2 days'"
+        aged = "UPDATE replica_reports SET heard_at = heard_at - interval '2 days'"
         await connection.execute(text(aged))
 
     await forget_old_replica_reports(database=database)
