@@ -15,7 +15,7 @@ test('an election is planned as it was chosen, and its plan is shown', async () 
   await screen.findByRole('table', { name: 'Replicas' });
 
   await user.keyboard('e');
-  const asked = screen.getByRole('combobox', { name: 'If an operator asked for' });
+  const asked = screen.getByRole('combobox', { name: 'New master' });
   expect(asked).toHaveFocus();
   await user.click(asked);
   await user.click(await screen.findByRole('option', { name: 'Replica 2' }));

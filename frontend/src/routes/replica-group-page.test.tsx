@@ -132,7 +132,7 @@ test('asking for a replica tells what an order would do, and stands in the addre
   });
   await screen.findByRole('table', { name: 'Replicas' });
 
-  await user.click(screen.getByRole('combobox', { name: 'If an operator asked for' }));
+  await user.click(screen.getByRole('combobox', { name: 'New master' }));
   await user.click(await screen.findByRole('option', { name: 'Replica 2' }));
 
   expect(
@@ -145,7 +145,7 @@ test('asking for a replica tells what an order would do, and stands in the addre
     brokerId: '2',
   });
 
-  await user.click(screen.getByRole('combobox', { name: 'If an operator asked for' }));
+  await user.click(screen.getByRole('combobox', { name: 'New master' }));
   await user.click(await screen.findByRole('option', { name: 'Replica 3' }));
 
   expect(await screen.findByText('Refused: replica 3 is not alive.')).toBeVisible();

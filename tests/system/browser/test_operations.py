@@ -76,7 +76,7 @@ def test_a_master_is_elected_by_mouse(console: ConsolePage, group: Cluster, clie
     page = console.page
     console.open(f"/replica-groups/{GROUP}")
 
-    page.get_by_role("combobox", name="If an operator asked for").click()
+    page.get_by_role("combobox", name="New master").click()
     page.get_by_role("option", name=f"Replica {wanted}").click()
     page.get_by_role("button", name="Plan the election").click()
 
@@ -122,7 +122,7 @@ def test_a_master_is_elected_by_keyboard_alone(
     tab_to(console, console.page.get_by_role("link", name=GROUP))
     keyboard.press("Enter")
     expect(console.heading(GROUP)).to_be_visible()
-    asked = console.page.get_by_role("combobox", name="If an operator asked for")
+    asked = console.page.get_by_role("combobox", name="New master")
     expect(asked).to_be_visible()
     keyboard.press("e")
     expect(asked).to_be_focused()

@@ -108,7 +108,7 @@ def test_a_replica_can_be_asked_for_without_anything_happening(
     follower = min(state.in_sync - {state.master})
     broker_id = row_of(console, follower).get_by_role("cell").first.inner_text().strip()
 
-    console.page.get_by_role("combobox", name="If an operator asked for").click()
+    console.page.get_by_role("combobox", name="New master").click()
     console.page.get_by_role("option", name=f"Replica {broker_id}").click()
 
     told = f"Replica {broker_id} would become master in epoch {state.epoch + 1}"

@@ -16,8 +16,8 @@ function orderOf(
   return orderForm(order, {
     word,
     target: consumerGroupName || clusterName,
-    given: { clusterName },
-    known: { consumerGroupName: { initial: consumerGroupName }, ...known },
+    given: { clusterName, ...(consumerGroupName && { consumerGroupName }) },
+    known,
   });
 }
 

@@ -56,6 +56,7 @@ test('what is left empty in a change is left as it is', () => {
 
   const groupKind = changeGroup('east', [], 'billing');
   const plan = groupKind.planOf(initialValues(groupKind.fieldsOf({})));
+  expect(groupKind.fieldsOf({}).map((field) => field.name)).not.toContain('consumerGroupName');
   const { clusterName, consumerGroupName, brokerGroups, ...rest } = plan.changeConsumerGroup ?? {};
   expect([clusterName, consumerGroupName, brokerGroups]).toEqual(['east', 'billing', []]);
   expect(new Set(Object.values(rest))).toEqual(new Set([null]));
