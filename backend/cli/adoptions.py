@@ -1,12 +1,13 @@
 """The command `regent replica candidates`: brokers of lost groups, which can be adopted."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_table, time_text
-from backend.cli.rest import RestClient, connect
+from backend.cli.output import Columns, time_text
+from backend.cli.paging import show_list
+from backend.cli.rest import RestClient
 from backend.cli.target import Options
 
 
@@ -20,12 +21,7 @@ def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None
         limit: Maximum number of brokers.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/adoption-candidates", limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_candidates(found)
+    show_list(options, "/adoption-candidates", CANDIDATE_COLUMNS, limit=limit)
 
 
 def find_waiting(client: RestClient, cluster: str | None, group: str) -> list[dict[str, Any]]:
@@ -57,37 +53,6 @@ def find_waiting(client: RestClient, cluster: str | None, group: str) -> list[di
     return found
 
 
-def print_candidates(found: list[dict[str, Any]]) -> None:
-    """Print brokers that wait for adoption."""
-    print_table(
-        (
-            "CLUSTER",
-            "GROUP",
-            "ID#",
-            "ADDRESS",
-            "CODE",
-            "EPOCH#",
-            "LOG END#",
-            "MASTER",
-            "LAST HEARD",
-        ),
-        [
-            (
-                item["cluster_name"],
-                item["broker_group_name"],
-                item["broker_id"],
-                item["address"],
-                "told" if item["has_code"] else None,
-                item["epoch"],
-                item["max_offset"],
-                _master(item),
-                time_text(item["heard_at"]),
-            )
-            for item in found
-        ],
-    )
-
-
 def _master(candidate: Mapping[str, Any]) -> str | None:
     master_id = candidate["master_id"]
     if master_id is None:
@@ -95,3 +60,16 @@ def _master(candidate: Mapping[str, Any]) -> str | None:
     if master_id == candidate["broker_id"]:
         return "serves"
     return "none" if master_id == 0 else f"follows {master_id}"
+
+
+CANDIDATE_COLUMNS: Final[Columns] = {
+    "CLUSTER": "cluster_name",
+    "GROUP": "broker_group_name",
+    "ID#": "broker_id",
+    "ADDRESS": "address",
+    "CODE": lambda one: "told" if one["has_code"] else None,
+    "EPOCH#": "epoch",
+    "LOG END#": "max_offset",
+    "MASTER": _master,
+    "LAST HEARD": ("heard_at", time_text),
+}

@@ -10,7 +10,8 @@ from cyclopts import App, Parameter
 
 from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import print_json, print_line, time_text
+from backend.cli.paging import show_list
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
@@ -39,7 +40,7 @@ class Chosen:
     """Only entries before this time."""
 
     @property
-    def parameters(self) -> dict[str, str | None]:
+    def parameters(self) -> dict[str, Any]:
         """Say it as the REST door takes it."""
         return {
             "cluster_name": self.cluster,
@@ -71,25 +72,20 @@ def list_entries(
         limit: Maximum number of entries.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/audit", limit=limit, **chosen.parameters))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("#", "WHEN", "WHO", "FROM", "WHAT", "ON", "OPERATION"),
-        [
-            (
-                one["number"],
-                time_text(one["happened_at"]),
-                one["actor"],
-                one["source"],
-                one["action"],
-                _subject(one),
-                one["operation_id"],
-            )
-            for one in found
-        ],
+    show_list(
+        options,
+        "/audit",
+        {
+            "#": "number",
+            "WHEN": ("happened_at", time_text),
+            "WHO": "actor",
+            "FROM": "source",
+            "WHAT": "action",
+            "ON": _subject,
+            "OPERATION": "operation_id",
+        },
+        limit=limit,
+        **chosen.parameters,
     )
 
 

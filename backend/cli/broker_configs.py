@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from backend.cli.broker_names import OwnId, find_broker, id_path
+from backend.cli.broker_names import OwnId, asked_path, find_broker
 from backend.cli.clusters import ClusterName, choose_cluster
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_table
+from backend.cli.paging import show_items
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
@@ -45,7 +45,7 @@ def get_config(
     with connect(options) as client:
         where = choose_cluster(client, cluster)
         meant = find_broker(client, where, broker_name, broker)
-        found = client.get(f"{id_path(where, meant)}/config")
+        found = client.get(asked_path(client, where, meant, "config"))
     chosen = [one for one in found["properties"] if not names or one["name"] in names]
     missing = set(names) - {one["name"] for one in chosen}
     if missing:
@@ -56,19 +56,20 @@ def get_config(
         )
     if changed:
         chosen = [one for one in chosen if _is_changed(one)]
-    if options.output == "json":
-        print_json(chosen)
-        return
-    print_table(
-        ("NAME", "IN FORCE", "FILE", "ALLOWED VALUES", "TAKES EFFECT"),
-        [
-            (one["name"], one["value"], one["stored"], _range(one), _COUNTS[one["effect"]])
-            for one in chosen
-        ],
+    show_items(
+        options,
+        chosen,
+        {
+            "NAME": "name",
+            "IN FORCE": "value",
+            "FILE": "stored",
+            "ALLOWED VALUES": _range,
+            "TAKES EFFECT": lambda one: _EFFECTS[one["effect"]],
+        },
     )
 
 
-_COUNTS = {
+_EFFECTS = {
     "live": "immediately",
     "restart": "after a restart",
     "fixed": "read-only",

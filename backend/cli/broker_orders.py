@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from backend.cli.broker_names import ID_TEXT, NAME_TEXT, MeantBroker, OwnId, find_broker
+from backend.cli.broker_names import ID_TEXT, MASTER_ID, NAME_TEXT, OwnId, find_broker
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, Option, orders
+from backend.domain.broker_name import BrokerName
 from backend.domain.orders.broker import (
     ChangeBrokerConfig,
     CordonBroker,
@@ -25,15 +26,15 @@ def name_broker(order: Mapping[str, Any]) -> str:
     group = order["broker_group_name"]
     if (address := order.get("address")) is not None:
         return f"{address} of {group}"
-    broker = MeantBroker(group, order["broker_id"])
-    return f"broker {broker.name}" if broker.own_id else f"the master of {group}"
+    broker = BrokerName(group, order["broker_id"])
+    return f"the master of {group}" if broker.own_id == MASTER_ID else f"broker {broker}"
 
 
 def meant_by(given: Given) -> dict[str, Any]:
     """Return what was typed for an order of a broker, with the broker found."""
     values, cluster = given.values, given.choose_cluster()
     if values.get("address") is not None:
-        broker = MeantBroker(values["broker_group_name"], values["broker_id"] or 0)
+        broker = BrokerName(values["broker_group_name"], values["broker_id"] or MASTER_ID)
     else:
         broker = find_broker(
             given.client, cluster, values["broker_group_name"], values["broker_id"]

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.broker_names import OwnId, find_broker, id_path
+from backend.cli.broker_names import OwnId, asked_path, find_broker
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import print_items, print_json, print_line, print_table, time_text
 from backend.cli.paging import collect, print_unknown
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
@@ -47,7 +47,7 @@ def show_status(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        found = client.get(f"{_place(client, cluster, broker_name, broker)}/status")
+        found = client.get(_path(client, cluster, broker_name, broker, "status"))
     figures = {
         name: value for name, value in found["figures"].items() if not names or name in names
     }
@@ -87,50 +87,38 @@ def show_consume_stats(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        path = f"{_place(client, cluster, broker_name, broker)}/consume-stats"
-        found, unknown = collect(client, path, limit=limit, page_size=PAGE_SIZE)
+        path = _path(client, cluster, broker_name, broker, "consume-stats")
+        found = collect(client, path, limit=limit)
     rows: list[dict[str, Any]] = [
         {"consumer_group_name": one["consumer_group_name"], **queue}
-        for one in found
+        for one in found.items
         for queue in one["queues"]
         if _lags(one, queue, lag_min)
     ]
     if sort == "lag":
         rows.sort(key=lambda row: -(row["lag"] or 0))
     if options.output == "json":
-        print_json({"items": rows, "unknown": unknown})
+        print_json({"items": rows, "unknown": found.unknown})
         return
-    _print_stats(found, rows, is_whole=not unknown)
-    print_unknown(unknown)
+    _print_stats(found.items, rows, is_whole=not found.unknown)
+    print_unknown(found.unknown)
 
 
 def _print_stats(
     found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], *, is_whole: bool
 ) -> None:
-    print_table(
-        (
-            "GROUP",
-            "TOPIC",
-            "QUEUE#",
-            "COMMITTED#",
-            "END#",
-            "LAG#",
-            "EXPIRED#",
-            "LAST CONSUMED",
-        ),
-        [
-            (
-                row["consumer_group_name"],
-                row["topic"],
-                row["queue_id"],
-                row["committed"],
-                row["end"],
-                row["lag"],
-                row["expired_count"],
-                time_text(row["consumed_at"]),
-            )
-            for row in rows
-        ],
+    print_items(
+        {
+            "GROUP": "consumer_group_name",
+            "TOPIC": "topic",
+            "QUEUE#": "queue_id",
+            "COMMITTED#": "committed",
+            "END#": "end",
+            "LAG#": "lag",
+            "EXPIRED#": "expired_count",
+            "LAST CONSUMED": ("consumed_at", time_text),
+        },
+        rows,
     )
     known = [row["lag"] for row in rows if row["lag"] is not None]
     is_whole &= not any(
@@ -154,6 +142,6 @@ def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> b
     return bool(queue["lag"] >= lag_min)
 
 
-def _place(client: RestClient, cluster: str | None, text: str, own_id: int | None) -> str:
+def _path(client: RestClient, cluster: str | None, text: str, own_id: int | None, what: str) -> str:
     name = choose_cluster(client, cluster)
-    return id_path(name, find_broker(client, name, text, own_id))
+    return asked_path(client, name, find_broker(client, name, text, own_id), what)

@@ -1,18 +1,25 @@
 """The commands `regent broker …`."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Final
 
 from cyclopts import App
 
-from backend.cli.broker_names import broker_path
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import print_json, print_table, time_text
-from backend.cli.protections import yes_or_no
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.output import Columns, time_text, yes_no
+from backend.cli.paging import ask, show_items, show_list
 from backend.cli.target import Options
 
 broker = App(name=["broker", "brokers"], help="Show and change brokers.")
+
+COLUMNS: Final[Columns] = {
+    "NAME": "name",
+    "GROUP": "broker_group_name",
+    "ROLE": "role",
+    "STATE": "state",
+    "ADDRESS": "address",
+    "PROTECTED": ("protection", yes_no),
+    "LAST HEARTBEAT": ("last_heartbeat_at", time_text),
+}
 
 
 @broker.command(name="list")
@@ -33,13 +40,7 @@ def list_brokers(
         limit: Maximum number of brokers.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        found = list(client.list(f"/clusters/{segment(name)}/brokers", limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    _print(found)
+    show_list(options, in_cluster(cluster, "brokers"), COLUMNS, limit=limit)
 
 
 @broker.command(name="get")
@@ -60,27 +61,4 @@ def get_broker(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(broker_path(choose_cluster(client, cluster), broker_name))
-    if options.output == "json":
-        print_json(found)
-        return
-    _print([found])
-
-
-def _print(brokers: Iterable[Mapping[str, Any]]) -> None:
-    print_table(
-        ("NAME", "GROUP", "ROLE", "STATE", "ADDRESS", "PROTECTED", "LAST HEARTBEAT"),
-        [
-            (
-                item["name"],
-                item["broker_group_name"],
-                item["role"],
-                item["state"],
-                item["address"],
-                yes_or_no(item["protection"]),
-                time_text(item["last_heartbeat_at"]),
-            )
-            for item in brokers
-        ],
-    )
+    show_items(options, ask(options, in_cluster(cluster, "brokers", broker_name)), COLUMNS)

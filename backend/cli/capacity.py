@@ -10,13 +10,15 @@ from cyclopts import App, Parameter, validators
 from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import (
+    Columns,
     bytes_text,
     number_text,
+    print_items,
     print_json,
     print_line,
-    print_table,
     time_text,
 )
+from backend.cli.paging import ask, show_list
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
@@ -28,6 +30,23 @@ FINAL: Final = ("done", "failed")
 _STAGES: Final = {
     "planned": "waiting for a worker",
     "running": "Spark reads the history",
+}
+DISK_COLUMNS: Final[Columns] = {
+    "CLUSTER": "cluster_name",
+    "BROKER": "name",
+    "TOTAL#": ("disk_total_bytes", bytes_text),
+    "FREE#": ("disk_free_bytes", bytes_text),
+    "GROWTH A DAY#": ("bytes_per_day", bytes_text),
+    "DAYS LEFT#": ("days_until_full", number_text),
+    "NOTE": lambda row: row["note"] or "",
+}
+DAY_COLUMNS: Final[Columns] = {
+    "DAY": "day",
+    "CLUSTER": "cluster_name",
+    "BROKER": "name",
+    "TOPIC": "topic_name",
+    "BYTES IN#": ("bytes", bytes_text),
+    "NOTE": lambda row: row["note"] or "",
 }
 
 
@@ -80,24 +99,18 @@ def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:
         limit: Maximum number of reports.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/capacity/reports", limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("ID", "STATUS", "REQUESTED", "BY", "FINISHED", "ERROR"),
-        [
-            (
-                item["id"],
-                item["status"],
-                time_text(item["requested_at"]),
-                item["requested_by"],
-                time_text(item["finished_at"]),
-                item["error"],
-            )
-            for item in found
-        ],
+    show_list(
+        options,
+        "/capacity/reports",
+        {
+            "ID": "id",
+            "STATUS": "status",
+            "REQUESTED": ("requested_at", time_text),
+            "BY": "requested_by",
+            "FINISHED": ("finished_at", time_text),
+            "ERROR": "error",
+        },
+        limit=limit,
     )
 
 
@@ -112,9 +125,7 @@ def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:
         report_id: Id of the report, from `regent capacity list`.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        report = client.get(f"/capacity/reports/{report_id}")
-    _show(report, options)
+    _show(ask(options, f"/capacity/reports/{report_id}"), options)
 
 
 def _await_report(client: RestClient, report_id: str, *, timeout_s: float) -> dict[str, Any]:
@@ -155,8 +166,10 @@ def _show(report: Mapping[str, Any], options: Options) -> None:
         _print_coverage(report["coverage"])
         if not report["rows"]:
             return
-        _print_disks([row for row in report["rows"] if row["kind"] == "disk"])
-        _print_days([row for row in report["rows"] if row["kind"] == "topic_day"])
+        disks = [row for row in report["rows"] if row["kind"] == "disk"]
+        print_items(DISK_COLUMNS, disks, title="\nDisks")
+        days = [row for row in report["rows"] if row["kind"] == "topic_day"]
+        print_items(DAY_COLUMNS, days, title="\nBytes a day by topic and broker")
 
 
 def _print_coverage(coverage: Mapping[str, Any]) -> None:
@@ -179,40 +192,3 @@ def _print_coverage(coverage: Mapping[str, Any]) -> None:
         print_line(
             f"{coverage['rows_left_out']:,} more rows are in the report's Parquet and JSON files"
         )
-
-
-def _print_disks(rows: list[Mapping[str, Any]]) -> None:
-    print_table(
-        ("CLUSTER", "BROKER", "TOTAL#", "FREE#", "GROWTH A DAY#", "DAYS LEFT#", "NOTE"),
-        [
-            (
-                row["cluster_name"],
-                row["name"],
-                bytes_text(row["disk_total_bytes"]),
-                bytes_text(row["disk_free_bytes"]),
-                bytes_text(row["bytes_per_day"]),
-                number_text(row["days_until_full"]),
-                row["note"] or "",
-            )
-            for row in rows
-        ],
-        title="\nDisks",
-    )
-
-
-def _print_days(rows: list[Mapping[str, Any]]) -> None:
-    print_table(
-        ("DAY", "CLUSTER", "BROKER", "TOPIC", "BYTES IN#", "NOTE"),
-        [
-            (
-                row["day"],
-                row["cluster_name"],
-                row["name"],
-                row["topic_name"],
-                bytes_text(row["bytes"]),
-                row["note"] or "",
-            )
-            for row in rows
-        ],
-        title="\nBytes a day by topic and broker",
-    )

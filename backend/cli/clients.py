@@ -1,14 +1,13 @@
 """The commands `regent client …`: the producers and consumers that are connected."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.group_views import age_text
-from backend.cli.output import print_json, print_line, print_table
-from backend.cli.paging import collect, print_unknown
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.group_views import version_text
+from backend.cli.output import age_text, joined, print_items, print_json, print_line
+from backend.cli.paging import ask, print_unknown, show_asked_list
 from backend.cli.target import Options
 from backend.cli.words import WORDS
 from backend.domain.client import ClientRole
@@ -48,19 +47,25 @@ def list_clients(
         limit: Maximum number of clients.
         options: Which server, and how to print.
     """
-    with connect(options) as rest:
-        path = f"/clusters/{segment(choose_cluster(rest, cluster))}/clients"
-        found, unknown = collect(
-            rest, path, limit=limit, page_size=PAGE_SIZE, group=group, role=role, search=search
-        )
-    if options.output == "json":
-        print_json({"clients": found, "unknown": unknown})
-        return
-    print_table(
-        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "PRODUCES IN", "CONSUMES IN", "HEARD#"),
-        [_row(one) for one in found],
+    show_asked_list(
+        options,
+        in_cluster(cluster, "clients"),
+        {
+            "CLIENT": "client_id",
+            "ADDRESS": lambda one: one["connections"][0]["address"],
+            "LANGUAGE": lambda one: one["connections"][0]["language"],
+            "VERSION": lambda one: version_text(one["connections"][0]),
+            "PRODUCES IN": ("producer_groups", joined),
+            "CONSUMES IN": ("consumer_groups", joined),
+            "HEARD#": ("heard_ms", age_text),
+        },
+        name="clients",
+        limit=limit,
+        page_size=PAGE_SIZE,
+        group=group,
+        role=role,
+        search=search,
     )
-    print_unknown(unknown)
 
 
 @client.command(name=["get", "show"])
@@ -81,40 +86,22 @@ def get_client(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as rest:
-        path = f"/clusters/{segment(choose_cluster(rest, cluster))}/clients/{segment(client_id)}"
-        found = rest.get(path)
+    found = ask(options, in_cluster(cluster, "clients", client_id))
     if options.output == "json":
         print_json(found)
         return
-    print_line(f"{found['client_id']}  {', '.join(found['roles']) or 'in no group'}")
-    print_table(
-        ("BROKER", "ADDRESS", "FROM", "VERSION", "PRODUCES", "CONSUMES", "HEARD#"),
-        [
-            (
-                one["broker_name"],
-                one["broker_address"],
-                one["address"],
-                f"{one['language']} {one['version_name'] or one['version']}",
-                ", ".join(one["producer_groups"]),
-                ", ".join(one["consumer_groups"]),
-                age_text(one["heard_ms"]),
-            )
-            for one in found["connections"]
-        ],
+    print_line(f"{found['client_id']}  {joined(found['roles']) or 'in no group'}")
+    print_items(
+        {
+            "BROKER": "broker_name",
+            "ADDRESS": "broker_address",
+            "FROM": "address",
+            "VERSION": lambda one: f"{one['language']} {version_text(one)}",
+            "PRODUCES": ("producer_groups", joined),
+            "CONSUMES": ("consumer_groups", joined),
+            "HEARD#": ("heard_ms", age_text),
+        },
+        found["connections"],
         title="\nConnections",
     )
     print_unknown(found["unknown"])
-
-
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    first = one["connections"][0]
-    return (
-        one["client_id"],
-        first["address"],
-        first["language"],
-        first["version_name"] or first["version"],
-        ", ".join(one["producer_groups"]),
-        ", ".join(one["consumer_groups"]),
-        age_text(one["heard_ms"]),
-    )

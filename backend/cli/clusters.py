@@ -1,11 +1,20 @@
 """The commands `regent cluster …`, and the choice of a cluster for the others."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter, validators
 
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import bytes_text, number_text, print_json, print_table, time_text
+from backend.cli.output import (
+    Columns,
+    bytes_text,
+    number_text,
+    print_items,
+    print_json,
+    time_text,
+)
+from backend.cli.paging import show_items, show_list
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -16,7 +25,11 @@ ClusterName = Annotated[str | None, Parameter(name=["--cluster"], env_var="REGEN
 
 Minutes = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=24 * 60))]
 
-_COLUMNS = ("NAME", "ROUTE VERSION#", "CREATED")
+COLUMNS: Final[Columns] = {
+    "NAME": "name",
+    "ROUTE VERSION#": "route_version",
+    "CREATED": ("created_at", time_text),
+}
 
 
 @cluster.command(name="list")
@@ -31,12 +44,7 @@ def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None:
         limit: Maximum number of clusters.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/clusters", limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(_COLUMNS, [_row(item) for item in found])
+    show_list(options, "/clusters", COLUMNS, limit=limit)
 
 
 @cluster.command(name="get")
@@ -56,8 +64,8 @@ def get_cluster(name: str, /, *, options: Options = Options()) -> None:
     if options.output == "json":
         print_json({**found, "broker_groups": groups})
         return
-    print_table(_COLUMNS, [_row(found)])
-    print_table(("BROKER GROUP",), [(group["name"],) for group in groups], title="\nBroker groups")
+    print_items(COLUMNS, [found])
+    print_items({"BROKER GROUP": "name"}, groups, title="\nBroker groups")
 
 
 @cluster.command(name="rates")
@@ -81,28 +89,27 @@ def show_rates(
     """
     with connect(options) as client:
         found = client.get("/rates", cluster=name or client.target.cluster, minutes=minutes)
-    if options.output == "json":
-        print_json(found)
-        return
-    columns = ("AT", "MESSAGES IN/S#", "MESSAGES OUT/S#", "IN/S#", "OUT/S#")
-    print_table(
-        columns,
-        [
-            (
-                time_text(point["observed_at"]),
-                number_text(point["messages_in_per_second"]),
-                number_text(point["messages_out_per_second"]),
-                bytes_text(point["bytes_in_per_second"]),
-                bytes_text(point["bytes_out_per_second"]),
-            )
-            for point in found
-        ],
+    show_items(
+        options,
+        found,
+        {
+            "AT": ("observed_at", time_text),
+            "MESSAGES IN/S#": ("messages_in_per_second", number_text),
+            "MESSAGES OUT/S#": ("messages_out_per_second", number_text),
+            "IN/S#": ("bytes_in_per_second", bytes_text),
+            "OUT/S#": ("bytes_out_per_second", bytes_text),
+        },
     )
 
 
-def group_path(client: RestClient, cluster: str | None, group: str) -> str:
-    """Return the path of a group under a controller."""
-    return f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups/{segment(group)}"
+def in_cluster(cluster: str | None, *names: str) -> Callable[[RestClient], str]:
+    """Name what a cluster has, by the path that `cluster_path` completes."""
+    return lambda client: cluster_path(client, cluster, *names)
+
+
+def cluster_path(client: RestClient, cluster: str | None, *names: str) -> str:
+    """Return the path of what a cluster has, such as `/clusters/east/topics/orders`."""
+    return "/".join(("/clusters", *map(segment, (choose_cluster(client, cluster), *names))))
 
 
 def choose_cluster(client: RestClient, name: str | None) -> str:
@@ -130,7 +137,3 @@ def choose_cluster(client: RestClient, name: str | None) -> str:
         next_step=f"add --cluster {names[0]}",
         exit_code=ExitCode.USAGE,
     )
-
-
-def _row(item: dict[str, object]) -> tuple[object, ...]:
-    return (item["name"], item["route_version"], time_text(str(item["created_at"])))

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from backend.cli.adoptions import find_waiting, print_candidates
+from backend.cli.adoptions import CANDIDATE_COLUMNS, find_waiting
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, field_of, flag, option_of, orders
+from backend.cli.output import print_items
 from backend.domain.orders.replica_group import (
     AdoptReplicas,
     ElectMaster,
@@ -109,7 +110,7 @@ def adopt_replicas(given: Given) -> Mapping[str, Any]:
     """
     waiting = find_waiting(given.client, given.cluster, given.values["broker_group_name"])
     if not given.is_json:
-        print_candidates(waiting)
+        print_items(CANDIDATE_COLUMNS, waiting)
     return {
         **given.values,
         "cluster_name": str(waiting[0]["cluster_name"]),

@@ -7,9 +7,10 @@ from typing import Any
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, cluster_path
+from backend.cli.output import print_items, print_json, print_line, time_text, yes_no
+from backend.cli.paging import ask, show_items
+from backend.cli.rest import connect
 from backend.cli.target import Options
 
 config = App(
@@ -31,22 +32,18 @@ def show_peers(*, options: Options = Options()) -> None:
         regent controller peers
         regent controller peers -o json
     """
-    with connect(options) as client:
-        peers = [peer for item in client.get("/controllers") for peer in item["peers"]]
+    peers = [peer for item in ask(options, "/controllers") for peer in item["peers"]]
     if options.output == "json":
         print_json(peers)
         return
-    print_table(
-        ("PROCESS", "ANSWERS HERE", "HEARS REPLICAS#", "LAST"),
-        [
-            (
-                peer["id"],
-                "yes" if peer["is_self"] else "no",
-                peer["heard_replica_count"],
-                time_text(peer["last_heard_at"]),
-            )
-            for peer in peers
-        ],
+    print_items(
+        {
+            "PROCESS": "id",
+            "ANSWERS HERE": ("is_self", yes_no),
+            "HEARS REPLICAS#": "heard_replica_count",
+            "LAST": ("last_heard_at", time_text),
+        },
+        peers,
     )
     if not peers:
         print_line("No process hears any replica: no broker runs under a controller.")
@@ -60,24 +57,17 @@ def get_settings(*, options: Options = Options()) -> None:
         regent controller config get
         regent controller config get -o json
     """
-    with connect(options) as client:
-        found = _settings(client.get("/controllers"))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("SETTING", "VALUE", "DEFAULT", "SET BY", "ROCKETMQ NAME", "MEANING"),
-        [
-            (
-                item["name"],
-                item["value"],
-                item["default"],
-                item["variable"],
-                item["stock_name"],
-                item["description"],
-            )
-            for item in found
-        ],
+    show_items(
+        options,
+        _settings(ask(options, "/controllers")),
+        {
+            "SETTING": "name",
+            "VALUE": "value",
+            "DEFAULT": "default",
+            "SET BY": "variable",
+            "ROCKETMQ NAME": "stock_name",
+            "MEANING": "description",
+        },
     )
 
 
@@ -103,7 +93,7 @@ def compare_settings(
     """
     with connect(options) as client:
         set_now = {item["name"]: item["value"] for item in _settings(client.get("/controllers"))}
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        root = cluster_path(client, cluster, "replica-groups")
         groups = list(client.list(root, limit=limit))
     differing = [
         {"group": one["name"], "lease_policy": one["lease_policy"], "set": set_now["lease_policy"]}
@@ -116,9 +106,9 @@ def compare_settings(
     if not differing:
         print_line(f"All {len(groups)} groups go by the lease policy {set_now['lease_policy']}.")
         return
-    print_table(
-        ("GROUP", "ITS LEASE POLICY", "THAT OF NEW GROUPS"),
-        [(one["group"], one["lease_policy"], one["set"]) for one in differing],
+    print_items(
+        {"GROUP": "group", "ITS LEASE POLICY": "lease_policy", "THAT OF NEW GROUPS": "set"},
+        differing,
     )
 
 

@@ -1,13 +1,21 @@
 """The commands `regent controller status` and `sync-state`: who leads what."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.orders import ids_text
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.clusters import ClusterName, Limit, cluster_path
+from backend.cli.orders import id_text, ids_text
+from backend.cli.output import (
+    Columns,
+    Item,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+    yes_no,
+)
+from backend.cli.paging import ask
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -26,36 +34,30 @@ def show_status(*, options: Options = Options()) -> None:
         regent controller status
         regent controller status -o json
     """
-    with connect(options) as client:
-        found = client.get("/controllers")
+    found = ask(options, "/controllers")
     if options.output == "json":
         print_json(found)
         return
-    print_table(
-        ("ADDRESS", "LEADS", "LEASE POLICY", "UNCLEAN ELECTION", "GROUPS#", "WITHOUT MASTER#"),
-        [
-            (
-                item["address"],
-                "yes" if item["is_leader"] else "no",
-                item["lease_policy"],
-                "allowed" if item["allows_unclean_election"] else "refused",
-                item["group_count"],
-                item["masterless_group_count"],
-            )
-            for item in found
-        ],
+    print_items(
+        {
+            "ADDRESS": "address",
+            "LEADS": ("is_leader", yes_no),
+            "LEASE POLICY": "lease_policy",
+            "UNCLEAN ELECTION": lambda one: (
+                "allowed" if one["allows_unclean_election"] else "refused"
+            ),
+            "GROUPS#": "group_count",
+            "WITHOUT MASTER#": "masterless_group_count",
+        },
+        found,
     )
-    print_table(
-        ("PROCESS", "HEARS REPLICAS#", "LAST"),
-        [
-            (
-                f"{peer['id']}{' (this one)' if peer['is_self'] else ''}",
-                peer["heard_replica_count"],
-                time_text(peer["last_heard_at"]),
-            )
-            for item in found
-            for peer in item["peers"]
-        ],
+    print_items(
+        {
+            "PROCESS": lambda peer: f"{peer['id']}{' (this one)' if peer['is_self'] else ''}",
+            "HEARS REPLICAS#": "heard_replica_count",
+            "LAST": ("last_heard_at", time_text),
+        },
+        [peer for one in found for peer in one["peers"]],
         title="\nProcesses of the control plane that hear replicas",
     )
 
@@ -82,16 +84,13 @@ def show_sync_state(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        root = cluster_path(client, cluster, "replica-groups")
         names = [group] if group else [g["name"] for g in client.list(root, limit=limit)]
         found = [client.get(f"{root}/{segment(name)}") for name in names]
     if options.output == "json":
         print_json(found)
         return
-    print_table(
-        ("GROUP", "MASTER", "ALIVE", "EPOCH#", "SET", "SET EPOCH#", "OUTSIDE", "WOULD WIN"),
-        [_row(item) for item in found],
-    )
+    print_items(SYNC_STATE_COLUMNS, found)
     for item in found:
         if item["health"] is not None and item["health"]["verdict"] != "healthy":
             print_line(f"\n{item['health']['verdict']}: {item['health']['sentence']}")
@@ -100,16 +99,17 @@ def show_sync_state(
             print_line(f"\nwarning of the next election: {warning}")
 
 
-def _row(group: Mapping[str, Any]) -> tuple[object, ...]:
-    election, members = group["election"], group["sync_state_set"]
-    outside = [r["broker_id"] for r in group["replicas"] if not r["is_in_sync"]]
-    return (
-        group["name"],
-        "none" if group["master_id"] is None else group["master_id"],
-        "yes" if group["is_master_alive"] else "no",
-        group["master_epoch"],
-        ids_text(members),
-        group["sync_state_set_epoch"],
-        ids_text(outside),
-        "none" if election["winner_id"] is None else election["winner_id"],
-    )
+def _outside(group: Item) -> str:
+    return ids_text([one["broker_id"] for one in group["replicas"] if not one["is_in_sync"]])
+
+
+SYNC_STATE_COLUMNS: Final[Columns] = {
+    "GROUP": "name",
+    "MASTER": ("master_id", id_text),
+    "ALIVE": ("is_master_alive", yes_no),
+    "EPOCH#": "master_epoch",
+    "SET": ("sync_state_set", ids_text),
+    "SET EPOCH#": "sync_state_set_epoch",
+    "OUTSIDE": _outside,
+    "WOULD WIN": lambda group: id_text(group["election"]["winner_id"]),
+}

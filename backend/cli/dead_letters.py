@@ -5,11 +5,11 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, choose_cluster
+from backend.cli.clusters import ClusterName, cluster_path
 from backend.cli.errors import CommandError
 from backend.cli.order_commands import Given, Option, orders
-from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.paging import collect_messages, print_unknown
+from backend.cli.output import print_items, print_json, print_line, time_text
+from backend.cli.paging import Found, collect, messages_of, print_unknown
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 from backend.domain.orders.dead_letter import ResendDeadLetters
@@ -45,41 +45,37 @@ def list_dead_letters(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        place = f"/clusters/{segment(choose_cluster(client, cluster))}"
-        found = _collect(client, place, group, limit)
+        found = _collect(client, cluster_path(client, cluster), group, limit)
     if options.output == "json":
-        print_json(found)
+        print_json(messages_of(found))
         return
-    print_table(
-        ("STORED", "ID", "BROKER GROUP", "OFFSET#", "TOPIC", "ATTEMPTS#", "KEYS"),
-        [
-            (
-                time_text(one["stored_at"]),
-                one["message_id"],
-                one["broker_group_name"],
-                one["queue_offset"],
-                one["properties"].get("RETRY_TOPIC"),
-                one["reconsume_times"],
-                " ".join(one["keys"]),
-            )
-            for one in found["messages"]
-        ],
+    print_items(
+        {
+            "STORED": ("stored_at", time_text),
+            "ID": "message_id",
+            "BROKER GROUP": "broker_group_name",
+            "OFFSET#": "queue_offset",
+            "TOPIC": lambda one: one["properties"].get("RETRY_TOPIC"),
+            "ATTEMPTS#": "reconsume_times",
+            "KEYS": ("keys", " ".join),
+        },
+        found.items,
     )
-    if found["has_more"]:
+    if found.has_more:
         print_line("there are more: see --limit")
-    print_unknown(found["unknown"])
+    print_unknown(found.unknown)
 
 
-def _collect(client: RestClient, place: str, group: str, limit: int) -> dict[str, Any]:
+def _collect(client: RestClient, place: str, group: str, limit: int) -> Found:
     path = f"{place}/topics/{segment(f'%DLQ%{group}')}/messages"
     try:
-        return collect_messages(client, path, limit=limit, page_size=PAGE_SIZE)
+        return collect(client, path, limit=limit)
     except CommandError as error:
         if error.code != "topic_not_found":
             raise
         # Brokers create the topic with the first dead letter. The group itself must exist.
         client.get(f"{place}/consumer-groups/{segment(group)}")
-        return {"messages": [], "has_more": False, "unknown": []}
+        return Found([], [], has_more=False)
 
 
 @orders(

@@ -1,7 +1,7 @@
 """The command `regent events`: what has happened, and what happens now."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter, validators
 
@@ -9,12 +9,29 @@ from backend.cli import event_stream
 from backend.cli.clusters import ClusterName, Limit
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.event_stream import newest_number
-from backend.cli.output import print_json_line, print_line, print_table, time_text
+from backend.cli.output import (
+    Columns,
+    cells,
+    pairs_text,
+    print_items,
+    print_json_line,
+    print_line,
+    time_text,
+)
 from backend.cli.rest import PAGE_SIZE, RestClient, connect
 from backend.cli.target import Options
 
 Number = Annotated[int | None, Parameter(validator=validators.Number(gte=0))]
 Kinds = Annotated[list[str] | None, Parameter(name=["--kind"], negative="", consume_multiple=False)]
+
+COLUMNS: Final[Columns] = {
+    "NUMBER#": "number",
+    "WHEN": ("happened_at", time_text),
+    "KIND": "kind",
+    "CLUSTER": "cluster_name",
+    "SUBJECT": "subject",
+    "DETAILS": ("details", pairs_text),
+}
 
 
 def list_or_follow(
@@ -63,14 +80,14 @@ def list_or_follow(
                 if is_json:
                     print_json_line(event)
                 else:
-                    print_line("  ".join(str(cell) for cell in _row(event)))
+                    print_line("  ".join(str(cell) for cell in cells(COLUMNS, event)))
             return
         found = list(_pages(client, after, limit, chosen))
     if is_json:
         for event in found:
             print_json_line(event)
         return
-    print_table(("NUMBER#", "WHEN", "KIND", "CLUSTER", "SUBJECT", "DETAILS"), map(_row, found))
+    print_items(COLUMNS, found)
 
 
 def _pages(
@@ -86,15 +103,3 @@ def _pages(
         after = page["next_after"]
         if after == page["newest_number"]:
             return
-
-
-def _row(event: Mapping[str, Any]) -> tuple[object, ...]:
-    details = ", ".join(f"{name}={value}" for name, value in event["details"].items())
-    return (
-        event["number"],
-        time_text(event["happened_at"]),
-        event["kind"],
-        event["cluster_name"],
-        event["subject"],
-        details,
-    )

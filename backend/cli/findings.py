@@ -6,7 +6,13 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from backend.cli.clusters import ClusterName, Limit
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import (
+    pairs_text,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+)
 from backend.cli.reader import print_note
 from backend.cli.rest import connect
 from backend.cli.target import Options
@@ -58,9 +64,17 @@ def list_findings(
             " see whether all is well now: regent status"
         )
         return
-    print_table(
-        ("SEVERITY", "FINDING", "CLUSTER", "ON", "SINCE", "UNTIL", "EVIDENCE"),
-        [_row(one) for one in found],
+    print_items(
+        {
+            "SEVERITY": "severity",
+            "FINDING": "code",
+            "CLUSTER": "cluster_name",
+            "ON": "subject",
+            "SINCE": ("since", time_text),
+            "UNTIL": lambda one: time_text(one["closed_at"]) if one["closed_at"] else "now",
+            "EVIDENCE": lambda one: one["sentence"] or pairs_text(one["evidence"]),
+        },
+        found,
     )
     for first, *others in _by_code(found):
         print_line(f"\n{first['code']}: {first['title']}\n  next: {first['advice']}")
@@ -73,17 +87,3 @@ def _by_code(found: Sequence[Mapping[str, Any]]) -> Iterable[list[Mapping[str, A
     for one in found:
         kinds.setdefault(one["code"], []).append(one)
     return kinds.values()
-
-
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    facts = ", ".join(f"{name}={value}" for name, value in one["evidence"].items())
-    evidence = facts if one["sentence"] is None else one["sentence"]
-    return (
-        one["severity"],
-        one["code"],
-        one["cluster_name"],
-        one["subject"],
-        time_text(one["since"]),
-        "now" if one["closed_at"] is None else time_text(one["closed_at"]),
-        evidence,
-    )

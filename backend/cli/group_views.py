@@ -6,11 +6,21 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import print_json, print_json_line, print_line, print_table, time_text
-from backend.cli.paging import collect, print_unknown
-from backend.cli.protections import protection_text, yes_or_no
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.clusters import ClusterName, Limit, cluster_path, in_cluster
+from backend.cli.output import (
+    Item,
+    age_text,
+    joined,
+    print_items,
+    print_json,
+    print_json_line,
+    print_line,
+    time_text,
+    yes_no,
+)
+from backend.cli.paging import ask, print_unknown, show_asked_list
+from backend.cli.protections import protection_text
+from backend.cli.rest import connect
 from backend.cli.target import Options
 
 PAGE_SIZE: Final = 100
@@ -53,37 +63,24 @@ def list_groups(
         limit: Maximum number of consumer groups.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        path = f"/clusters/{segment(choose_cluster(client, cluster))}/consumer-groups"
-        includes_system = "true" if system else None
-        found, unknown = collect(
-            client,
-            path,
-            limit=limit,
-            page_size=PAGE_SIZE,
-            search=search,
-            includes_system=includes_system,
-        )
-    if options.output == "json":
-        print_json({"groups": found, "unknown": unknown})
-        return
-    print_table(
-        ("NAME", "STATE", "MEMBERS#", "LAG#", "WAITS#", "RETRIES#", "PROTECTED", "BROKER GROUPS"),
-        [
-            (
-                one["name"],
-                state_text(one),
-                one["member_count"],
-                lag_text(one["lag"]),
-                age_text(one["lag"]["waiting_ms"]),
-                lag_text(one["retry_lag"]),
-                yes_or_no(one["protection"]),
-                ", ".join(one["broker_group_names"]),
-            )
-            for one in found
-        ],
+    show_asked_list(
+        options,
+        in_cluster(cluster, "consumer-groups"),
+        {
+            "NAME": "name",
+            "STATE": state_text,
+            "MEMBERS#": "member_count",
+            "LAG#": ("lag", lag_text),
+            "WAITS#": lambda one: age_text(one["lag"]["waiting_ms"]),
+            "RETRIES#": ("retry_lag", lag_text),
+            "PROTECTED": ("protection", yes_no),
+            "BROKER GROUPS": ("broker_group_names", joined),
+        },
+        name="groups",
+        limit=limit,
+        search=search,
+        includes_system="true" if system else None,
     )
-    print_unknown(unknown)
 
 
 def get_group(
@@ -104,8 +101,7 @@ def get_group(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = _read(client, name, cluster)
+    found = ask(options, in_cluster(cluster, "consumer-groups", name))
     if options.output == "json":
         print_json(found)
         return
@@ -114,23 +110,20 @@ def get_group(
     print_line(f"deletion protection: {protection_text(found['protection'])}")
     _print_totals(found)
     _print_members(found)
-    print_table(
-        ("TOPIC", "EXPRESSION"),
-        [(one["topic"], " or ".join(one["expressions"])) for one in found["subscriptions"]],
+    print_items(
+        {"TOPIC": "topic", "EXPRESSION": ("expressions", " or ".join)},
+        found["subscriptions"],
         title="\nSubscriptions",
     )
-    print_table(
-        ("BROKER GROUP", "MAY CONSUME", "RETRIES#", "TIMEOUT#", "ORDERED"),
-        [
-            (
-                one["broker_group_name"],
-                "yes" if one["consume_enabled"] else "no",
-                one["retry_count_max"],
-                f"{one['consume_timeout_minutes']} min",
-                "yes" if one["is_ordered"] else "no",
-            )
-            for one in found["settings"]
-        ],
+    print_items(
+        {
+            "BROKER GROUP": "broker_group_name",
+            "MAY CONSUME": ("consume_enabled", yes_no),
+            "RETRIES#": "retry_count_max",
+            "TIMEOUT#": lambda one: f"{one['consume_timeout_minutes']} min",
+            "ORDERED": ("is_ordered", yes_no),
+        },
+        found["settings"],
         title="\nSettings",
     )
     _print_queues(found, title="\nQueues")
@@ -161,7 +154,7 @@ def show_lag(
     """
     with connect(options) as client:
         while True:
-            found = _read(client, name, cluster)
+            found = client.get(cluster_path(client, cluster, "consumer-groups", name))
             summary = {key: found[key] for key in ("name", "lag", "retry_lag", "queues", "unknown")}
             if options.output == "json":
                 print_json_line(summary) if watch else print_json(summary)
@@ -191,8 +184,7 @@ def list_members(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = _read(client, name, cluster)
+    found = ask(options, in_cluster(cluster, "consumer-groups", name))
     if options.output == "json":
         print_json({"members": found["members"], "unknown": found["unknown"]})
         return
@@ -217,16 +209,9 @@ def state_text(group: Mapping[str, Any]) -> str:
     return state if answered == asked else f"{state}, by {answered} of {asked} brokers"
 
 
-def age_text(milliseconds: int | None) -> str | None:
-    """Write an age in seconds."""
-    return None if milliseconds is None else f"{milliseconds / 1000:.1f} s"
-
-
-def _read(client: RestClient, name: str, cluster: str | None) -> dict[str, Any]:
-    cluster_name = choose_cluster(client, cluster)
-    path = f"/clusters/{segment(cluster_name)}/consumer-groups/{segment(name)}"
-    found: dict[str, Any] = client.get(path)
-    return found
+def version_text(client: Item) -> str:
+    """Write the version of a client, by its name if that is known."""
+    return str(client["version_name"] or client["version"])
 
 
 def _print_totals(found: Mapping[str, Any]) -> None:
@@ -251,55 +236,37 @@ def _print_totals(found: Mapping[str, Any]) -> None:
             )
 
 
-def _print_members(found: Mapping[str, Any]) -> None:
-    print_table(
-        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "BROKER GROUPS", "MODEL", "SUBSCRIBES TO"),
-        [
-            (
-                one["client_id"],
-                ", ".join(one["addresses"]),
-                one["language"],
-                one["version_name"] or one["version"],
-                ", ".join(one["broker_group_names"]),
-                " or ".join(one["message_models"]).lower() or None,
-                " or ".join(one["subscriptions"]) or None,
-            )
-            for one in found["members"]
-        ],
+def _print_members(found: Item) -> None:
+    print_items(
+        {
+            "CLIENT": "client_id",
+            "ADDRESS": ("addresses", joined),
+            "LANGUAGE": "language",
+            "VERSION": version_text,
+            "BROKER GROUPS": ("broker_group_names", joined),
+            "MODEL": lambda one: " or ".join(one["message_models"]).lower() or None,
+            "SUBSCRIBES TO": lambda one: " or ".join(one["subscriptions"]) or None,
+        },
+        found["members"],
         title="\nMembers",
     )
 
 
-def _print_queues(found: Mapping[str, Any], title: str | None = None) -> None:
-    print_table(
-        (
-            "TOPIC",
-            "BROKER GROUP",
-            "QUEUE#",
-            "COMMITTED#",
-            "BEGIN#",
-            "END#",
-            "LAG#",
-            "EXPIRED#",
-            "WAITS#",
-            "LAST",
-            "READS",
-        ),
-        [
-            (
-                one["topic"],
-                one["broker_group_name"],
-                one["queue_id"],
-                one["committed"],
-                one["begin"],
-                one["end"],
-                one["lag"],
-                one["expired_count"],
-                age_text(one["waiting_ms"]),
-                time_text(one["consumed_at"]),
-                one["owner"],
-            )
-            for one in found["queues"]
-        ],
+def _print_queues(found: Item, title: str | None = None) -> None:
+    print_items(
+        {
+            "TOPIC": "topic",
+            "BROKER GROUP": "broker_group_name",
+            "QUEUE#": "queue_id",
+            "COMMITTED#": "committed",
+            "BEGIN#": "begin",
+            "END#": "end",
+            "LAG#": "lag",
+            "EXPIRED#": "expired_count",
+            "WAITS#": ("waiting_ms", age_text),
+            "LAST": ("consumed_at", time_text),
+            "READS": "owner",
+        },
+        found["queues"],
         title=title,
     )

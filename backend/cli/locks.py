@@ -1,14 +1,22 @@
 """The commands `regent lock …` and `regent queue …`: who holds queues, and why they stand still."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.clusters import ClusterName, Limit, cluster_path, in_cluster
 from backend.cli.confirmation import Confirm, confirm_name
-from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.output import (
+    Columns,
+    age_text,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+    yes_no,
+)
+from backend.cli.paging import ask, show_asked_list
+from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
 PAGE_SIZE: Final = 500
@@ -17,6 +25,25 @@ lock = App(name=["lock", "locks"], help="Show locks of ordered queues, and relea
 lease = App(name=["lease", "leases"], help="Show the leases of broker groups and operations.")
 lock.command(lease)
 queue = App(name=["queue", "queues"], help="Explain why consumer groups do not read queues.")
+
+LEASE_COLUMNS: Final[Columns] = {
+    "GROUP": "broker_group_name",
+    "MASTER#": "master_id",
+    "ADDRESS": "master_address",
+    "ALIVE": ("is_master_alive", yes_no),
+    "EPOCH#": "master_epoch",
+    "POLICY": "policy",
+    "LEASE ENDS": lambda one: time_text(one["ends_at"]) if one["ends_at"] else "none runs",
+}
+OPERATION_LEASE_COLUMNS: Final[Columns] = {
+    "OPERATION": "operation_id",
+    "KIND": "kind",
+    "TARGET": "target",
+    "AT": lambda one: one["step"] or "reading back",
+    "FENCE#": "fence",
+    "RENEWED": ("renewed_at", time_text),
+    "LEASE ENDS": ("ends_at", time_text),
+}
 
 QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 
@@ -51,41 +78,30 @@ def list_locks(
         limit: Maximum number of entries.
         options: Which server, and how to print.
     """
-    wanted = {
-        "cluster_name": cluster,
-        "consumer_group_name": group,
-        "topic": topic,
-        "client_id": holder,
-        "holder": "gone" if dead else None,
-    }
-    with connect(options) as client:
-        found, unknown = _collect(client, limit, wanted)
-    if options.output == "json":
-        print_json({"locks": found, "unknown": unknown})
-        return
-    print_table(
-        (
-            *("CLUSTER", "CONSUMER GROUP", "TOPIC", "QUEUE#", "BROKER", "HOLDER"),
-            *("HELD#", "RENEWED#", "ENDS IN#", "IS"),
-        ),
-        [
-            (
-                one["cluster_name"],
-                one["consumer_group_name"],
-                one["topic"],
-                one["queue_id"],
-                one["broker_group_name"],
-                one["client_id"],
-                _seconds(one["held_ms"]),
-                f"{_seconds(one['renewed_ms'])} ago",
-                _seconds(one["expires_in_ms"]),
-                one["holder"],
-            )
-            for one in found
-        ],
+    show_asked_list(
+        options,
+        "/locks",
+        {
+            "CLUSTER": "cluster_name",
+            "CONSUMER GROUP": "consumer_group_name",
+            "TOPIC": "topic",
+            "QUEUE#": "queue_id",
+            "BROKER": "broker_group_name",
+            "HOLDER": "client_id",
+            "HELD#": ("held_ms", age_text),
+            "RENEWED#": lambda one: f"{age_text(one['renewed_ms'])} ago",
+            "ENDS IN#": ("expires_in_ms", age_text),
+            "IS": "holder",
+        },
+        name="locks",
+        limit=limit,
+        page_size=PAGE_SIZE,
+        cluster_name=cluster,
+        consumer_group_name=group,
+        topic=topic,
+        client_id=holder,
+        holder="gone" if dead else None,
     )
-    for one in unknown:
-        print_line(f"unknown: locks of {one['name']} ({one['address']}): {one['why']}")
 
 
 lock.command("backend.cli.lock_orders:release_locks", name="release")
@@ -109,41 +125,15 @@ def list_leases(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        found = list(client.list(f"/clusters/{segment(name)}/leases", limit=limit))
-        path = f"/clusters/{segment(name)}/operation-leases"
-        operations = list(client.list(path, limit=limit))
+        place = cluster_path(client, cluster)
+        found = list(client.list(f"{place}/leases", limit=limit))
+        operations = list(client.list(f"{place}/operation-leases", limit=limit))
     if options.output == "json":
         print_json({"groups": found, "operations": operations})
         return
-    print_table(
-        ("GROUP", "MASTER#", "ADDRESS", "ALIVE", "EPOCH#", "POLICY", "LEASE ENDS"),
-        [
-            (
-                one["broker_group_name"],
-                one["master_id"],
-                one["master_address"],
-                "yes" if one["is_master_alive"] else "no",
-                one["master_epoch"],
-                one["policy"],
-                "none runs" if one["ends_at"] is None else time_text(one["ends_at"]),
-            )
-            for one in found
-        ],
-    )
+    print_items(LEASE_COLUMNS, found)
     if operations:
-        print_table(
-            ("OPERATION", "KIND", "TARGET", "AT", "FENCE#", "RENEWED", "LEASE ENDS"),
-            [
-                (
-                    *(one["operation_id"], one["kind"], one["target"]),
-                    *(one["step"] or "reading back", one["fence"]),
-                    *(time_text(one["renewed_at"]), time_text(one["ends_at"])),
-                )
-                for one in operations
-            ],
-            title="\nOperations at work",
-        )
+        print_items(OPERATION_LEASE_COLUMNS, operations, title="\nOperations at work")
 
 
 @lease.command(name="break")
@@ -205,12 +195,10 @@ def explain_queues(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        path = f"/clusters/{segment(name)}/topics/{segment(topic)}/pauses"
-        found = client.get(
-            path, consumer_group_name=group, queue_id=queue, broker_group_name=broker_group
-        )
+    path = in_cluster(cluster, "topics", topic, "pauses")
+    found = ask(
+        options, path, consumer_group_name=group, queue_id=queue, broker_group_name=broker_group
+    )
     if options.output == "json":
         print_json(found)
         return
@@ -218,22 +206,3 @@ def explain_queues(
         print_line(one["sentence"])
         for line in one["evidence"]:
             print_line(f"  {line}")
-
-
-def _collect(
-    client: RestClient, limit: int, wanted: Mapping[str, str | None]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Read pages of locks, and whose are not known: of the first page, since all tell the same."""
-    found: list[dict[str, Any]] = []
-    page = client.get("/locks", limit=min(limit, PAGE_SIZE), **wanted)
-    unknown: list[dict[str, Any]] = page["unknown"]
-    found += page["items"]
-    while page["next"] is not None and len(found) < limit:
-        size = min(limit - len(found), PAGE_SIZE)
-        page = client.get("/locks", limit=size, after=page["next"], **wanted)
-        found += page["items"]
-    return found, unknown
-
-
-def _seconds(age_ms: int) -> str:
-    return f"{age_ms / 1000:.1f} s"

@@ -1,12 +1,11 @@
 """The commands `regent maintenance …`: what runs by itself, and what it would let go."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from cyclopts import App
 
-from backend.cli.output import print_json, print_table, time_text
-from backend.cli.rest import connect
+from backend.cli.output import pairs_text, time_text
+from backend.cli.paging import ask, show_items
 from backend.cli.target import Options
 
 maintenance = App(
@@ -15,6 +14,7 @@ maintenance = App(
 
 HOURS_A_DAY: Final = 24
 MS_A_SECOND: Final = 1_000
+_STANDS: Final = {None: "never run", True: "OVERDUE", False: "in time"}
 
 
 @maintenance.command(name="list")
@@ -27,13 +27,17 @@ def list_tasks(*, options: Options = Options()) -> None:
     Args:
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get("/maintenance/tasks")
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("TASK", "EVERY", "BEGAN", "ENDED", "STANDS", "OUTCOME"), [_task_row(one) for one in found]
+    show_items(
+        options,
+        ask(options, "/maintenance/tasks"),
+        {
+            "TASK": "name",
+            "EVERY": lambda one: f"{one['interval_ms'] / MS_A_SECOND:g} s",
+            "BEGAN": ("began_at", time_text),
+            "ENDED": ("ended_at", time_text),
+            "STANDS": lambda one: _STANDS[one["is_overdue"]],
+            "OUTCOME": lambda one: pairs_text(one["outcome"] or {}),
+        },
     )
 
 
@@ -53,33 +57,13 @@ def show_retention(*, options: Options = Options()) -> None:
     Args:
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get("/maintenance/retention")
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("WHAT", "KEPT FOR", "GOES IF OLDER THAN", "WOULD GO#"),
-        [
-            (
-                one["subject"].replace("_", " "),
-                f"{one['kept_hours'] // HOURS_A_DAY} days",
-                time_text(one["cutoff"]),
-                one["expired_count"],
-            )
-            for one in found
-        ],
-    )
-
-
-def _task_row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    outcome = ", ".join(f"{name}={value}" for name, value in (one["outcome"] or {}).items())
-    stands = {None: "never run", True: "OVERDUE", False: "in time"}[one["is_overdue"]]
-    return (
-        one["name"],
-        f"{one['interval_ms'] / MS_A_SECOND:g} s",
-        time_text(one["began_at"]),
-        time_text(one["ended_at"]),
-        stands,
-        outcome,
+    show_items(
+        options,
+        ask(options, "/maintenance/retention"),
+        {
+            "WHAT": lambda one: one["subject"].replace("_", " "),
+            "KEPT FOR": lambda one: f"{one['kept_hours'] // HOURS_A_DAY} days",
+            "GOES IF OLDER THAN": ("cutoff", time_text),
+            "WOULD GO#": "expired_count",
+        },
     )

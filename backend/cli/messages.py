@@ -1,25 +1,32 @@
 """The commands `regent message …`: find messages, look at them, follow a topic, send one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from time import sleep
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, choose_cluster
+from backend.cli.clusters import ClusterName, choose_cluster, cluster_path
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import (
+    Columns,
     bytes_text,
+    print_items,
     print_json,
     print_json_line,
     print_line,
     print_table,
     time_text,
 )
-from backend.cli.paging import collect_messages, print_unknown
+from backend.cli.paging import (
+    ASKED_PAGE_SIZE,
+    collect,
+    messages_of,
+    print_unknown,
+)
 from backend.cli.reader import print_note
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 from backend.cli.words import WORDS
 from backend.domain.message_body import BodyForm
@@ -32,6 +39,18 @@ message = App(
 )
 message.command("backend.cli.message_orders:send_message", name="send")
 message.command("backend.cli.dead_letters:dlq", name="dlq")
+
+COLUMNS: Final[Columns] = {
+    "STORED": ("stored_at", time_text),
+    "BROKER GROUP": "broker_group_name",
+    "QUEUE#": "queue_id",
+    "OFFSET#": "queue_offset",
+    "ID": "message_id",
+    "SENDER'S ID": "unique_key",
+    "KEYS": ("keys", " ".join),
+    "TAG": "tags",
+    "SIZE#": ("body_bytes", bytes_text),
+}
 
 Form = Annotated[BodyForm, WORDS]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]
@@ -71,8 +90,7 @@ def get_message(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        path = f"/clusters/{segment(name)}/messages/{segment(message_id)}"
+        path = cluster_path(client, cluster, "messages", message_id)
         found = client.get(path, topic_name=topic)
         shown = client.get(f"{path}/body", topic_name=topic, form=form) if body else None
     if options.output == "json":
@@ -98,9 +116,9 @@ def get_message(
             *sorted(found["properties"].items()),
         ],
     )
-    print_table(
-        ("GROUP", "IS", "BECAUSE"),
-        [(one["consumer_group_name"], one["state"], one["why"]) for one in found["deliveries"]],
+    print_items(
+        {"GROUP": "consumer_group_name", "IS": "state", "BECAUSE": "why"},
+        found["deliveries"],
         title="\nDelivery",
     )
     more = found["consumer_group_count"] - len(found["deliveries"])
@@ -163,7 +181,7 @@ def find_messages(
     if options.output == "json":
         print_json(found)
         return
-    _print_messages(found["items"])
+    print_items(COLUMNS, found["items"])
     print_unknown(found["unknown"])
     if not found["is_complete"]:
         print_note("this may not be all: narrow the time, or ask again when all brokers answer")
@@ -202,11 +220,10 @@ def list_messages(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        found = collect_messages(
+        found = collect(
             client,
             _topic_path(client, cluster, topic),
             limit=limit,
-            page_size=PAGE_SIZE,
             begin=_moment(since),
             end=_moment(until),
             broker_group_name=broker_group,
@@ -214,10 +231,10 @@ def list_messages(
             offset=offset,
         )
     if options.output == "json":
-        print_json(found)
+        print_json(messages_of(found))
         return
-    _print_messages(found["messages"])
-    print_unknown(found["unknown"])
+    print_items(COLUMNS, found.items)
+    print_unknown(found.unknown)
 
 
 @message.command(name="tail")
@@ -263,7 +280,7 @@ def tail_messages(
         name = choose_cluster(client, cluster)
         path = _topic_path(client, name, topic)
         while limit is None or count < limit:
-            size = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - count)
+            size = ASKED_PAGE_SIZE if limit is None else min(ASKED_PAGE_SIZE, limit - count)
             page = client.get(path, limit=size, after=after, **wanted, **start)
             after = page["next"]
             for one in page["unknown"]:
@@ -278,7 +295,7 @@ def tail_messages(
 
 
 def _topic_path(client: RestClient, cluster: str | None, topic: str) -> str:
-    return f"/clusters/{segment(choose_cluster(client, cluster))}/topics/{segment(topic)}/messages"
+    return cluster_path(client, cluster, "topics", topic, "messages")
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -292,7 +309,7 @@ def _print_followed(
 ) -> None:
     shown = None
     if with_body:
-        path = f"/clusters/{segment(cluster)}/messages/{segment(one['message_id'])}/body"
+        path = cluster_path(client, cluster, "messages", one["message_id"], "body")
         shown = client.get(path)
     if options.output == "json":
         print_json_line(one | ({} if shown is None else {"body": shown}))
@@ -302,36 +319,6 @@ def _print_followed(
     print_line(f"{time_text(one['stored_at'])}  {place}  {one['message_id']}  {tags}")
     if shown is not None:
         print_line(str(shown["content"]))
-
-
-def _print_messages(found: Iterable[Mapping[str, Any]]) -> None:
-    print_table(
-        (
-            "STORED",
-            "BROKER GROUP",
-            "QUEUE#",
-            "OFFSET#",
-            "ID",
-            "SENDER'S ID",
-            "KEYS",
-            "TAG",
-            "SIZE#",
-        ),
-        [
-            (
-                time_text(one["stored_at"]),
-                one["broker_group_name"],
-                one["queue_id"],
-                one["queue_offset"],
-                one["message_id"],
-                one["unique_key"],
-                " ".join(one["keys"]),
-                one["tags"],
-                bytes_text(one["body_bytes"]),
-            )
-            for one in found
-        ],
-    )
 
 
 def _print_body(shown: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -19,7 +19,14 @@ from backend.cli.orders import (
     print_outcome,
     print_plan,
 )
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import (
+    pairs_text,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+)
+from backend.cli.paging import ask, show_list
 from backend.cli.reader import outlive_reader, print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
@@ -59,36 +66,25 @@ def list_operations(
         limit: Maximum number of operations.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(
-            client.list(
-                "/operations",
-                limit=limit,
-                state=state,
-                kind=kind,
-                search=target,
-                cluster_name=cluster,
-            )
-        )
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("ID", "WHEN", "KIND", "CLUSTER", "TARGET", "RISK", "STATE", "STEPS", "BY"),
-        [
-            (
-                one["id"],
-                time_text(one["planned_at"]),
-                one["kind"],
-                one["cluster_name"],
-                one["target"],
-                one["plan"]["risk"],
-                one["state"],
-                _progress(one),
-                one["requested_by"],
-            )
-            for one in found
-        ],
+    show_list(
+        options,
+        "/operations",
+        {
+            "ID": "id",
+            "WHEN": ("planned_at", time_text),
+            "KIND": "kind",
+            "CLUSTER": "cluster_name",
+            "TARGET": "target",
+            "RISK": lambda one: one["plan"]["risk"],
+            "STATE": "state",
+            "STEPS": ("steps", _progress),
+            "BY": "requested_by",
+        },
+        limit=limit,
+        state=state,
+        kind=kind,
+        search=target,
+        cluster_name=cluster,
     )
 
 
@@ -103,25 +99,21 @@ def get_operation(operation_id: str, /, *, options: Options = Options()) -> None
         operation_id: Id of the operation.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(_path(operation_id))
+    found = ask(options, _path(operation_id))
     if options.output == "json":
         print_json(found)
         return
     print_plan(found)
-    print_table(
-        ("STEP", "STATE", "TRIES#", "BEFORE", "AFTER", "ERROR"),
-        [
-            (
-                step["name"],
-                step["state"],
-                step["attempt_count"],
-                _value(step["before"]),
-                _value(step["after"]),
-                step["error"],
-            )
-            for step in found["steps"]
-        ],
+    print_items(
+        {
+            "STEP": "name",
+            "STATE": "state",
+            "TRIES#": "attempt_count",
+            "BEFORE": ("before", _value),
+            "AFTER": ("after", _value),
+            "ERROR": "error",
+        },
+        found["steps"],
         title="\nSteps",
     )
     print_outcome(found)
@@ -343,12 +335,11 @@ def _path(operation_id: str) -> str:
     return f"/operations/{segment(operation_id)}"
 
 
-def _progress(found: Mapping[str, Any]) -> str:
-    done = sum(step["state"] == "done" for step in found["steps"])
-    return f"{done}/{len(found['steps'])}"
+def _progress(steps: Sequence[Mapping[str, Any]]) -> str:
+    return f"{sum(step['state'] == 'done' for step in steps)}/{len(steps)}"
 
 
 def _value(value: Mapping[str, Any] | None) -> str | None:
     if value is None:
         return None
-    return ", ".join(f"{name}={one}" for name, one in value.items())
+    return pairs_text(value)

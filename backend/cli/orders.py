@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
 from backend.cli.event_stream import follow, newest_number
-from backend.cli.output import print_json, print_line, print_table
+from backend.cli.output import joined, print_json, print_line, print_table
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient
 from backend.domain.operation import OperationState
@@ -327,6 +327,11 @@ def print_election(election: Mapping[str, Any]) -> None:
     )
 
 
+def id_text(own_id: int | None) -> str:
+    """Write an id; none is told apart from an unknown one."""
+    return "none" if own_id is None else str(own_id)
+
+
 def ids_text(ids: list[int]) -> str:
     """Write ids; none are told apart from unknown ones."""
-    return ", ".join(str(i) for i in ids) or "none"
+    return joined(ids) or "none"

@@ -5,7 +5,7 @@ control characters are shown, not sent to the terminal.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Final
@@ -16,6 +16,12 @@ UNKNOWN: Final = "-"
 EXACT_INTEGER_MAX: Final = 2**53
 _KIBI: Final = 1024
 
+
+Item = Mapping[str, Any]
+Column = str | tuple[str, Callable[[Any], object]] | Callable[[Any], object]
+"""What stands in a column: a field, a field and how it is written, or a function of the item."""
+Columns = Mapping[str, Column]
+"""The columns of a table by their headings, from left to right."""
 
 _is_yaml: ContextVar[bool] = ContextVar("is_yaml", default=False)
 """Which form for programs was chosen: one for all that a command prints."""
@@ -48,12 +54,37 @@ def print_table(
         draw_table(columns, shown, title=title)
 
 
+def print_items(columns: Columns, items: Iterable[Item], *, title: str | None = None) -> None:
+    """Print a table with a row for each item."""
+    print_table(list(columns), [cells(columns, item) for item in items], title=title)
+
+
+def cells(columns: Columns, item: Item) -> list[object]:
+    """Return what stands in the columns for an item."""
+    return [_cell(item, column) for column in columns.values()]
+
+
 def print_line(text: str) -> None:
     """Print one line of the result."""
     from backend.cli.terminal import draw_line  # noqa: PLC0415 - programs don't wait for it
 
     with reader():
         draw_line(_shown(text))
+
+
+def yes_no(is_so: object) -> str:
+    """Write whether something is so."""
+    return "yes" if is_so else "no"
+
+
+def joined(texts: Iterable[object]) -> str:
+    """Write several values in one cell."""
+    return ", ".join(map(str, texts))
+
+
+def pairs_text(values: Mapping[str, object]) -> str:
+    """Write facts as `name=value`."""
+    return joined(f"{name}={value}" for name, value in values.items())
 
 
 def bytes_text(size: float | None) -> str:
@@ -76,9 +107,23 @@ def time_text(instant: str | None) -> str:
     return parsed.strftime("%Y-%m-%d %H:%M:%SZ")
 
 
+def age_text(milliseconds: int | None) -> str | None:
+    """Write an age in seconds."""
+    return None if milliseconds is None else f"{milliseconds / 1000:.1f} s"
+
+
 def number_text(value: float | None, *, digits: int = 1) -> str:
     """Write a number, or that it is unknown, which is not zero (D21)."""
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
+
+
+def _cell(item: Item, column: Column) -> object:
+    if isinstance(column, str):
+        return item[column]
+    if isinstance(column, tuple):
+        name, write = column
+        return write(item[name])
+    return column(item)
 
 
 def _write(text: str, *, flush: bool = False) -> None:

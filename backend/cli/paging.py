@@ -1,52 +1,117 @@
-"""Read lists page by page whose pages also name the brokers that did not tell."""
+"""Read a list page by page, and print it: as a table for people, or as data for programs.
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+A command that lists things names its question, which is a path with parameters, and its columns.
+"""
 
-from backend.cli.output import print_line
-from backend.cli.rest import RestClient
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
 
-Items = list[dict[str, Any]]
+from backend.cli.output import Columns, Item, print_items, print_json, print_line
+from backend.cli.rest import RestClient, connect
+from backend.cli.target import Options
+
+ASKED_PAGE_SIZE: Final = 100
+"""Largest page of a list for which the control plane asks brokers."""
+
+Path = str | Callable[[RestClient], str]
+"""A path, or a function that completes it, for example with the only cluster."""
+Rows = Callable[[Item], Iterable[Item]]
+"""What makes several rows of one item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold the items of a list, and each broker that any page named unknown."""
+
+    items: list[dict[str, Any]]
+    unknown: list[dict[str, Any]]
+    has_more: bool
 
 
 def collect(
-    client: RestClient, path: str, *, limit: int, page_size: int, **parameters: str | int | None
-) -> tuple[Items, Items]:
-    """Return the items of a list, up to a limit, and each broker that any page named unknown."""
-    found: Items = []
+    client: RestClient,
+    path: str,
+    *,
+    limit: int,
+    page_size: int = ASKED_PAGE_SIZE,
+    **parameters: Any,
+) -> Found:
+    """Return the items of a list that brokers answer, up to a limit."""
+    items: list[dict[str, Any]] = []
     unknown: dict[str, dict[str, Any]] = {}
-    after: str | None = None
-    while len(found) < limit:
-        size = min(limit - len(found), page_size)
-        page = client.get(path, limit=size, after=after, **parameters)
-        found += page["items"]
+    has_more = False
+    for page in client.pages(path, limit=limit, page_size=page_size, **parameters):
+        items += page["items"]
         unknown |= {one["address"]: one for one in page["unknown"]}
-        after = page["next"]
-        if after is None:
-            break
-    return found, list(unknown.values())
+        has_more = page.get("has_more", False)
+    return Found(items, list(unknown.values()), has_more)
 
 
-def collect_messages(
-    client: RestClient, path: str, *, limit: int, page_size: int, **parameters: str | int | None
-) -> dict[str, Any]:
-    """Return messages up to a limit, whether there are more, and each broker named unknown.
+def messages_of(found: Found) -> dict[str, Any]:
+    """Return messages as the data for programs."""
+    return {"messages": found.items, "has_more": found.has_more, "unknown": found.unknown}
 
-    Pages of messages have no last one: the next page may have messages that are stored later.
+
+def ask(options: Options, path: Path, **parameters: Any) -> Any:
+    """Return one resource."""
+    with connect(options) as client:
+        return client.get(_complete(client, path), **parameters)
+
+
+def show_list(
+    options: Options,
+    path: Path,
+    columns: Columns,
+    *,
+    limit: int,
+    rows: Rows | None = None,
+    **parameters: Any,
+) -> None:
+    """List what the control plane keeps."""
+    with connect(options) as client:
+        found = list(client.list(_complete(client, path), limit=limit, **parameters))
+    show_items(options, found, columns, rows=rows)
+
+
+def show_asked_list(
+    options: Options,
+    path: Path,
+    columns: Columns,
+    *,
+    name: str,
+    limit: int,
+    page_size: int = ASKED_PAGE_SIZE,
+    **parameters: Any,
+) -> None:
+    """List what brokers answer now, and name the brokers that did not answer.
+
+    `name` is what the items are called in the data for programs.
     """
-    found: Items = []
-    unknown: dict[str, dict[str, Any]] = {}
-    after, has_more = None, True
-    while has_more and len(found) < limit:
-        size = min(limit - len(found), page_size)
-        page = client.get(path, limit=size, after=after, **parameters)
-        found += page["items"]
-        unknown |= {one["address"]: one for one in page["unknown"]}
-        after, has_more = page["next"], page["has_more"]
-    return {"messages": found, "has_more": has_more, "unknown": list(unknown.values())}
+    with connect(options) as client:
+        path = _complete(client, path)
+        found = collect(client, path, limit=limit, page_size=page_size, **parameters)
+    if options.output == "json":
+        print_json({name: found.items, "unknown": found.unknown})
+        return
+    print_items(columns, found.items)
+    print_unknown(found.unknown)
 
 
-def print_unknown(unknown: Iterable[Mapping[str, Any]]) -> None:
-    """Name the brokers that did not tell all that they were asked for."""
+def show_items(options: Options, found: Any, columns: Columns, *, rows: Rows | None = None) -> None:
+    """Print one answer, which is a list or a single item."""
+    if options.output == "json":
+        print_json(found)
+        return
+    items = found if isinstance(found, list) else [found]
+    print_items(columns, items if rows is None else (row for one in items for row in rows(one)))
+
+
+def print_unknown(unknown: Iterable[Item]) -> None:
+    """Name the brokers that did not answer all that they were asked for."""
     for one in unknown:
         print_line(f"unknown: broker {one['name']} ({one['address']}): {one['why']}")
+
+
+def _complete(client: RestClient, path: Path) -> str:
+    return path if isinstance(path, str) else path(client)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from backend.cli.broker_names import broker_path, find_broker
+from backend.cli.broker_names import find_broker
 from backend.cli.broker_orders import NAME as BROKER_NAME
 from backend.cli.broker_orders import OWN_ID
+from backend.cli.clusters import cluster_path
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, field_of, option_of, orders
 from backend.domain.orders.broker import BrokerOrder
@@ -128,7 +129,7 @@ def _find_address(given: Given, cluster_name: str) -> tuple[str, str]:
     values, client = given.values, given.client
     try:
         meant = find_broker(client, cluster_name, values["resource_name"], values["broker_id"])
-        found = client.get(broker_path(cluster_name, meant.name))
+        found = client.get(cluster_path(client, cluster_name, "brokers", str(meant)))
     except CommandError as error:
         if error.exit_code is not ExitCode.NOT_FOUND:
             raise

@@ -11,8 +11,3 @@ def protection_text(protection: dict[str, Any] | None) -> str:
         return "none"
     why = f": {protection['reason']}" if protection["reason"] else ""
     return f"by {protection['protected_by']} since {time_text(protection['protected_at'])}{why}"
-
-
-def yes_or_no(protection: dict[str, Any] | None) -> str:
-    """Say in a list whether something is protected."""
-    return "no" if protection is None else "yes"

@@ -5,9 +5,9 @@ from typing import Any
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import print_json, print_table, time_text
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.output import time_text
+from backend.cli.paging import show_list
 from backend.cli.target import Options
 
 
@@ -41,25 +41,18 @@ def list_lags(
         limit: Maximum number of lines.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        path = f"/clusters/{segment(choose_cluster(client, cluster))}/recorded-lags"
-        found = list(client.list(path, limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("GROUP", "TOPIC", "QUEUES#", "LAG#", "EXPIRED#", "MEASURED"),
-        [
-            (
-                one["consumer_group_name"],
-                one["topic_name"],
-                _queues(one),
-                one["lag"],
-                one["expired_count"],
-                time_text(one["measured_at"]),
-            )
-            for one in found
-        ],
+    show_list(
+        options,
+        in_cluster(cluster, "recorded-lags"),
+        {
+            "GROUP": "consumer_group_name",
+            "TOPIC": "topic_name",
+            "QUEUES#": _queues,
+            "LAG#": "lag",
+            "EXPIRED#": "expired_count",
+            "MEASURED": ("measured_at", time_text),
+        },
+        limit=limit,
     )
 
 

@@ -9,12 +9,21 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName, group_path
+from backend.cli.clusters import ClusterName, cluster_path
 from backend.cli.controllers import BrokerIdOption
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import ids_text
-from backend.cli.output import bytes_text, print_json, print_line, print_table
+from backend.cli.output import (
+    Item,
+    age_text,
+    bytes_text,
+    print_items,
+    print_json,
+    print_line,
+    yes_no,
+)
 from backend.cli.reader import print_note
+from backend.cli.replicas import role_text
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
@@ -58,7 +67,7 @@ def show_lag(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        path = f"{group_path(client, cluster, group)}/lag"
+        path = cluster_path(client, cluster, "replica-groups", group, "lag")
         while True:
             found = client.get(path)
             if options.output == "json":
@@ -100,7 +109,7 @@ def catch_up(
     deadline = monotonic() + timeout
     waited_for: list[int] = []
     with connect(options) as client:
-        path = f"{group_path(client, cluster, group)}/lag"
+        path = cluster_path(client, cluster, "replica-groups", group, "lag")
         while True:
             found = client.get(path)
             behind = _behind(found, broker, max_lag)
@@ -164,21 +173,20 @@ def _why(one: Mapping[str, Any]) -> str:
 
 
 def _print_lags(found: Mapping[str, Any]) -> None:
-    print_table(
-        ("ID#", "ROLE", "IN SET", "FOLLOWS", "LOG END#", "LAG#", "RATE#", "CATCHES UP IN#"),
-        [
-            (
-                one["broker_id"],
-                "master" if one["is_master"] else "replica",
-                "yes" if one["is_in_sync"] else "no",
-                _follows(one),
-                one["max_offset"],
-                _lag(one),
-                None if one["is_master"] else _rate(one["bytes_per_second"]),
-                None if one["is_master"] else _seconds(one["catch_up_ms"]),
-            )
-            for one in found["replicas"]
-        ],
+    print_items(
+        {
+            "ID#": "broker_id",
+            "ROLE": role_text,
+            "IN SET": ("is_in_sync", yes_no),
+            "FOLLOWS": _follows,
+            "LOG END#": "max_offset",
+            "LAG#": _lag,
+            "RATE#": _rate,
+            "CATCHES UP IN#": lambda one: (
+                None if one["is_master"] else age_text(one["catch_up_ms"])
+            ),
+        },
+        found["replicas"],
     )
     for one in found["replicas"]:
         if one["error"]:
@@ -198,12 +206,9 @@ def _lag(one: Mapping[str, Any]) -> str | None:
 def _follows(one: Mapping[str, Any]) -> str | None:
     if one["is_master"] or one["is_following"] is None:
         return None
-    return "yes" if one["is_following"] else "no"
+    return yes_no(one["is_following"])
 
 
-def _rate(bytes_per_second: int | None) -> str | None:
-    return None if bytes_per_second is None else f"{bytes_text(bytes_per_second)}/s"
-
-
-def _seconds(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else f"{milliseconds / 1000:.1f} s"
+def _rate(one: Item) -> str | None:
+    rate = one["bytes_per_second"]
+    return None if one["is_master"] or rate is None else f"{bytes_text(rate)}/s"

@@ -1,14 +1,23 @@
 """The commands `regent replica …`: who holds what, and what happened."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster, group_path
-from backend.cli.orders import ids_text, print_election
-from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.orders import id_text, ids_text, print_election
+from backend.cli.output import (
+    Columns,
+    Item,
+    print_items,
+    print_json,
+    print_line,
+    print_table,
+    time_text,
+    yes_no,
+)
+from backend.cli.paging import ask, show_list
 from backend.cli.target import Options
 
 replica = App(
@@ -16,17 +25,23 @@ replica = App(
     help="Show replicas, and adopt replicas whose group the control plane lost.",
 )
 
-_REPLICA_COLUMNS = (
-    "ID#",
-    "ADDRESS",
-    "ROLE",
-    "ALIVE",
-    "IN SET",
-    "EPOCH#",
-    "LOG END#",
-    "CONFIRMED#",
-    "LAST HEARTBEAT",
-)
+
+def role_text(replica: Item) -> str:
+    """Write the role of a replica."""
+    return "master" if replica["is_master"] else "replica"
+
+
+REPLICA_COLUMNS: Final[Columns] = {
+    "ID#": "broker_id",
+    "ADDRESS": "address",
+    "ROLE": role_text,
+    "ALIVE": ("is_alive", yes_no),
+    "IN SET": ("is_in_sync", yes_no),
+    "EPOCH#": "epoch",
+    "LOG END#": "max_offset",
+    "CONFIRMED#": "confirm_offset",
+    "LAST HEARTBEAT": ("last_heartbeat_at", time_text),
+}
 
 
 @replica.command(name="list")
@@ -44,17 +59,18 @@ def list_replicas(
 
     Args:
         cluster: Name of the cluster. Default: the only cluster.
-        limit: Maximum number of consumer groups.
+        limit: Maximum number of broker groups.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
-        found = list(client.list(root, limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    rows = [(group["name"], *_row(one)) for group in found for one in group["replicas"]]
-    print_table(("GROUP", *_REPLICA_COLUMNS), rows)
+    show_list(
+        options,
+        in_cluster(cluster, "replica-groups"),
+        {"GROUP": "broker_group_name", **REPLICA_COLUMNS},
+        limit=limit,
+        rows=lambda group: (
+            {"broker_group_name": group["name"], **one} for one in group["replicas"]
+        ),
+    )
 
 
 @replica.command(name="get")
@@ -76,21 +92,20 @@ def get_group(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(group_path(client, cluster, group))
+    found = ask(options, in_cluster(cluster, "replica-groups", group))
     if options.output == "json":
         print_json(found)
         return
-    master = "none" if found["master_id"] is None else found["master_id"]
     print_line(
-        f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
+        f"Group {found['name']} of {found['cluster_name']}: "
+        f"master {id_text(found['master_id'])} in epoch "
         f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
         f"(epoch {found['sync_state_set_epoch']}{_dead_text(found)}), "
         f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'none'}"
     )
     if (position := found.get("confirmed_position")) is not None:
         print_line(f"Confirmed up to log position {position} of epoch {found['confirmed_epoch']}")
-    print_table(_REPLICA_COLUMNS, [_row(one) for one in found["replicas"]])
+    print_items(REPLICA_COLUMNS, found["replicas"])
     print_line("")
     print_election(found["election"])
 
@@ -114,8 +129,7 @@ def show_epochs(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(f"{group_path(client, cluster, group)}/epochs")
+    found = ask(options, in_cluster(cluster, "replica-groups", group, "epochs"))
     if options.output == "json":
         print_json(found)
         return
@@ -155,27 +169,25 @@ def show_history(
         limit: Maximum number of changes.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        path = f"{group_path(client, cluster, group)}/changes"
-        found = list(client.list(path, limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("WHEN", "WHAT", "MASTER", "EPOCH#", "SET", "SET EPOCH#", "CAUSE"),
-        [
-            (
-                time_text(item["changed_at"]),
-                item["kind"],
-                "none" if item["master_id"] is None else item["master_id"],
-                item["master_epoch"],
-                ids_text(item["sync_state_set"]),
-                item["sync_state_set_epoch"],
-                item["cause"] if item["warning"] is None else f"{item['cause']}; {item['warning']}",
-            )
-            for item in found
-        ],
+    show_list(
+        options,
+        in_cluster(cluster, "replica-groups", group, "changes"),
+        {
+            "WHEN": ("changed_at", time_text),
+            "WHAT": "kind",
+            "MASTER": ("master_id", id_text),
+            "EPOCH#": "master_epoch",
+            "SET": ("sync_state_set", ids_text),
+            "SET EPOCH#": "sync_state_set_epoch",
+            "CAUSE": _cause,
+        },
+        limit=limit,
     )
+
+
+def _cause(change: Item) -> str:
+    warning = change["warning"]
+    return str(change["cause"]) if warning is None else f"{change['cause']}; {warning}"
 
 
 def _end(span: Mapping[str, Any], lag: Mapping[str, Any]) -> object:
@@ -189,17 +201,3 @@ def _dead_text(group: Mapping[str, Any]) -> str:
     if alive_count == len(members):
         return ""
     return f", {alive_count or 'none'} of {len(members)} alive"
-
-
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    return (
-        one["broker_id"],
-        one["address"],
-        "master" if one["is_master"] else "replica",
-        "yes" if one["is_alive"] else "no",
-        "yes" if one["is_in_sync"] else "no",
-        one["epoch"],
-        one["max_offset"],
-        one["confirm_offset"],
-        time_text(one["last_heartbeat_at"]),
-    )

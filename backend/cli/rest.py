@@ -158,19 +158,26 @@ class RestClient:
         outlive_reader()
         return self._call("DELETE", path, params=_present(parameters))
 
-    def list(
-        self, path: str, *, limit: int, **parameters: str | int | None
+    def pages(
+        self, path: str, *, limit: int, page_size: int = PAGE_SIZE, **parameters: Any
     ) -> Iterator[dict[str, Any]]:
-        """Yield the items of a list, page after page, up to a limit."""
+        """Yield the pages of a list, up to a limit of items.
+
+        Messages have no last page, since later messages may follow: `has_more` ends their pages.
+        """
         after: str | None = None
-        while limit > 0:
-            size = min(limit, PAGE_SIZE)
-            page = self.get(path, limit=size, after=after, **parameters)
-            yield from page["items"]
+        has_more = True
+        while has_more and limit > 0:
+            page = self.get(path, limit=min(limit, page_size), after=after, **parameters)
+            yield page
             after = page["next"]
             limit -= len(page["items"])
-            if after is None:
-                return
+            has_more = page.get("has_more", after is not None)
+
+    def list(self, path: str, *, limit: int, **parameters: Any) -> Iterator[dict[str, Any]]:
+        """Yield the items of a list, page after page, up to a limit."""
+        for page in self.pages(path, limit=limit, **parameters):
+            yield from page["items"]
 
     def _call(self, method: str, path: str, **arguments: Any) -> Any:
         try:

@@ -1,14 +1,14 @@
 """The commands `regent session …`: who is signed in and from where, and how to end that."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from backend.cli.clusters import Limit
 from backend.cli.confirmation import Confirm, confirm_name
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import print_json, print_line, time_text
+from backend.cli.paging import show_list
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -33,14 +33,20 @@ def list_sessions(
         limit: Maximum number of sessions.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/sessions", limit=limit, user_name=user))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("ID", "USER", "FROM", "WITH", "OPENED", "LAST USED", "EXPIRES"),
-        [_row(one) for one in found],
+    show_list(
+        options,
+        "/sessions",
+        {
+            "ID": lambda one: f"{one['id']}{' (this one)' if one['is_own'] else ''}",
+            "USER": "user_name",
+            "FROM": "source",
+            "WITH": "user_agent",
+            "OPENED": ("created_at", time_text),
+            "LAST USED": ("last_used_at", time_text),
+            "EXPIRES": ("expires_at", time_text),
+        },
+        limit=limit,
+        user_name=user,
     )
 
 
@@ -90,15 +96,3 @@ def end_session(
         print_json(ended)
         return
     print_line(f"sessions ended: {ended['ended_count']}")
-
-
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    return (
-        f"{one['id']}{' (this one)' if one['is_own'] else ''}",
-        one["user_name"],
-        one["source"],
-        one["user_agent"],
-        time_text(one["created_at"]),
-        time_text(one["last_used_at"]),
-        time_text(one["expires_at"]),
-    )

@@ -1,7 +1,7 @@
 """The command `regent status`: one sentence about the health of all broker groups, and its code."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter, validators
@@ -9,10 +9,12 @@ from cyclopts import Parameter, validators
 from backend.cli.clusters import ClusterName
 from backend.cli.errors import CommandEnded, CommandError, ExitCode
 from backend.cli.output import (
+    Item,
+    joined,
+    print_items,
     print_json,
     print_json_line,
     print_line,
-    print_table,
     time_text,
 )
 from backend.cli.rest import RestClient, connect
@@ -97,9 +99,18 @@ def _print(found: Mapping[str, Any]) -> None:
     groups = found["groups"]
     if not groups:
         return
-    print_table(
-        ("CLUSTER", "GROUP", "HEALTH", "ALIVE", "WRITER", "MISSING"),
-        [_row(group) for group in groups],
+    print_items(
+        {
+            "CLUSTER": "cluster_name",
+            "GROUP": "broker_group_name",
+            "HEALTH": "verdict",
+            "ALIVE": lambda group: f"{group['alive_count']} of {group['replica_count']}",
+            "WRITER": lambda group: {True: "yes", False: "no", None: "unknown"}[
+                group["has_writer"]
+            ],
+            "MISSING": ("missing", _missing),
+        },
+        groups,
         title="",
     )
     troubled = [group for group in groups[1:] if group["verdict"] != "healthy"]
@@ -107,16 +118,11 @@ def _print(found: Mapping[str, Any]) -> None:
         print_line(f"\n{group['verdict']}: {group['sentence']}")
 
 
-def _row(group: Mapping[str, Any]) -> tuple[object, ...]:
-    missing = [
-        f"{one['name']} ({one['address']}, last heard {time_text(one['last_heard_at'])})"
-        for one in group["missing"]
-    ]
+def _missing(brokers: Sequence[Item]) -> str:
     return (
-        group["cluster_name"],
-        group["broker_group_name"],
-        group["verdict"],
-        f"{group['alive_count']} of {group['replica_count']}",
-        {True: "yes", False: "no", None: "unknown"}[group["has_writer"]],
-        ", ".join(missing) or "none",
+        joined(
+            f"{one['name']} ({one['address']}, last heard {time_text(one['last_heard_at'])})"
+            for one in brokers
+        )
+        or "none"
     )

@@ -1,12 +1,12 @@
 """The commands `regent token …`: what programs come with in place of a password."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import Limit
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import joined, print_json, print_line, time_text
+from backend.cli.paging import show_list
 from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
@@ -83,14 +83,22 @@ def list_tokens(
         limit: Maximum number of tokens.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/tokens", limit=limit, user_name=user))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("ID", "NAME", "USER", "BEGINS", "ROLE", "CLUSTERS", "EXPIRES", "LAST USED", "FROM"),
-        [_row(one) for one in found],
+    show_list(
+        options,
+        "/tokens",
+        {
+            "ID": "id",
+            "NAME": "name",
+            "USER": "user_name",
+            "BEGINS": lambda one: f"{one['prefix']}…",
+            "ROLE": lambda one: f"{one['role']}{', read-only' if one['is_read_only'] else ''}",
+            "CLUSTERS": ("cluster_patterns", joined),
+            "EXPIRES": ("expires_at", time_text),
+            "LAST USED": ("last_used_at", time_text),
+            "FROM": "last_used_from",
+        },
+        limit=limit,
+        user_name=user,
     )
 
 
@@ -108,18 +116,3 @@ def revoke_token(token_id: str, /, *, options: Options = Options()) -> None:
     with connect(options) as client:
         client.delete(f"/tokens/{segment(token_id)}")
     print_line(f"token {token_id} is revoked")
-
-
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    role = f"{one['role']}, read-only" if one["is_read_only"] else one["role"]
-    return (
-        one["id"],
-        one["name"],
-        one["user_name"],
-        f"{one['prefix']}…",
-        role,
-        ", ".join(one["cluster_patterns"]),
-        time_text(one["expires_at"]),
-        time_text(one["last_used_at"]),
-        one["last_used_from"],
-    )

@@ -1,15 +1,26 @@
 """The commands `regent topic offsets | clusters | stats | allocate`."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import number_text, print_json, print_line, print_table, time_text
-from backend.cli.paging import print_unknown
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.output import (
+    Item,
+    joined,
+    number_text,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+)
+from backend.cli.paging import ask, print_unknown, show_items, show_list
+from backend.cli.rest import segment
 from backend.cli.target import Options
 from backend.cli.topics import Kind
+
+_NO_READER: Final = {"consumer_group_name": None, "lag": None, "measured_at": None}
 
 
 def register(topic: App) -> None:
@@ -39,25 +50,20 @@ def show_offsets(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        place = f"/clusters/{segment(choose_cluster(client, cluster))}/topics/{segment(name)}"
-        found = client.get(f"{place}/offsets")
+    found = ask(options, in_cluster(cluster, "topics", name, "offsets"))
     if options.output == "json":
         print_json(found)
         return
-    print_table(
-        ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "MESSAGES#", "LAST STORED"),
-        [
-            (
-                one["broker_group_name"],
-                one["queue_id"],
-                one["min_offset"],
-                one["max_offset"],
-                max(0, one["max_offset"] - one["min_offset"]),
-                time_text(one["stored_at"]),
-            )
-            for one in found["queues"]
-        ],
+    print_items(
+        {
+            "GROUP": "broker_group_name",
+            "QUEUE#": "queue_id",
+            "MIN OFFSET#": "min_offset",
+            "MAX OFFSET#": "max_offset",
+            "MESSAGES#": lambda one: max(0, one["max_offset"] - one["min_offset"]),
+            "LAST STORED": ("stored_at", time_text),
+        },
+        found["queues"],
     )
     count = number_text(found["message_count"], digits=0)
     is_partial = found["message_count"] is not None and not found["is_complete"]
@@ -75,14 +81,14 @@ def show_clusters(name: str, /, *, options: Options = Options()) -> None:
         name: Name of the topic.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(f"/topics/{segment(name)}/clusters")
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("CLUSTER", "KIND", "BROKER GROUPS"),
-        [(one["cluster_name"], one["kind"], ", ".join(one["broker_group_names"])) for one in found],
+    show_items(
+        options,
+        ask(options, f"/topics/{segment(name)}/clusters"),
+        {
+            "CLUSTER": "cluster_name",
+            "KIND": "kind",
+            "BROKER GROUPS": ("broker_group_names", joined),
+        },
     )
 
 
@@ -110,29 +116,22 @@ def show_stats(
         limit: Maximum number of topics.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        path = f"/clusters/{segment(choose_cluster(client, cluster))}/topic-stats"
-        found = list(client.list(path, limit=limit, search=search, kind=kind))
-    if options.output == "json":
-        print_json(found)
-        return
-    rows: list[tuple[object, ...]] = []
-    for one in found:
-        figures = (
-            one["name"],
-            number_text(one["messages_in_per_second"]),
-            number_text(one["bytes_in_per_second"], digits=0),
-        )
-        rows += [
-            (
-                *figures,
-                reader["consumer_group_name"],
-                reader["lag"],
-                time_text(reader["measured_at"]),
-            )
-            for reader in one["readers"]
-        ] or [(*figures, None, None, None)]
-    print_table(("TOPIC", "MESSAGES/S#", "BYTES/S#", "CONSUMER GROUP", "LAG#", "MEASURED"), rows)
+    show_list(
+        options,
+        in_cluster(cluster, "topic-stats"),
+        {
+            "TOPIC": "name",
+            "MESSAGES/S#": ("messages_in_per_second", number_text),
+            "BYTES/S#": lambda one: number_text(one["bytes_in_per_second"], digits=0),
+            "CONSUMER GROUP": "consumer_group_name",
+            "LAG#": "lag",
+            "MEASURED": ("measured_at", time_text),
+        },
+        rows=lambda topic: [{**topic, **reader} for reader in topic["readers"] or [_NO_READER]],
+        limit=limit,
+        search=search,
+        kind=kind,
+    )
 
 
 def show_allocations(
@@ -156,22 +155,21 @@ def show_allocations(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as server:
-        place = f"/clusters/{segment(choose_cluster(server, cluster))}/topics/{segment(name)}"
-        found = server.get(f"{place}/allocations", client=client)
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("RULE", "CLIENT", "QUEUES#", "WHICH"),
-        [
-            (
-                one["rule"],
-                client_id,
-                len(queues),
-                ", ".join(f"{queue['broker_group_name']}/{queue['queue_id']}" for queue in queues),
-            )
-            for one in found
-            for client_id, queues in one["clients"].items()
-        ],
+    show_items(
+        options,
+        ask(options, in_cluster(cluster, "topics", name, "allocations"), client=client),
+        {
+            "RULE": "rule",
+            "CLIENT": "client",
+            "QUEUES#": ("queues", len),
+            "WHICH": ("queues", _queues_text),
+        },
+        rows=lambda one: (
+            {"rule": one["rule"], "client": client, "queues": queues}
+            for client, queues in one["clients"].items()
+        ),
     )
+
+
+def _queues_text(queues: Sequence[Item]) -> str:
+    return joined(f"{queue['broker_group_name']}/{queue['queue_id']}" for queue in queues)

@@ -1,13 +1,25 @@
 """The commands `regent topic …`."""
 
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.output import UNKNOWN, number_text, print_json, print_line, print_table, time_text
-from backend.cli.protections import protection_text, yes_or_no
-from backend.cli.rest import connect, segment
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.output import (
+    UNKNOWN,
+    Columns,
+    Item,
+    joined,
+    number_text,
+    print_items,
+    print_json,
+    print_line,
+    print_table,
+    time_text,
+    yes_no,
+)
+from backend.cli.paging import ask, show_list
+from backend.cli.protections import protection_text
 from backend.cli.target import Options
 from backend.cli.words import WORDS
 from backend.domain.topic import TopicKind
@@ -39,16 +51,13 @@ def list_topics(
         limit: Maximum number of topics.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        name = choose_cluster(client, cluster)
-        path = f"/clusters/{segment(name)}/topics"
-        found = list(client.list(path, limit=limit, search=search, kind=kind))
-    if options.output == "json":
-        print_json(found)
-        return
-    print_table(
-        ("NAME", "KIND", "PROTECTED"),
-        [(item["name"], item["kind"], yes_or_no(item["protection"])) for item in found],
+    show_list(
+        options,
+        in_cluster(cluster, "topics"),
+        {"NAME": "name", "KIND": "kind", "PROTECTED": ("protection", yes_no)},
+        limit=limit,
+        search=search,
+        kind=kind,
     )
 
 
@@ -70,30 +79,15 @@ def get_topic(
         cluster: Name of the cluster. Default: the only cluster.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        cluster_name = choose_cluster(client, cluster)
-        found = client.get(f"/clusters/{segment(cluster_name)}/topics/{segment(name)}")
+    found = ask(options, in_cluster(cluster, "topics", name))
     if options.output == "json":
         print_json(found)
         return
     rate = number_text(found["messages_in_per_second"])
     print_line(f"{found['name']}  {found['kind']}, messages in a second: {rate}")
     print_line(f"deletion protection: {protection_text(found['protection'])}")
-    _print_placements(found)
-    print_table(
-        ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "OBSERVED"),
-        [
-            (
-                queue["broker_group_name"],
-                queue["queue_id"],
-                queue["min_offset"],
-                queue["max_offset"],
-                time_text(queue["observed_at"]),
-            )
-            for queue in found["queues"]
-        ],
-        title="\nQueues",
-    )
+    print_items(PLACEMENT_COLUMNS, found["placements"], title="\nPlacements")
+    print_items(QUEUE_COLUMNS, found["queues"], title="\nQueues")
     print_table(
         ("GROUP", "ID#", "ADDRESS"),
         [
@@ -105,23 +99,21 @@ def get_topic(
     )
 
 
-def _print_placements(found: dict[str, Any]) -> None:
-    print_table(
-        ("GROUP", "READ QUEUES#", "WRITE QUEUES#", "PERMISSIONS", "ORDERED"),
-        [
-            (
-                placement["broker_group_name"],
-                placement["read_queue_count"],
-                placement["write_queue_count"],
-                _permissions(placement),
-                "yes" if placement["is_ordered"] else "no",
-            )
-            for placement in found["placements"]
-        ],
-        title="\nPlacements",
-    )
+def _permissions(placement: Item) -> str:
+    return joined(one for one in ("readable", "writable", "inherited") if placement[one]) or UNKNOWN
 
 
-def _permissions(placement: dict[str, Any]) -> str:
-    granted = [name for name in ("readable", "writable", "inherited") if placement[name]]
-    return ", ".join(granted) or UNKNOWN
+PLACEMENT_COLUMNS: Final[Columns] = {
+    "GROUP": "broker_group_name",
+    "READ QUEUES#": "read_queue_count",
+    "WRITE QUEUES#": "write_queue_count",
+    "PERMISSIONS": _permissions,
+    "ORDERED": ("is_ordered", yes_no),
+}
+QUEUE_COLUMNS: Final[Columns] = {
+    "GROUP": "broker_group_name",
+    "QUEUE#": "queue_id",
+    "MIN OFFSET#": "min_offset",
+    "MAX OFFSET#": "max_offset",
+    "OBSERVED": ("observed_at", time_text),
+}

@@ -3,14 +3,15 @@
 import getpass
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
 from backend.cli.clusters import Limit
 from backend.cli.confirmation import Confirm, confirm_name
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.output import Columns, joined, print_json, print_line, time_text
+from backend.cli.paging import ask, show_items, show_list
 from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
@@ -34,12 +35,7 @@ def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:
         limit: Maximum number of users.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = list(client.list("/users", limit=limit))
-    if options.output == "json":
-        print_json(found)
-        return
-    _print_users(found)
+    show_list(options, "/users", COLUMNS, limit=limit)
 
 
 @user.command(name=["get", "show"])
@@ -53,12 +49,7 @@ def get_user(name: str, /, *, options: Options = Options()) -> None:
         name: Name of the user.
         options: Which server, and how to print.
     """
-    with connect(options) as client:
-        found = client.get(f"/users/{segment(name)}")
-    if options.output == "json":
-        print_json(found)
-        return
-    _print_users([found])
+    show_items(options, ask(options, f"/users/{segment(name)}"), COLUMNS)
 
 
 @user.command(name="add")
@@ -247,25 +238,21 @@ def _where(patterns: Sequence[str]) -> str:
     return "" if "*" in patterns else f" of clusters {', '.join(patterns)}"
 
 
-def _print_users(found: Sequence[Mapping[str, Any]]) -> None:
-    print_table(
-        ("NAME", "ROLE", "CLUSTERS", "STATE", "CREATED"),
-        [
-            (
-                *(one["name"], one["role"], ", ".join(one["cluster_patterns"])),
-                *(_state(one), time_text(one["created_at"])),
-            )
-            for one in found
-        ],
-    )
-
-
 def _state(one: Mapping[str, Any]) -> str:
     if one["disabled_at"] is not None:
         return f"disabled since {time_text(one['disabled_at'])}"
     if one["password_expires_at"] is not None:
         return f"one-time password until {time_text(one['password_expires_at'])}"
     return "enabled"
+
+
+COLUMNS: Final[Columns] = {
+    "NAME": "name",
+    "ROLE": "role",
+    "CLUSTERS": ("cluster_patterns", joined),
+    "STATE": _state,
+    "CREATED": ("created_at", time_text),
+}
 
 
 def _print_changed(changed: Mapping[str, Any], options: Options) -> None:

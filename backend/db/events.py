@@ -20,7 +20,7 @@ from backend.db.cluster_scope import reached
 from backend.db.engine import Connection, Database
 from backend.db.event_tables import event_stream, events, staged_events
 from backend.db.pipeline import Pipeline, Statement, run
-from backend.domain.event import Event, EventFilter, NewEvent
+from backend.domain.event import Event, EventFilter, NewEvent, read_subject
 
 STAGED_CHANNEL: Final = "regent_events_staged"
 """Who stages events notifies here, so that a process of the control plane gives them numbers."""
@@ -157,4 +157,5 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[None]]:
 
 
 def _event(row: Mapping[Any, Any]) -> Event:
-    return Event(**{name: row[name] for name in _EVENT_FIELDS})
+    recorded = {name: row[name] for name in _EVENT_FIELDS}
+    return Event(**recorded | {"subject": read_subject(row["kind"], row["subject"])})

@@ -229,7 +229,7 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
 
 
 def _finding(row: Mapping[Any, Any]) -> Finding:
-    key = FindingKey(FindingCode(row["code"]), row["cluster_name"], row["subject"])
+    key = FindingKey.recorded(FindingCode(row["code"]), row["cluster_name"], row["subject"])
     names = ("id", "evidence", "first_evidence")
     instants = ("suspected_at", "opened_at", "cleared_at", "closed_at")
     return Finding(key=key, **{name: row[name] for name in (*names, *instants)})

@@ -35,7 +35,6 @@ class BrokerConnection(NamedTuple):
 
     broker_group_name: str
     broker_name: str
-    broker_id: int
     broker_address: str
     address: str
     language: str

@@ -10,6 +10,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Final
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.errors import (
     BrokerNotRegistered,
     ElectionFailed,
@@ -310,12 +311,14 @@ def warn_of_no_writer(
     broker_group_name: str, liveness: Liveness, winner_id: int | None
 ) -> str | None:
     """Say that a group has no writer once a cordoned replica is its master; None where it has."""
-    report = None if winner_id is None else liveness.reports.get(winner_id)
+    if winner_id is None:
+        return None
+    report = liveness.reports.get(winner_id)
     if report is None or not report.is_cordoned:
         return None
+    winner = BrokerName(broker_group_name, winner_id)
     return (
-        f"{broker_group_name} has no writer: its master {broker_group_name}-{winner_id} is"
-        " cordoned; uncordon it:"
+        f"{broker_group_name} has no writer: its master {winner} is cordoned; uncordon it:"
         f" `regent broker uncordon {broker_group_name} --broker 0`"
     )
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import InvalidName
 from backend.domain.operation import Operation, OperationState, StepState, Wish
@@ -49,8 +50,8 @@ FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
 class NewEvent:
     """Hold what has happened to what; details are what JSON can hold, and never a secret.
 
-    The subject is a broker group (of topics too), a broker as `group/id`, or the target of an
-    operation.
+    The subject is a broker group (of topics too), a broker, what a finding is about, or the target
+    of an operation.
     """
 
     kind: str
@@ -73,6 +74,17 @@ class Event:
     details: Mapping[str, Any]
     operation_id: UUID | None
 
+    @property
+    def broker_group_name(self) -> str | None:
+        """Name the broker group that an event of a broker, a group or topics is about."""
+        match self.kind.partition(".")[0]:
+            case "broker":
+                return BrokerName.parse(self.subject).broker_group_name
+            case "group" | "topic":
+                return self.subject
+            case _:
+                return None
+
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
@@ -89,6 +101,12 @@ class EventFilter:
             and (self.kinds is None or event.kind in self.kinds)
             and self.within.includes(event.cluster_name)
         )
+
+
+def read_subject(kind: str, subject: str) -> str:
+    """Return the subject of a recorded event; a broker may have its former spelling."""
+    is_former = "/" in subject and kind.startswith(("broker.", "finding."))
+    return str(BrokerName.parse(subject)) if is_former else subject
 
 
 def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:

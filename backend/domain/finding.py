@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from backend.domain.broker_name import BrokerName
 from backend.domain.election import ReplicaReport
@@ -64,6 +64,23 @@ ABSENCES: Final = frozenset(
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
 
+OF_BROKERS: Final = frozenset(
+    {
+        FindingCode.REPLICA_AHEAD,
+        FindingCode.REPLICA_OUTSIDE_SET,
+        FindingCode.REPLICA_LOST_CONFIRMED,
+        FindingCode.REPLICA_KEEPS_CONFIRMED,
+        FindingCode.REGISTRATION_ITEM_INVALID,
+        FindingCode.REPLICA_DOWN,
+    }
+)
+"""Findings about one broker."""
+
+OF_CONSUMER_GROUPS: Final = frozenset(
+    {FindingCode.SUBSCRIPTIONS_DIFFER, FindingCode.CLIENT_ID_SHARED}
+)
+"""Findings about a consumer group. All others are about a broker group."""
+
 
 PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
     FindingCode.REPLICA_OUTSIDE_SET: OUTSIDE_FOR,
@@ -84,7 +101,8 @@ class Severity(StrEnum):
 class Runbook:
     """Say of a kind of finding how bad it is, what it means and what to do.
 
-    The advice names `{group}` and, where a broker of it is concerned, `{broker_id}`.
+    The advice names `{group}` and, where a broker of it is concerned, `{broker}` and its
+    `{broker_id}`.
     """
 
     severity: Severity
@@ -176,7 +194,7 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "The items in the evidence are left out; all others are served. Change each item on that"
         " broker to allowed values, or delete it there. Use RocketMQ's mqadmin (updateTopic,"
         " deleteTopic, updateSubGroup) with the address in the evidence; `regent broker status"
-        " {group}-{broker_id}` shows that the broker answers. The finding closes after the next"
+        " {broker}` shows that the broker answers. The finding closes after the next"
         " registration.",
     ),
     FindingCode.SUBSCRIPTIONS_DIFFER: Runbook(
@@ -198,11 +216,31 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """Name what is wrong with what: a broker group, a broker as `group/id`, or a consumer group."""
+    """Name what is wrong with what: a broker group, a broker, or a consumer group."""
 
     code: FindingCode
     cluster_name: str
     subject: str
+
+    @classmethod
+    def recorded(cls, code: FindingCode, cluster_name: str, subject: str) -> Self:
+        """Name what a record is about, also by the former spelling `broker-a/2` of a broker."""
+        key = cls(code, cluster_name, subject)
+        broker = key.broker_name
+        return key if broker is None else cls(code, cluster_name, str(broker))
+
+    @property
+    def broker_name(self) -> BrokerName | None:
+        """Return the name of the broker that the finding is about."""
+        return BrokerName.parse(self.subject) if self.code in OF_BROKERS else None
+
+    @property
+    def broker_group_name(self) -> str | None:
+        """Return the name of the broker group that the finding is about."""
+        if self.code in OF_CONSUMER_GROUPS:
+            return None
+        broker = self.broker_name
+        return self.subject if broker is None else broker.broker_group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +270,12 @@ class Finding:
     @property
     def advice(self) -> str:
         """Say what to do, in commands that can be entered as they are."""
-        broker_group_name, _, broker_id = self.key.subject.partition("/")
-        return RUNBOOKS[self.key.code].advice.format(group=broker_group_name, broker_id=broker_id)
+        broker = self.key.broker_name
+        return RUNBOOKS[self.key.code].advice.format(
+            group=self.key.broker_group_name or self.key.subject,
+            broker=broker,
+            broker_id=None if broker is None else broker.own_id,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +372,7 @@ def observe(
         found.append((key, evidence))
     found += (contradictions or {}).items()
     for one in invalid:
-        subject = f"{one.broker_group_name}/{one.broker_id}"
+        subject = str(BrokerName(one.broker_group_name, one.broker_id))
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
         evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
@@ -403,7 +445,9 @@ def _is_confirmed(finding: Finding, evidence: Evidence) -> bool:
 
 
 def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]:
-    def key(code: FindingCode, subject: str = group.broker_group_name) -> FindingKey:
+    def key(code: FindingCode, broker_id: int | None = None) -> FindingKey:
+        name = group.broker_group_name
+        subject = name if broker_id is None else str(BrokerName(name, broker_id))
         return FindingKey(code, group.cluster_name, subject)
 
     living = {i: report for i, report in group.reports.items() if report.is_alive}
@@ -412,12 +456,7 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
     if (evidence := _find_unled(group, living)) is not None:
         yield key(FindingCode.SET_WITHOUT_MASTER), evidence
     for code, broker_id, evidence in _judge_logs(group, living):
-        subject = (
-            group.broker_group_name
-            if broker_id is None
-            else f"{group.broker_group_name}/{broker_id}"
-        )
-        yield key(code, subject), evidence
+        yield key(code, broker_id), evidence
     master = None if group.master_id is None else living.get(group.master_id)
     if master is None:
         # Nobody tells how far the master is, or that it serves, or takes anybody into the set.
@@ -426,7 +465,7 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
         yield key(FindingCode.TWO_MASTERS), evidence
     for broker_id in group.replica_ids - {group.master_id}:
         for code, evidence in _judge_replica(group, broker_id, master):
-            yield key(code, f"{group.broker_group_name}/{broker_id}"), evidence
+            yield key(code, broker_id), evidence
 
 
 def _judge_replica(
@@ -465,16 +504,16 @@ def _judge_facts(
     for broker in group.brokers:
         if broker.presence is Presence.ALIVE:
             continue
-        subject = f"{group.broker_group_name}/{broker.broker_id}"
+        name = group.name_of(broker)
         is_reported = broker.presence is Presence.DOWN and not _may_come_back(broker, heard_after)
         heard_at = broker.last_heard_at
         evidence = {
             "sentence": judged.sentence,
-            "broker": str(BrokerName(group.broker_group_name, broker.broker_id)),
+            "broker": name,
             "address": broker.address,
             "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
         }
-        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_reported else None
+        yield key(FindingCode.REPLICA_DOWN, name), evidence if is_reported else None
 
 
 def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> bool:

@@ -17,7 +17,6 @@ class ConnectionOut:
 
     broker_group_name: str
     broker_name: str
-    broker_id: Int64
     broker_address: str
     address: str
     language: str

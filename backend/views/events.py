@@ -19,6 +19,7 @@ class EventOut(Copied[Event]):
     kind: str
     cluster_name: str
     subject: str
+    broker_group_name: str | None
     happened_at: datetime
     details: dict[str, Any]
     operation_id: UUID | None

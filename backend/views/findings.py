@@ -18,7 +18,11 @@ class FindingOut:
     title: Annotated[str, Text("The invariant in words.")]
     cluster_name: Annotated[str, Text("Name of the cluster.")]
     subject: Annotated[
-        str, Text("Broker group, or broker as `group/id`, that the finding is about.")
+        str, Text("Broker group, broker or consumer group that the finding is about.")
+    ]
+    broker_group_name: Annotated[
+        str | None,
+        Text("Name of the broker group. Null if the finding is about a consumer group."),
     ]
     sentence: Annotated[
         str | None, Text("What health reports because of this finding. Null if nothing.")
@@ -46,6 +50,7 @@ class FindingOut:
             title=runbook.title,
             cluster_name=finding.key.cluster_name,
             subject=finding.key.subject,
+            broker_group_name=finding.key.broker_group_name,
             sentence=finding.sentence,
             evidence=dict(finding.evidence),
             advice=finding.advice,

@@ -60,7 +60,6 @@ class UnknownLocksOut:
     cluster_name: str
     broker_group_name: str
     name: str
-    broker_id: Int64
     address: str
     why: str
 

@@ -5,7 +5,6 @@ from typing import Self
 
 from backend.services.cluster.broker_questions import UnknownBroker
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +13,6 @@ class UnknownBrokerOut:
 
     broker_group_name: str
     name: str
-    broker_id: Int64
     address: str
     why: str
 

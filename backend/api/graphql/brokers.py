@@ -7,8 +7,10 @@ from backend.api.graphql.protections import load_protection
 from backend.api.graphql.questions import relation
 from backend.domain.broker_group import find_master
 from backend.questions.brokers import broker_key, resource_of
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.views.brokers import BrokerGroupOut, BrokerOut, heard_at
 from backend.views.protections import ProtectionOut
+from backend.views.replica_groups import ReplicaOut
 from backend.views.samples import SampleOut
 
 
@@ -34,6 +36,15 @@ async def latest_sample(broker: BrokerOut, info: Info) -> SampleOut | None:
         if sample.name == broker.model.name:
             return SampleOut.of(sample)
     return None
+
+
+@relation(BrokerOut)
+async def replica(broker: BrokerOut, info: Info) -> ReplicaOut | None:
+    """Show the broker as its controller knows it. Null without a controller."""
+    name = BrokerGroupName(broker.broker_group_name, broker.model.cluster_name)
+    group = await info.context.loaders.replica_views.load(name)
+    known = () if group is None else group.replicas
+    return next((ReplicaOut.of(one) for one in known if one.broker_id == broker.own_id), None)
 
 
 @relation(BrokerGroupOut)

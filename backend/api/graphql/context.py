@@ -29,8 +29,13 @@ from backend.services.cluster.broker_groups import list_broker_groups
 from backend.services.cluster.brokers import list_brokers_of_groups
 from backend.services.cluster.health import describe_groups_health
 from backend.services.consumer_group.consumer_groups import Observation, observe_consumer_groups
+from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
-from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
+from backend.services.controller.replica_views import (
+    ReplicaGroupView,
+    describe_replica_groups,
+    list_replica_groups,
+)
 from backend.services.protections import find_protections
 from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topic.topics import TopicFilter, list_placements, list_topics
@@ -87,6 +92,8 @@ class Loaders:
         self.groups = DataLoader(self._load_groups)
         self.replica_groups: DataLoader[ReplicaGroupPageKey, Page[ReplicaGroupView, str]]
         self.replica_groups = DataLoader(self._load_replica_groups)
+        self.replica_views: DataLoader[BrokerGroupName, ReplicaGroupView | None]
+        self.replica_views = DataLoader(self._load_replica_views)
         self.topics: DataLoader[TopicPageKey, Page[Topic, str]] = DataLoader(self._load_topics)
         self.brokers: DataLoader[int, list[Broker]] = _by_key(
             lambda ids: list_brokers_of_groups(ids, database=api.database)
@@ -131,6 +138,12 @@ class Loaders:
             )
             found.update({shape._replace(cluster_name=n): page for n, page in pages.items()})
         return [found[key] for key in keys]
+
+    async def _load_replica_views(
+        self, names: list[BrokerGroupName]
+    ) -> list[ReplicaGroupView | None]:
+        found = await describe_replica_groups(names, self._api.name_server.controller)
+        return [found.get(name) for name in names]
 
     async def _load_topics(self, keys: list[TopicPageKey]) -> list[Page[Topic, str]]:
         found: dict[TopicPageKey, Page[Topic, str]] = {}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Self
 
 from cyclopts import App, Parameter
 
+from backend.cli.clusters import cluster_path
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.mqadmin.builders import BrokerPlace, misuse
 from backend.cli.mqadmin.stock import (
@@ -28,7 +29,7 @@ from backend.cli.mqadmin.translations import (
 )
 from backend.cli.output import print_line, print_table
 from backend.cli.reader import print_note
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
 TRUST: Final = "REGENT_MQADMIN_TRUST"
@@ -123,7 +124,7 @@ class _Directory:
     def find_broker(self, address: str) -> BrokerPlace:
         """Find the broker of an address in any cluster."""
         for cluster in self._clusters():
-            path = f"/clusters/{segment(cluster)}/brokers"
+            path = cluster_path(self._rest, cluster, "brokers")
             for one in self._rest.list(path, limit=LISTED_MAX):
                 if one["address"] == address:
                     return BrokerPlace(cluster, one["broker_group_name"], one["own_id"])
@@ -136,7 +137,7 @@ class _Directory:
     def has_topic(self, cluster_name: str | None, topic_name: str) -> bool:
         """Tell whether a cluster, or any, holds a topic."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
-            if self._find(f"/clusters/{segment(cluster)}/topics/{segment(topic_name)}"):
+            if self._find(cluster_path(self._rest, cluster, "topics", topic_name)):
                 return True
         return False
 
@@ -145,7 +146,7 @@ class _Directory:
     ) -> bool:
         """Tell whether a broker group, or any, knows a consumer group."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
-            path = f"/clusters/{segment(cluster)}/consumer-groups/{segment(consumer_group_name)}"
+            path = cluster_path(self._rest, cluster, "consumer-groups", consumer_group_name)
             found = self._find(path)
             knowing = {one["broker_group_name"] for one in found["settings"]} if found else set()
             if (broker_group in knowing) if broker_group else knowing:

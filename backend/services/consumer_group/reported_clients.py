@@ -41,7 +41,6 @@ def _connection(broker: BrokerKey, client: ReportedClient) -> BrokerConnection:
     return BrokerConnection(
         broker_group_name=broker.broker_group_name,
         broker_name=str(broker.name),
-        broker_id=broker.broker_id,
         broker_address=broker.address,
         address=client.address,
         language=client.language,

@@ -13,6 +13,7 @@ from backend.db import broker_groups, brokers, clusters, events, placements
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Connection, Database
 from backend.domain.broker_group import GroupMode
+from backend.domain.broker_name import BrokerName
 from backend.domain.event import (
     BROKER_LOST,
     BROKER_REGISTERED,
@@ -127,12 +128,12 @@ async def mark_broker_offline(
 async def _subject(
     connection: Connection, command: RegisterBroker | MarkBrokerOffline, broker_id: int
 ) -> str:
-    """Name a broker in an event by its group and its own id, whatever id it registers by (D31)."""
+    """Name a broker in an event, whatever id it registers by (D31)."""
     broker_group_name = command.broker_group_name
     found = await brokers.find(
         connection, command.cluster_name, broker_group_name, broker_id=broker_id
     )
-    return f"{broker_group_name}/{broker_id if found is None else found.own_id}"
+    return str(BrokerName(broker_group_name, broker_id) if found is None else found.name)
 
 
 def _check(command: RegisterBroker) -> None:

@@ -3,7 +3,7 @@
 What nobody told is `None` here (D21); the protocol's own mark for it stays inside.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -117,20 +117,30 @@ async def list_replica_groups(
     wanted = [
         BrokerGroupName(name, cluster) for cluster, page in pages.items() for name in page.items
     ]
-    found = await find_groups(wanted, controller) if wanted else []
-    views = {(held.group.cluster_name, held.group.name): held for held in found}
+    views = await describe_replica_groups(wanted, controller)
     return {
         cluster: Page(
             # A group may have gone since its name was read.
             tuple(
-                view_group(views[cluster, name], controller)
-                for name in page.items
-                if (cluster, name) in views
+                views[named]
+                for named in (BrokerGroupName(name, cluster) for name in page.items)
+                if named in views
             ),
             page.next_key,
             page.total_count,
         )
         for cluster, page in pages.items()
+    }
+
+
+async def describe_replica_groups(
+    names: Sequence[BrokerGroupName], controller: Controller
+) -> dict[BrokerGroupName, ReplicaGroupView]:
+    """Describe groups in one statement; those that no controller knows are left out."""
+    found = await find_groups(names, controller) if names else []
+    return {
+        BrokerGroupName(held.group.name, held.group.cluster_name): view_group(held, controller)
+        for held in found
     }
 
 

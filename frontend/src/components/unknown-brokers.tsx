@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Notice } from './notice';
 
-type UnknownBroker = { brokerGroupName: string; address: string; why: string };
+type UnknownBroker = { name: string; address: string; why: string };
 
 /** Names the brokers that did not tell, so that what is missing is never taken for none. */
 export function UnknownBrokers({ unknown }: { unknown: UnknownBroker[] }) {
@@ -9,7 +9,7 @@ export function UnknownBrokers({ unknown }: { unknown: UnknownBroker[] }) {
   if (unknown.length === 0) return null;
   return (
     <Notice tone="warn" title={t('unknownBrokers.title', { count: unknown.length })}>
-      {unknown.map((one) => `${one.brokerGroupName} (${one.address}): ${one.why}`).join(' · ')}
+      {unknown.map((one) => `${one.name} (${one.address}): ${one.why}`).join(' · ')}
     </Notice>
   );
 }

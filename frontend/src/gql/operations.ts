@@ -616,11 +616,11 @@ export type AuditVerificationQuery = { auditVerification: { checkedCount: number
 
 export type BrokerPageQueryVariables = Exact<{
   clusterName: string;
-  brokerGroupName: string;
+  brokerName: string;
 }>;
 
 
-export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+export type BrokerPageQuery = { broker: { id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, replica: { brokerId: string, epoch: number | null, isInSync: boolean, isAlive: boolean } | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null } | null };
 
 export type BrokerConfigQueryVariables = Exact<{
   clusterName: string;
@@ -665,7 +665,7 @@ export type ClientsQueryVariables = Exact<{
 }>;
 
 
-export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
+export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ name: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
 
 export type ClientQueryVariables = Exact<{
   clusterName: string;
@@ -673,7 +673,7 @@ export type ClientQueryVariables = Exact<{
 }>;
 
 
-export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } | null };
+export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ name: string, address: string, why: string }> } | null };
 
 export type ClientFieldsFragment = { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ brokerName: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> };
 
@@ -692,7 +692,7 @@ export type ConsumerGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ name: string, brokerGroupNames: Array<string>, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean } }> } };
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ name: string, address: string, why: string }>, nodes: Array<{ name: string, brokerGroupNames: Array<string>, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean } }> } };
 
 export type ConsumerGroupQueryVariables = Exact<{
   clusterName: string;
@@ -700,11 +700,11 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ brokerGroupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, brokerGroupNames: Array<string>, addresses: Array<string>, subscriptions: Array<string>, messageModels: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ brokerGroupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ brokerGroupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, brokerGroupNames: Array<string>, addresses: Array<string>, subscriptions: Array<string>, messageModels: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ brokerGroupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ name: string, address: string, why: string }> } | null };
 
 export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean };
 
-export type UnknownBrokerFieldsFragment = { brokerGroupName: string, address: string, why: string };
+export type UnknownBrokerFieldsFragment = { name: string, address: string, why: string };
 
 export type FindingsQueryVariables = Exact<{
   clusterName: string;
@@ -714,7 +714,7 @@ export type FindingsQueryVariables = Exact<{
 }>;
 
 
-export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
+export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, brokerGroupName: string | null, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
 export type OpenFindingsQueryVariables = Exact<{
   clusterName: string;
@@ -733,7 +733,7 @@ export type LocksQueryVariables = Exact<{
 }>;
 
 
-export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, why: string }> } };
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
 
 export type LeasesQueryVariables = Exact<{
   clusterName: string;
@@ -772,7 +772,7 @@ export type MessagesQueryVariables = Exact<{
 }>;
 
 
-export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ name: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
 
 export type DeadLettersQueryVariables = Exact<{
   clusterName: string;
@@ -781,7 +781,7 @@ export type DeadLettersQueryVariables = Exact<{
 }>;
 
 
-export type DeadLettersQuery = { messages: { pageInfo: { hasNextPage: boolean }, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, storedAt: string | null, brokerGroupName: string, queueOffset: string, keys: Array<string>, reconsumeTimes: number, properties: Array<{ name: string, value: string }> }> } };
+export type DeadLettersQuery = { messages: { pageInfo: { hasNextPage: boolean }, unknown: Array<{ name: string, address: string, why: string }>, nodes: Array<{ messageId: string, storedAt: string | null, brokerGroupName: string, queueOffset: string, keys: Array<string>, reconsumeTimes: number, properties: Array<{ name: string, value: string }> }> } };
 
 export type FoundMessagesQueryVariables = Exact<{
   clusterName: string;
@@ -791,7 +791,7 @@ export type FoundMessagesQueryVariables = Exact<{
 }>;
 
 
-export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ brokerGroupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ name: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
 
 export type MessageQueryVariables = Exact<{
   clusterName: string;
@@ -800,7 +800,7 @@ export type MessageQueryVariables = Exact<{
 }>;
 
 
-export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroupName: string, state: DeliveryState, why: string }>, unknown: Array<{ brokerGroupName: string, address: string, why: string }> } } | null };
+export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, brokerGroupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroupName: string, state: DeliveryState, why: string }>, unknown: Array<{ name: string, address: string, why: string }> } } | null };
 
 export type MessageBodyQueryVariables = Exact<{
   clusterName: string;
@@ -1076,7 +1076,7 @@ export type EventsSubscriptionVariables = Exact<{
 }>;
 
 
-export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, operationId: string | null, details: unknown } };
+export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, brokerGroupName: string | null, operationId: string | null, details: unknown } };
 
 export type SampleFieldsFragment = { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
@@ -1207,7 +1207,7 @@ export const LagFieldsFragmentDoc = new TypedDocumentString(`
     `, {"fragmentName":"LagFields"}) as unknown as TypedDocumentString<LagFieldsFragment, unknown>;
 export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
     fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -1757,32 +1757,17 @@ export const AuditVerificationDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<AuditVerificationQuery, AuditVerificationQueryVariables>;
 export const BrokerPageDocument = new TypedDocumentString(`
-    query BrokerPage($clusterName: String!, $brokerGroupName: String!) {
-  cluster(name: $clusterName) {
-    id
-    brokerGroup(name: $brokerGroupName) {
-      id
-      name
-      clusterName
-      mode
-      brokers {
-        ...BrokerFields
-        protection {
-          ...ProtectionFields
-        }
-      }
+    query BrokerPage($clusterName: String!, $brokerName: String!) {
+  broker(clusterName: $clusterName, brokerName: $brokerName) {
+    ...BrokerFields
+    protection {
+      ...ProtectionFields
     }
-    replicaGroup(name: $brokerGroupName) {
-      masterEpoch
-      preferredId
-      replicas {
-        brokerId
-        address
-        epoch
-        isMaster
-        isInSync
-        isAlive
-      }
+    replica {
+      brokerId
+      epoch
+      isInSync
+      isAlive
     }
   }
 }
@@ -1969,7 +1954,7 @@ export const ClientsDocument = new TypedDocumentString(`
   }
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }`) as unknown as TypedDocumentString<ClientsQuery, ClientsQueryVariables>;
@@ -2003,7 +1988,7 @@ export const ClientDocument = new TypedDocumentString(`
   }
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }`) as unknown as TypedDocumentString<ClientQuery, ClientQueryVariables>;
@@ -2062,7 +2047,7 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
   isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -2146,7 +2131,7 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
   isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -2175,6 +2160,7 @@ export const FindingsDocument = new TypedDocumentString(`
       title
       clusterName
       subject
+      brokerGroupName
       sentence
       evidence
       advice
@@ -2209,8 +2195,7 @@ export const LocksDocument = new TypedDocumentString(`
     }
     unknown {
       clusterName
-      brokerGroupName
-      brokerId
+      name
       address
       why
     }
@@ -2309,7 +2294,7 @@ export const MessagesDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -2349,7 +2334,7 @@ export const DeadLettersDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }`) as unknown as TypedDocumentString<DeadLettersQuery, DeadLettersQueryVariables>;
@@ -2371,7 +2356,7 @@ export const FoundMessagesDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -2417,7 +2402,7 @@ export const MessageDocument = new TypedDocumentString(`
   }
 }
     fragment UnknownBrokerFields on UnknownBroker {
-  brokerGroupName
+  name
   address
   why
 }
@@ -3837,6 +3822,7 @@ export const EventsDocument = new TypedDocumentString(`
     kind
     clusterName
     subject
+    brokerGroupName
     operationId
     details
   }

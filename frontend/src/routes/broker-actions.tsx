@@ -1,23 +1,24 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
-import type { GroupBroker } from '@/features/brokers/broker';
-import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
+import type { Broker } from '@/features/brokers/broker';
+import type { BrokerKey } from '@/features/brokers/broker-queries';
+import { drainBroker } from '@/features/orders/broker-orders';
 import { OrderModal } from './order-modal';
 import { ProtectionButton } from './protection-button';
 import type { usePlanOrder } from './use-plan-order';
 import { withinPage } from './within-page';
 
 type BrokerActionsProps = {
-  name: BrokerName;
-  broker: GroupBroker;
+  meant: BrokerKey;
+  broker: Broker;
   /** Undefined as long as the broker has not told: both are offered then. */
   isCordoned: boolean | undefined;
   order: ReturnType<typeof usePlanOrder>;
 };
 
 /** What can be ordered for a broker; each leads to a plan first. */
-export function BrokerActions({ name, broker, isCordoned, order }: BrokerActionsProps) {
+export function BrokerActions({ meant, broker, isCordoned, order }: BrokerActionsProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$brokerName' });
   const view = useSearch({ from: '/console/brokers/$brokerName' });
@@ -25,7 +26,7 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   if (!broker.isRegistered) {
     // Its controller alone knows it, and it can't be reached: all that is left is to forget it.
-    const { clusterName, brokerGroupName } = name;
+    const { clusterName, brokerGroupName } = meant;
     const forget = {
       clusterName,
       brokerGroupName,
@@ -43,9 +44,9 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
     );
   }
   const plain = [
-    ...(isCordoned === true ? [] : [['cordon', { cordonBroker: name }] as const]),
-    ...(isCordoned === false ? [] : [['uncordon', { uncordonBroker: name }] as const]),
-    ['forget', { forgetBroker: name }] as const,
+    ...(isCordoned === true ? [] : [['cordon', { cordonBroker: meant }] as const]),
+    ...(isCordoned === false ? [] : [['uncordon', { uncordonBroker: meant }] as const]),
+    ['forget', { forgetBroker: meant }] as const,
   ];
   return (
     <>
@@ -64,16 +65,16 @@ export function BrokerActions({ name, broker, isCordoned, order }: BrokerActions
       ))}
       <ProtectionButton
         what={{
-          clusterName: name.clusterName,
+          clusterName: meant.clusterName,
           resourceKind: 'BROKER',
           // By its address, which stays when its id changes with the master.
-          resourceName: `${name.brokerGroupName}/${broker.address}`,
+          resourceName: `${meant.brokerGroupName}/${broker.address}`,
         }}
         isProtected={broker.protection !== null}
         order={order}
       />
       <OrderModal
-        kind={view.order === 'drain' ? drainBroker(name) : undefined}
+        kind={view.order === 'drain' ? drainBroker(meant, broker.name) : undefined}
         onClose={() => show(undefined)}
       />
     </>

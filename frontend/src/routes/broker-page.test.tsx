@@ -1,6 +1,8 @@
 import { screen, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import type { Property } from '@/features/brokers/broker';
+import { brokerOf } from '@/features/brokers/broker-queries';
+import { type Heard, routesChanged } from '@/lib/live/heeds';
 import { aBroker } from '@/testing/builders';
 import { renderConsole } from '@/testing/render-console';
 
@@ -66,17 +68,8 @@ test('a broker that does not tell whether it is cordoned can be both cordoned an
 test('a broker that its controller alone still knows can be forgotten, and no more', async () => {
   // Case B1: a killed master, whose registered id has passed to its successor.
   const lost = aBroker({ brokerId: '2', role: 'REPLICA', state: 'OFFLINE', isRegistered: false });
-  const group = { id: 'broker-a', name: 'broker-a', clusterName: 'regent' };
   renderConsole('/brokers/broker-a-2', {
-    answers: {
-      BrokerPage: () => ({
-        cluster: {
-          id: 'c1',
-          brokerGroup: { ...group, mode: 'CONTROLLER', brokers: [{ ...lost, protection: null }] },
-          replicaGroup: null,
-        },
-      }),
-    },
+    answers: { BrokerPage: () => ({ broker: { ...lost, protection: null, replica: null } }) },
   });
 
   expect(await screen.findByRole('button', { name: 'Forget…' })).toBeEnabled();
@@ -85,26 +78,57 @@ test('a broker that its controller alone still knows can be forgotten, and no mo
   expect(screen.queryByRole('button', { name: 'Cordon…' })).toBeNull();
 });
 
-test.each(['/brokers/broker-a/0?search=flush', '/brokers/broker-a-0?search=flush'])(
+test.each([
+  ['/brokers/broker-a/0?search=flush', 'broker-a/0'],
+  ['/brokers/broker-a-0?search=flush', 'broker-a-0'],
+])(
   'an address that names the role, %s, leads to the broker that has the role now',
-  async (address) => {
+  async (address, asked) => {
     // Case B2: after an election the same address was another machine.
-    const group = { id: 'broker-a', name: 'broker-a', clusterName: 'regent', mode: 'CONTROLLER' };
-    const brokers = [
-      { ...aBroker({ brokerId: '1', role: 'REPLICA' }), protection: null },
-      { ...aBroker({ brokerId: '0', ownId: '2' }), protection: null },
-    ];
-    const { router } = renderConsole(address, {
-      answers: {
-        BrokerPage: () => ({
-          cluster: { id: 'c1', brokerGroup: { ...group, brokers }, replicaGroup: null },
-        }),
-      },
+    const master = { ...aBroker({ brokerId: '0', ownId: '2' }), protection: null, replica: null };
+    const { router, calls } = renderConsole(address, {
+      answers: { BrokerPage: () => ({ broker: master }) },
     });
 
     expect(await screen.findByRole('heading', { name: 'broker-a-2' })).toBeVisible();
 
     expect(router.state.location.pathname).toBe('/brokers/broker-a-2');
     expect(router.state.location.search).toMatchObject({ search: 'flush' });
+    const names = calls
+      .filter((call) => call.operation === 'BrokerPage')
+      .map((call) => call.variables.brokerName);
+    expect(names.slice(0, 2)).toEqual([asked, 'broker-a-2']);
   },
 );
+
+test('the settings are asked of the broker by its own id once its name is known', async () => {
+  const broker = { ...aBroker({ brokerId: '0', ownId: '2' }), protection: null, replica: null };
+  const { calls } = renderConsole('/brokers/broker-a-2', {
+    answers: { BrokerPage: () => ({ broker }) },
+  });
+
+  await screen.findByRole('table', { name: 'Settings' });
+
+  expect(calls.find((call) => call.operation === 'BrokerConfig')?.variables).toEqual({
+    clusterName: 'regent',
+    brokerGroupName: 'broker-a',
+    brokerId: '2',
+  });
+});
+
+test('an event of the broker, its group or an operation on it has the page asked again', async () => {
+  const broker = { ...aBroker({ brokerId: '0', ownId: '2' }), protection: null, replica: null };
+  const { meta } = brokerOf('regent', broker.name);
+  const heard = (change: Partial<Heard>) =>
+    meta?.heeds?.({ ...routesChanged('regent'), kind: 'step.done', ...change });
+
+  expect(heard({ kind: 'broker.lost', subject: 'broker-a-2', brokerGroupName: 'broker-a' })).toBe(
+    true,
+  );
+  expect(heard({ subject: 'broker-a-2' })).toBe(true);
+  expect(heard({ subject: 'broker-a/10.0.0.2:10911' })).toBe(true);
+  expect(
+    heard({ kind: 'group.master_elected', subject: 'broker-b', brokerGroupName: 'broker-b' }),
+  ).toBe(false);
+  expect(heard({ subject: 'orders' })).toBe(false);
+});

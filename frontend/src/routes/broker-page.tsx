@@ -4,10 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
-import { brokerCalled, isCordoned, replicaOf } from '@/features/brokers/broker';
+import { isCordoned } from '@/features/brokers/broker';
 import { BrokerFacts } from '@/features/brokers/broker-facts';
-import { brokerConfigOf, brokerGroupOf } from '@/features/brokers/broker-queries';
-import { partsOf } from '@/lib/broker-name';
+import { brokerConfigOf, brokerOf } from '@/features/brokers/broker-queries';
 import { brokerKey } from '@/lib/live/broker-key';
 import { newerOf } from '@/lib/live/sample-cache';
 import { useLatestSamples } from '@/lib/live/use-samples';
@@ -22,16 +21,21 @@ import { WithCluster } from './with-cluster';
 export function BrokerPage() {
   const { t } = useTranslation();
   const { brokerName } = useParams({ from: '/console/brokers/$brokerName' });
-  const { brokerGroupName, ownId } = partsOf(brokerName);
   const clusterName = useClusterName() ?? '';
-  const name = { clusterName, brokerGroupName, brokerId: ownId };
-  const isKnown = clusterName !== '';
-  const query = useQuery({ ...brokerGroupOf(clusterName, brokerGroupName), enabled: isKnown });
-  const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
+  const query = useQuery({ ...brokerOf(clusterName, brokerName), enabled: clusterName !== '' });
+  const broker = query.data?.data.broker;
+  const meant = {
+    clusterName,
+    brokerGroupName: broker?.brokerGroupName ?? '',
+    brokerId: broker?.ownId ?? '',
+  };
+  const config = useQuery({
+    ...brokerConfigOf(meant, brokerName),
+    enabled: broker?.name === brokerName,
+  });
   const latest = useLatestSamples();
   const order = usePlanOrder();
   const cordoned = isCordoned(config.data?.data.brokerConfig.properties ?? []);
-  const broker = brokerCalled(brokerName, query.data?.data.cluster?.brokerGroup?.brokers ?? []);
   if (broker && broker.name !== brokerName) {
     return <Navigate to="." params={{ brokerName: broker.name }} search={(now) => now} replace />;
   }
@@ -45,7 +49,7 @@ export function BrokerPage() {
       }
       actions={
         broker ? (
-          <BrokerActions name={name} broker={broker} isCordoned={cordoned} order={order} />
+          <BrokerActions meant={meant} broker={broker} isCordoned={cordoned} order={order} />
         ) : null
       }
     >
@@ -53,15 +57,14 @@ export function BrokerPage() {
       <WithCluster>
         {() => (
           <QueryView query={query}>
-            {({ cluster }) =>
-              cluster && broker ? (
+            {({ broker }) =>
+              broker ? (
                 <BrokerFacts
                   broker={broker}
                   sample={newerOf(
                     latest[brokerKey({ clusterName, brokerName })],
                     broker.latestSample,
                   )}
-                  replica={replicaOf(cluster, broker)}
                   isCordoned={cordoned}
                 />
               ) : (
@@ -73,7 +76,7 @@ export function BrokerPage() {
           </QueryView>
         )}
       </WithCluster>
-      {broker ? <SettingsPanel name={name} query={config} /> : null}
+      {broker ? <SettingsPanel broker={meant} brokerName={brokerName} query={config} /> : null}
     </Page>
   );
 }

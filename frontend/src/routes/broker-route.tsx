@@ -1,5 +1,4 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { brokerNameOf } from '@/lib/broker-name';
 import { consoleRoute } from './console-route';
 import { searchOf, text, word } from './search';
 
@@ -24,7 +23,8 @@ export const formerBrokerRoute = createRoute({
   path: '/brokers/$brokerGroupName/$brokerId',
   validateSearch,
   beforeLoad: ({ params: { brokerGroupName, brokerId }, search }) => {
-    const params = { brokerName: brokerNameOf({ brokerGroupName, ownId: brokerId }) };
+    // The API reads the former spelling of a name, and answers with the name.
+    const params = { brokerName: `${brokerGroupName}/${brokerId}` };
     throw redirect({ to: '/brokers/$brokerName', params, search, replace: true });
   },
 });

@@ -6,7 +6,7 @@ import { aClient, aConnection, clientPage } from '@/testing/client-builders';
 import { graphqlError } from '@/testing/control-plane';
 import { renderConsole } from '@/testing/render-console';
 
-const silent = { brokerGroupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
+const silent = { name: 'broker-b-1', address: '10.0.0.2:10911', why: 'nobody listens' };
 
 test('clients are listed with what they do, and who did not tell is named', async () => {
   const sender = aClient({
@@ -27,7 +27,7 @@ test('clients are listed with what they do, and who did not tell is named', asyn
   expect(within(first as HTMLElement).getByText('JAVA 5.5.0')).toBeVisible();
   expect(within(second as HTMLElement).getByText('producer')).toBeVisible();
   expect(within(second as HTMLElement).getByText('unknown')).toBeVisible();
-  expect(screen.getByText('broker-b (10.0.0.2:10911): nobody listens')).toBeVisible();
+  expect(screen.getByText('broker-b-1 (10.0.0.2:10911): nobody listens')).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ import { graphqlError } from '@/testing/control-plane';
 import { anOperation } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
-const silent = { brokerGroupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
+const silent = { name: 'broker-b-1', address: '10.0.0.2:10911', why: 'nobody listens' };
 
 test('groups are listed with what they are behind, and what is not known is said', async () => {
   const rows = [
@@ -42,7 +42,7 @@ test('groups are listed with what they are behind, and what is not known is said
   expect(within(gone as HTMLElement).getAllByText('unknown')).toHaveLength(2);
   expect(within(gone as HTMLElement).getByText('inactive')).toBeVisible();
   expect(screen.getByText(/did not answer/)).toBeVisible();
-  expect(screen.getByText('broker-b (10.0.0.2:10911): nobody listens')).toBeVisible();
+  expect(screen.getByText('broker-b-1 (10.0.0.2:10911): nobody listens')).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
 });
 

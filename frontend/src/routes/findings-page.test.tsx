@@ -7,14 +7,20 @@ import { aFinding, findingPage, openFindingsOf } from '@/testing/finding-builder
 import { renderConsole } from '@/testing/render-console';
 
 test('what is broken is told with its evidence, what to do, and since when', async () => {
-  const bad = aFinding({ id: '8', severity: 'CRITICAL', subject: 'broker-a/2', title: 'Two lead' });
+  const bad = aFinding({
+    id: '8',
+    severity: 'CRITICAL',
+    subject: 'broker-a-2',
+    brokerGroupName: 'broker-a',
+    title: 'Two lead',
+  });
   renderConsole('/findings', { answers: { Findings: () => findingPage([bad, aFinding()]) } });
 
   const list = await screen.findByRole('list', { name: 'Findings' });
   const [first, second] = within(list).getAllByRole('listitem');
 
   expect(within(first as HTMLElement).getByText('critical')).toBeVisible();
-  expect(within(first as HTMLElement).getByRole('link', { name: 'broker-a/2' })).toHaveAttribute(
+  expect(within(first as HTMLElement).getByRole('link', { name: 'broker-a-2' })).toHaveAttribute(
     'href',
     expect.stringMatching(/^\/replica-groups\/broker-a(\?cluster=regent)?$/),
   );
@@ -91,6 +97,7 @@ test('a finding about members leads to their consumer group and names what diffe
     code: 'SUBSCRIPTIONS_DIFFER',
     title: 'Members of a consumer group contradict each other',
     subject: 'billing',
+    brokerGroupName: null,
     evidence: { subscriptions: { 'orders (TAG *)': ['c1'], 'refunds (TAG *)': ['c2'] } },
   });
   renderConsole('/findings', { answers: { Findings: () => findingPage([finding]) } });

@@ -24,6 +24,7 @@ function publish(socket: FakeSocket, number: number, change: object): void {
     kind: 'operation.running',
     clusterName: 'regent',
     subject: 'broker-a',
+    brokerGroupName: 'broker-a',
     operationId,
     details: {},
     ...change,
@@ -73,7 +74,7 @@ test('a plan is compared again when an event touches what it names, and by no ot
 
   movedFact = { name: 'master epoch', expected: '17', found: '18' };
   const elected = { kind: 'group.master_elected', operationId: null };
-  publish(socket, 101, { ...elected, subject: 'broker-b' });
+  publish(socket, 101, { ...elected, subject: 'broker-b', brokerGroupName: 'broker-b' });
   publish(socket, 102, { ...elected, clusterName: 'west' });
   await settled(calls);
   expect(countOf(calls, 'OperationFacts')).toBe(asked);

@@ -131,15 +131,14 @@ test('a queue without a lock is asked about too, once it is said which', async (
 test('brokers that do not tell are named, and their locks are not called none', async () => {
   const silent = {
     clusterName: 'regent',
-    brokerGroupName: 'stock',
-    brokerId: '0',
+    name: 'stock-0',
     address: '10.0.0.9:10911',
     why: 'it does not know this request',
   };
   renderConsole('/locks', { answers: { Locks: () => lockPage([aLock()], [silent]) } });
 
   expect(await screen.findByText('The locks of one broker are not known')).toBeVisible();
-  expect(screen.getByText(/stock \(10.0.0.9:10911\): it does not know/)).toBeVisible();
+  expect(screen.getByText(/stock-0 \(10.0.0.9:10911\): it does not know/)).toBeVisible();
 });
 
 test('a filter is asked of the brokers and stands in the address', async () => {

@@ -140,8 +140,16 @@ test('health is asked for again when a broker is lost', async () => {
   const asked = () => calls.filter((call) => call.operation === 'Health').length;
   const before = asked();
 
-  const lost = { number: '101', kind: 'broker.lost', clusterName: 'regent', subject: 'broker-b/0' };
-  act(() => socket.publish('Events', { events: { ...lost, operationId: null, details: {} } }));
+  const lost = {
+    number: '101',
+    kind: 'broker.lost',
+    clusterName: 'regent',
+    subject: 'broker-b-0',
+    brokerGroupName: 'broker-b',
+    operationId: null,
+    details: {},
+  };
+  act(() => socket.publish('Events', { events: lost }));
 
   await waitFor(() => expect(asked()).toBeGreaterThan(before));
 });

@@ -13,25 +13,12 @@ const protection = {
   reason: 'production',
 };
 const planned = () => ({ operation: anOperation() });
-const broker = { ...aBroker(), protection };
-const brokerGroup = {
-  cluster: {
-    id: 'c1',
-    brokerGroup: {
-      id: 'g1',
-      name: 'broker-a',
-      clusterName: 'regent',
-      mode: 'STATIC',
-      brokers: [broker],
-    },
-    replicaGroup: null,
-  },
-};
+const broker = { ...aBroker(), protection, replica: null };
 
 const pages = [
   ['/topics/orders', 'Topic', { cluster: { id: 'c1', topic: aTopic({ protection }) } }],
   ['/consumer-groups/billing', 'ConsumerGroup', { consumerGroup: aConsumerGroup({ protection }) }],
-  ['/brokers/broker-a-0', 'BrokerPage', brokerGroup],
+  ['/brokers/broker-a-0', 'BrokerPage', { broker }],
 ] as const;
 const meant = [
   { resourceKind: 'TOPIC', resourceName: 'orders' },

@@ -11,20 +11,22 @@ import { QueryView } from '@/components/query-view';
 import { SearchField } from '@/components/search-field';
 import { WriteButton } from '@/components/write-button';
 import { chooseProperties } from '@/features/brokers/broker';
+import type { BrokerKey } from '@/features/brokers/broker-queries';
 import { PropertyTable } from '@/features/brokers/property-table';
-import { type BrokerName, changeConfig, changesMax } from '@/features/orders/broker-orders';
+import { changeConfig, changesMax } from '@/features/orders/broker-orders';
 import type { BrokerConfigQuery } from '@/gql/operations';
 import type { Answer } from '@/lib/graphql';
 import { OrderModal } from './order-modal';
 import { withinPage } from './within-page';
 
 type SettingsPanelProps = {
-  name: BrokerName;
+  broker: BrokerKey;
+  brokerName: string;
   query: UseQueryResult<Answer<BrokerConfigQuery>>;
 };
 
 /** What a broker is set to as it tells it, and the way to change some of that. */
-export function SettingsPanel({ name, query }: SettingsPanelProps) {
+export function SettingsPanel({ broker, brokerName, query }: SettingsPanelProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$brokerName' });
   const { search, only } = useSearch({ from: '/console/brokers/$brokerName' });
@@ -89,7 +91,7 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
         }}
       </QueryView>
       <OrderModal
-        kind={isOpen ? changeConfig(name, wanted) : undefined}
+        kind={isOpen ? changeConfig(broker, brokerName, wanted) : undefined}
         onClose={() => setIsOpen(false)}
       />
     </Panel>

@@ -9,13 +9,7 @@ import { aGroup, groupDetail } from '@/testing/group-builders';
 import { aBody, aMessageDetail } from '@/testing/message-builders';
 import { renderConsole } from '@/testing/render-console';
 
-const brokerGroup = {
-  id: 'broker-a',
-  name: 'broker-a',
-  clusterName: 'regent',
-  mode: 'STATIC',
-  brokers: [{ ...aBroker(), protection: null }],
-};
+const broker = { ...aBroker(), protection: null, replica: null };
 const body = { MessageBody: () => ({ messageBody: aBody() }) };
 
 const pages = [
@@ -58,9 +52,9 @@ const pages = [
   {
     address: '/brokers/broker-a-0',
     operation: 'BrokerPage',
-    known: { cluster: { id: 'c1', brokerGroup, replicaGroup: null } },
-    unread: { cluster: { id: 'c1', brokerGroup: null, replicaGroup: null } },
-    path: ['cluster', 'brokerGroup'],
+    known: { broker },
+    unread: { broker: null },
+    path: ['broker'],
     shown: 'Settings',
     absence: /There is no broker/,
   },

@@ -238,19 +238,7 @@ function brokerAnswers(): Answers {
   };
   const integer = { ...property, type: 'INTEGER', low: '1', high: '60000' };
   return {
-    BrokerPage: () => ({
-      cluster: {
-        id: 'c1',
-        brokerGroup: {
-          id: 'broker-a',
-          name: 'broker-a',
-          clusterName: 'regent',
-          mode: 'STATIC',
-          brokers: [{ ...aBroker(), protection: null }],
-        },
-        replicaGroup: null,
-      },
-    }),
+    BrokerPage: () => ({ broker: { ...aBroker(), protection: null, replica: null } }),
     BrokerConfig: () => ({
       brokerConfig: {
         address: '127.0.0.1:10911',

@@ -10,6 +10,7 @@ export function aFinding(change: Partial<Finding> = {}): Finding {
     title: 'Topics are placed in a group of which no broker is online',
     clusterName: 'regent',
     subject: 'broker-b',
+    brokerGroupName: 'broker-b',
     sentence: null,
     evidence: { topics: 12 },
     advice: 'Start a broker of the group, or forget it: `regent broker forget broker-b`.',

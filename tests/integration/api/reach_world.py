@@ -101,7 +101,9 @@ def every_question(names):
 def _ask(name, field, names):
     ids = {"capacityReport": names["report_id"], "operation": names["operation_id"]}
     given = names | {"name": names["cluster_name"], "id": ids.get(name, "")}
-    return f"{{ {name}{_arguments(field, given)} {_selection(field.type, names, DEPTH_MAX, ())} }}"
+    return (
+        f"{{ {name}{_arguments(field, given)} {_selection(field.type, names, DEPTH_MAX, (), {})} }}"
+    )
 
 
 def _arguments(field, names):
@@ -111,17 +113,20 @@ def _arguments(field, names):
     return f"({', '.join(literals)})" if literals else ""
 
 
-def _selection(kind, names, depth, above):
+def _selection(kind, names, depth, above, asked):
+    """Select all of a type; what it leads to only where no other place in the document did."""
     kind = get_named_type(kind)
     if not is_composite_type(kind):
         return ""
+    leads_on = depth > asked.get(kind.name, 0)
+    asked[kind.name] = max(depth, asked.get(kind.name, 0))
     parts = ["__typename"]
     for name, field in kind.fields.items():
         below = get_named_type(field.type)
-        if is_composite_type(below) and (depth == 0 or below.name in above):
+        if is_composite_type(below) and (not leads_on or below.name in above):
             continue
         given = names | {"name": names["topic_name" if name == "topic" else "broker_group_name"]}
-        chosen = _selection(below, names, depth - 1, (*above, kind.name))
+        chosen = _selection(below, names, depth - 1, (*above, kind.name), asked)
         parts.append(f"{name}{_arguments(field, given)} {chosen}")
     return "{ " + " ".join(parts) + " }"
 

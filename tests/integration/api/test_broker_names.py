@@ -93,6 +93,24 @@ async def test_a_broker_without_a_controller_keeps_its_registered_id(register, s
     assert await show("broker-1") == ("broker-1", "10.0.0.2:10911", "replica")
 
 
+async def test_a_broker_shows_what_its_controller_knows_whatever_its_role(pair, register, ask):
+    await register(cluster="c", group="alone", broker_id=0, address="10.0.0.9:10911")
+    query = (
+        '{ cluster(name: "c") { brokerGroups { nodes { brokers {'
+        " name replica { brokerId isMaster isInSync } } } } } }"
+    )
+    await pair.elect(2, designated=True)
+    await register_as(register, 2, broker_id=0)
+
+    groups = (await ask(query))["cluster"]["brokerGroups"]["nodes"]
+
+    told = {one["name"]: one["replica"] for group in groups for one in group["brokers"]}
+    assert told["alone-0"] is None
+    assert told["g-2"] == {"brokerId": "2", "isMaster": True, "isInSync": True}
+    assert told["g-1"]["brokerId"] == "1"
+    assert told["g-1"]["isMaster"] is False
+
+
 async def test_an_address_that_passed_to_another_replica_does_not_bring_its_name(
     pair, register, show
 ):
@@ -128,7 +146,7 @@ async def test_a_broker_is_asked_by_its_own_id_whatever_its_role(pair, client, r
 
 
 async def test_events_name_a_broker_by_its_own_id_in_each_role(pair, register, database):
-    # Case B2: an election gave the subject g/0 to another broker.
+    # Case B2: an election gave the name g-0 to another broker.
     await pair.elect(2, designated=True)
     await register_as(register, 2, broker_id=0)
 
@@ -136,4 +154,4 @@ async def test_events_name_a_broker_by_its_own_id_in_each_role(pair, register, d
     page = await list_events(after=0, size=500, chosen=EventFilter(), database=database)
 
     subjects = [one.subject for one in page.events if one.kind == "broker.registered"]
-    assert subjects == ["g/1", "g/2", "g/2"]
+    assert subjects == ["g-1", "g-2", "g-2"]

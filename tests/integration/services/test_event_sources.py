@@ -50,10 +50,10 @@ async def test_a_broker_that_comes_moves_and_goes_is_told_once_each(database, re
     await register("b:10911")
 
     assert [(e.kind, e.subject, e.details.get("address")) for e in await told()] == [
-        ("broker.registered", "g/0", "a:10911"),
-        ("broker.registered", "g/0", "b:10911"),
-        ("broker.lost", "g/0", None),
-        ("broker.registered", "g/0", "b:10911"),
+        ("broker.registered", "g-0", "a:10911"),
+        ("broker.registered", "g-0", "b:10911"),
+        ("broker.lost", "g-0", None),
+        ("broker.registered", "g-0", "b:10911"),
     ]
 
 

@@ -272,7 +272,7 @@ async def test_a_member_with_less_is_a_finding_that_names_it(drive, database):
     assert not seen.holds_confirmed(2)
     observation = observe([seen], [], [], looking_since=NOW - RETURNS_WITHIN, at=NOW)
     named = {(key.code, key.subject) for key in observation.suspicions}
-    assert (FindingCode.REPLICA_LOST_CONFIRMED, "g/2") in named
+    assert (FindingCode.REPLICA_LOST_CONFIRMED, "g-2") in named
 
 
 async def test_a_group_whose_master_came_back_with_less_is_masterless(drive, database):

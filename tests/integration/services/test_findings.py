@@ -168,7 +168,7 @@ async def test_topics_of_a_group_without_a_broker_are_found(look, register, data
     assert set(found) == {
         (FindingCode.ROUTE_WITHOUT_BROKER, "h"),
         (FindingCode.GROUP_WITHOUT_WRITER, "h"),
-        (FindingCode.REPLICA_DOWN, "h/0"),
+        (FindingCode.REPLICA_DOWN, "h-0"),
     }
     assert await look() == []
     routed = FindingFilter(code=FindingCode.ROUTE_WITHOUT_BROKER)
@@ -210,7 +210,20 @@ async def test_who_does_not_come_back_after_a_restart_is_found(look, database, c
 async def test_a_replica_that_stays_ahead_of_its_master_is_found(sound, look):
     await tell(sound, b3=950)
 
-    assert await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
+    assert await look() == [(FindingCode.REPLICA_AHEAD, "g-3")]
+
+
+async def test_an_open_finding_with_the_former_spelling_of_a_broker_goes_on(sound, look, database):
+    # Records from before brokers had one name call the broker g/3 (case B2).
+    await tell(sound, b3=950)
+    await look()
+    former = text("UPDATE findings SET subject = 'g/3' WHERE subject = 'g-3' RETURNING id")
+    async with database.begin() as connection:
+        finding_id = await connection.scalar(former)
+
+    assert await look() == [(FindingCode.REPLICA_AHEAD, "g-3")]
+    [listed] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    assert (listed.id, "lag g`" in listed.advice) == (finding_id, True)
 
 
 async def test_a_replica_that_was_only_asked_later_is_not_ahead(sound, look):
@@ -228,7 +241,7 @@ async def test_what_nobody_can_judge_neither_opens_nor_closes(sound, look, datab
     silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '1 hour'")
     await execute(database, silent)
 
-    assert found == await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
+    assert found == await look() == [(FindingCode.REPLICA_AHEAD, "g-3")]
 
 
 async def set_members(database, *ids):
@@ -244,7 +257,7 @@ async def test_a_replica_is_missed_once_it_was_outside_its_set_for_a_minute(look
     later = await look()
     await set_members(database, 1, 2, 3)
 
-    assert (soon, later) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g/3")])
+    assert (soon, later) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g-3")])
     assert await look() == []
     [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
     assert past.evidence == {"master_id": 1, "sync_state_set": [1, 2]}
@@ -263,7 +276,7 @@ async def test_an_item_that_a_broker_can_not_have_is_found_until_it_is_mended(
     page = await list_findings(size=1, before=None, chosen=OPEN, database=database)
     await register(0, "127.0.0.1:10911", topics=["orders"])
 
-    assert found == [(FindingCode.REGISTRATION_ITEM_INVALID, "g/0")]
+    assert found == [(FindingCode.REGISTRATION_ITEM_INVALID, "g-0")]
     assert page.items[0].evidence == {
         "address": "127.0.0.1:10911",
         "count": 1,
@@ -291,7 +304,7 @@ async def test_a_learner_is_missed_only_when_it_is_gone(sound, look, clock, data
     living = await look()
     await execute(database, text("DELETE FROM replica_reports WHERE broker_id = 3"))
 
-    assert (living, await look()) == ([], [(FindingCode.REPLICA_DOWN, "g/3")])
+    assert (living, await look()) == ([], [(FindingCode.REPLICA_DOWN, "g-3")])
 
 
 async def lose(database, broker_id):
@@ -313,7 +326,7 @@ async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_healt
     await database_tells_again(database)
     afterwards = await look(times=3)
 
-    assert found == [(FindingCode.REPLICA_DOWN, "g/3")]
+    assert found == [(FindingCode.REPLICA_DOWN, "g-3")]
     assert afterwards == []
     [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
     assert past.sentence is not None
@@ -338,7 +351,7 @@ async def test_a_dead_former_master_is_found_although_its_registered_id_is_its_s
     await sound.replace_lost()
     await register(0, (await sound.group()).master.address)
 
-    assert await look() == [(FindingCode.REPLICA_DOWN, "g/1")]
+    assert await look() == [(FindingCode.REPLICA_DOWN, "g-1")]
 
 
 @pytest.mark.usefixtures("sound")
@@ -349,7 +362,7 @@ async def test_who_was_heard_since_a_worker_began_is_found_dead_at_once(look, da
     await execute(database, again)
     await lose(database, 3)
 
-    assert await look(times=2, looking_since=began_at) == [(FindingCode.REPLICA_DOWN, "g/3")]
+    assert await look(times=2, looking_since=began_at) == [(FindingCode.REPLICA_DOWN, "g-3")]
 
 
 async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critical(
@@ -393,8 +406,8 @@ async def test_replicas_that_have_not_come_to_a_new_process_yet_are_not_taken_fo
 
     assert found == []
     assert set(await look()) == {
-        (FindingCode.REPLICA_DOWN, "g/2"),
-        (FindingCode.REPLICA_DOWN, "g/3"),
+        (FindingCode.REPLICA_DOWN, "g-2"),
+        (FindingCode.REPLICA_DOWN, "g-3"),
     }
 
 
@@ -407,7 +420,7 @@ async def test_a_replica_that_was_forgotten_is_missed_no_longer(look, clock, dat
     forgotten = text("UPDATE replicas SET removed_at = now() WHERE broker_id = 3")
     await execute(database, forgotten)
 
-    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g/3")], [])
+    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g-3")], [])
 
 
 async def test_who_is_missed_stays_so_while_the_master_is_silent(sound, look, clock, database):
@@ -421,7 +434,7 @@ async def test_who_is_missed_stays_so_while_the_master_is_silent(sound, look, cl
     found = await look()
     await tell(sound)
 
-    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g/3")], [])
+    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g-3")], [])
 
 
 async def test_what_is_seen_once_is_no_finding(sound, look, register, database):

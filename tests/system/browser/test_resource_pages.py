@@ -112,7 +112,7 @@ def test_findings_are_told_with_what_to_do(tab: ConsolePage):
     # The radio itself lies hidden behind its text, as a pointer finds it.
     page.get_by_role("radiogroup").get_by_text("All", exact=True).click()
 
-    expect(page.get_by_role("link", name="broker-b/1")).to_have_count(2)
+    expect(page.get_by_role("link", name="broker-b-1")).to_have_count(2)
     tab.look("findings")
     page.unroute("**/graphql")
 
@@ -124,13 +124,14 @@ def _tell_finding(route: Route) -> None:
         return
     finding = {
         "id": "7",
-        "code": "TWO_MASTERS",
+        "code": "REPLICA_AHEAD",
         "severity": "CRITICAL",
-        "title": "Two brokers of a group act as master",
+        "title": "A replica holds more of the log than its master",
         "clusterName": "DefaultCluster",
-        "subject": "broker-b/1",
-        "evidence": {"registered": "10.0.0.2:10911", "elected": 2},
-        "advice": "Stop the registered broker that the controller did not elect.",
+        "subject": "broker-b-1",
+        "brokerGroupName": "broker-b",
+        "evidence": {"master_max_offset": 900, "replica_max_offset": 950},
+        "advice": "Stop the replica and copy its store: `regent replica lag broker-b`.",
         "since": "2026-11-22T09:59:58Z",
         "openedAt": "2026-11-22T10:00:00Z",
         "closedAt": None,

@@ -76,6 +76,15 @@ def test_a_group_whose_name_ends_like_a_brokers_is_still_a_group(east):
     assert f"{EAST}/brokers/broker-0" in paths(east)
 
 
+def test_a_text_that_can_be_no_brokers_name_is_a_group_without_a_question(east):
+    # An id is written one way only, so 01 is no id (D31).
+    east.on("GET", f"{EAST}/broker-groups/broker-01/brokers/0/status", {"figures": {}})
+
+    assert run(["broker", "status", "broker-01"]) == 0
+
+    assert f"{EAST}/brokers/broker-01" not in paths(east)
+
+
 def test_a_name_that_neither_a_broker_nor_a_group_has_is_refused(east, capsys):
     unknown = refusal(404, "broker_unknown", "no broker 7 of group 'broker-a'")
     east.on("GET", f"{EAST}/brokers/broker-a-7", unknown)

@@ -65,7 +65,7 @@ def test_locks_are_listed_with_the_brokers_that_do_not_tell(signed_in, capsys):
     assert lines(capsys) == [
         "CLUSTER CONSUMER GROUP TOPIC QUEUE BROKER HOLDER HELD RENEWED ENDS IN IS",
         "east billing orders 3 broker-a 10.0.0.7@412 90.4 s 48.0 s ago 12.0 s gone",
-        "unknown: locks of stock-0 (10.0.0.2:10911): RocketMQ brokers do not report it",
+        "unknown: broker stock-0 (10.0.0.2:10911): RocketMQ brokers do not report it",
     ]
     [request] = signed_in.requests
     assert dict(request.url.params) == {

@@ -29,7 +29,6 @@ def connection(*, producers=(), consumers=(), heard_ms=None):
     return BrokerConnection(
         broker_group_name="broker-a",
         broker_name="broker-a-1",
-        broker_id=0,
         broker_address="10.0.0.1:10911",
         address="10.0.0.7:5",
         language="JAVA",

@@ -12,6 +12,7 @@ from backend.domain.event import (
     Event,
     EventFilter,
     choose_kinds,
+    read_subject,
     tell_change,
     tell_plan,
 )
@@ -79,9 +80,36 @@ def test_an_unknown_kind_is_refused_with_the_families(name):
 
 
 def test_a_filter_lets_pass_what_is_of_its_cluster_and_kinds():
-    event = Event(1, "broker.lost", "c", "g/1", NOW, {}, None)
+    event = Event(1, "broker.lost", "c", "g-1", NOW, {}, None)
 
     assert EventFilter().lets_pass(event)
     assert EventFilter("c", choose_kinds(["broker"])).lets_pass(event)
     assert not EventFilter("d").lets_pass(event)
     assert not EventFilter("c", choose_kinds(["group"])).lets_pass(event)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "read"),
+    [
+        ("broker.lost", "broker-a/2", "broker-a-2"),
+        ("finding.opened", "broker-a/2", "broker-a-2"),
+        ("broker.lost", "broker-a-2", "broker-a-2"),
+        ("operation.done", "orders/2", "orders/2"),
+    ],
+)
+def test_a_recorded_event_names_a_broker_whatever_the_spelling(kind, subject, read):
+    assert read_subject(kind, subject) == read
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "broker_group_name"),
+    [
+        ("broker.lost", "broker-a-2", "broker-a"),
+        ("group.master_elected", "broker-2", "broker-2"),
+        ("topic.changed", "broker-a", "broker-a"),
+        ("operation.done", "orders", None),
+        ("finding.opened", "broker-a-2", None),
+    ],
+)
+def test_an_event_names_the_broker_group_that_it_is_about(kind, subject, broker_group_name):
+    assert Event(1, kind, "c", subject, NOW, {}, None).broker_group_name == broker_group_name

@@ -254,7 +254,7 @@ def test_the_finding_names_the_emptied_broker_and_what_is_missing():
     # Case A2.
     found = suspicions(observed({2: told(0, epoch=-1, is_verified=False)}))
 
-    lost = found[FindingCode.REPLICA_LOST_CONFIRMED, "g/2"]
+    lost = found[FindingCode.REPLICA_LOST_CONFIRMED, "g-2"]
     assert (lost["missing_bytes"], lost["confirmed_position"]) == (100, 100)
     missing = found[FindingCode.CONFIRMED_MISSING, "g"]
     assert (missing["best_id"], missing["missing_bytes"], missing["best_epoch"]) == (2, 100, None)
@@ -264,7 +264,7 @@ def test_no_replica_that_holds_all_is_named():
     found = suspicions(observed({2: told(0, epoch=-1), 3: told(100)}))
 
     codes = {(code, subject) for code, subject in found if "confirmed" in code}
-    assert codes == {(FindingCode.REPLICA_LOST_CONFIRMED, "g/2")}
+    assert codes == {(FindingCode.REPLICA_LOST_CONFIRMED, "g-2")}
 
 
 def test_an_old_heartbeat_of_a_member_is_no_finding():
@@ -278,7 +278,7 @@ def test_the_finding_about_a_log_that_is_kept_names_both_logs():
     kept = told(90, refused_cut=50, confirm_offset=80)
     seen = observed({1: told(60, epoch=2), 2: kept}, members=frozenset({1}), master_epoch=2)
 
-    evidence = suspicions(seen)[FindingCode.REPLICA_KEEPS_CONFIRMED, "g/2"]
+    evidence = suspicions(seen)[FindingCode.REPLICA_KEEPS_CONFIRMED, "g-2"]
 
     assert (evidence["replica_end"], evidence["replica_confirmed"]) == (90, 80)
     assert (evidence["master_id"], evidence["master_end"], evidence["common_end"]) == (1, 60, 50)

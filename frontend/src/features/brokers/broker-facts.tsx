@@ -9,23 +9,25 @@ import { StateMark } from '@/components/state-mark';
 import type { SampleFieldsFragment } from '@/gql/operations';
 import { formatBytes, formatCount, formatPercent, formatRate } from '@/lib/format';
 import { readingOf } from '@/lib/reading';
-import type { GroupBroker, ReplicaOf } from './broker';
+import type { Broker } from './broker';
 
 type BrokerFactsProps = {
-  broker: GroupBroker;
+  broker: Broker;
   sample: SampleFieldsFragment | null;
-  replica: ReplicaOf | undefined;
   isCordoned: boolean | undefined;
 };
 
-function setWord({ isInSync, isAlive }: ReplicaOf): 'inSync' | 'inSyncDead' | 'outOfSync' {
+type Replica = NonNullable<Broker['replica']>;
+
+function setWord({ isInSync, isAlive }: Replica): 'inSync' | 'inSyncDead' | 'outOfSync' {
   if (!isInSync) return 'outOfSync';
   return isAlive ? 'inSync' : 'inSyncDead';
 }
 
 /** What a broker is, in which epoch, what it may do, and how full its disk is. */
-export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFactsProps) {
+export function BrokerFacts({ broker, sample, isCordoned }: BrokerFactsProps) {
   const { t } = useTranslation();
+  const { replica } = broker;
   const observed = sample ? <Observed atMs={Date.parse(sample.observedAt)} /> : null;
   const used = readingOf(sample, ({ diskTotalBytes, diskFreeBytes }) => {
     const total = Number(diskTotalBytes);

@@ -1,42 +1,43 @@
 import { queryOptions } from '@tanstack/react-query';
 import { BrokerConfigDocument, BrokerPageDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask, demand, take } from '@/lib/graphql';
+import { ask, demand } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
-import { groupOf, heeding } from '@/lib/live/heeds';
+import { type Heard, heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 
+/** A broker as questions and orders name it: `brokerId` is its own id. */
 export type BrokerKey = { clusterName: string; brokerGroupName: string; brokerId: string };
 
 export const brokerKeys = {
-  group: (clusterName: string, brokerGroupName: string) =>
-    [clusterScope, 'broker-group', clusterName, brokerGroupName] as const,
+  one: (clusterName: string, brokerName: string) =>
+    [clusterScope, 'broker', clusterName, brokerName] as const,
   config: (broker: BrokerKey) => [clusterScope, 'broker-config', broker] as const,
 };
 
-export function brokerGroupOf(clusterName: string, brokerGroupName: string) {
+/** Whether an event may be of a broker. Its group is unknown until it is read, so more may pass. */
+function mayConcern(brokerName: string, { brokerGroupName, subject }: Heard): boolean {
+  return brokerName.startsWith(brokerGroupName ?? subject.replace(/\/.*/, ''));
+}
+
+/** The broker of a name, also of its former spelling and of the id 0, which is the master. */
+export function brokerOf(clusterName: string, brokerName: string) {
   return queryOptions({
-    queryKey: brokerKeys.group(clusterName, brokerGroupName),
-    queryFn: async ({ signal }) => {
-      const answer = await ask(BrokerPageDocument, { clusterName, brokerGroupName }, signal);
-      demand(
-        take(answer, 'group', 'cluster.brokerGroup', ({ cluster }) => cluster?.brokerGroup),
-        'group',
-      );
-      return answer;
-    },
+    queryKey: brokerKeys.one(clusterName, brokerName),
+    queryFn: async ({ signal }) =>
+      demand(await ask(BrokerPageDocument, { clusterName, brokerName }, signal), 'broker'),
     refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
     meta: heeding(['broker', 'group', 'step'], {
       clusterName,
       when: (heard) =>
-        groupOf(heard) === brokerGroupName &&
+        mayConcern(brokerName, heard) &&
         (heard.kind === 'step.done' || !heard.kind.startsWith('step.')),
     }),
   });
 }
 
 /** What a broker is set to; it is asked itself, so only when somebody looks, or has changed it. */
-export function brokerConfigOf(broker: BrokerKey) {
+export function brokerConfigOf(broker: BrokerKey, brokerName: string) {
   return queryOptions({
     queryKey: brokerKeys.config(broker),
     queryFn: ({ signal }) => ask(BrokerConfigDocument, broker, signal),
@@ -45,8 +46,7 @@ export function brokerConfigOf(broker: BrokerKey) {
     meta: heeding(['step', 'broker'], {
       clusterName: broker.clusterName,
       when: (heard) =>
-        groupOf(heard) === broker.brokerGroupName &&
-        ['step.done', 'broker.registered'].includes(heard.kind),
+        mayConcern(brokerName, heard) && ['step.done', 'broker.registered'].includes(heard.kind),
     }),
   });
 }

@@ -1,25 +1,7 @@
 import type { BrokerConfigQuery, BrokerPageQuery } from '@/gql/operations';
-import { partsOf } from '@/lib/broker-name';
 
 export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
-type Cluster = NonNullable<BrokerPageQuery['cluster']>;
-export type GroupBroker = NonNullable<Cluster['brokerGroup']>['brokers'][number];
-export type ReplicaOf = NonNullable<Cluster['replicaGroup']>['replicas'][number];
-
-/** A broker as its controller knows it. */
-export function replicaOf(cluster: Cluster, { ownId }: GroupBroker): ReplicaOf | undefined {
-  return cluster.replicaGroup?.replicas.find((replica) => replica.brokerId === ownId);
-}
-
-/** The broker of a name. An id of 0 that no broker has means the master, as in old addresses. */
-export function brokerCalled(
-  brokerName: string,
-  brokers: readonly GroupBroker[],
-): GroupBroker | undefined {
-  const named = brokers.find(({ name }) => name === brokerName);
-  if (named || partsOf(brokerName).ownId !== '0') return named;
-  return brokers.find(({ role }) => role === 'MASTER');
-}
+export type Broker = NonNullable<BrokerPageQuery['broker']>;
 
 const writableBit = 2;
 

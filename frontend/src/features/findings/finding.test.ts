@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
 import { aFinding, openFindingsOf } from '@/testing/finding-builders';
-import { evidenceOf, type Finding, groupOf, sumOf, toneOf } from './finding';
+import { evidenceOf, type Finding, sumOf, toneOf } from './finding';
 
 test('what has ended is no alarm, however bad it was', () => {
   expect(toneOf(aFinding())).toBe('warn');
   expect(toneOf(aFinding({ severity: 'CRITICAL' }))).toBe('bad');
   expect(toneOf(aFinding({ severity: 'CRITICAL', closedAt: '2026-11-22T10:01:00Z' }))).toBe('idle');
-});
-
-test('a finding of a broker leads to its group', () => {
-  expect(groupOf(aFinding({ subject: 'broker-a/2' }))).toBe('broker-a');
-  expect(groupOf(aFinding({ subject: 'broker-a' }))).toBe('broker-a');
 });
 
 test('evidence is read out whatever it holds, and what is not known is said', () => {

@@ -25,18 +25,6 @@ export function sumOf({ findings: { nodes, totalCount } }: OpenFindingsQuery): O
   return { count: totalCount, worst: nodes.length === totalCount ? 'WARNING' : undefined };
 }
 
-const ofConsumers: readonly Finding['code'][] = ['SUBSCRIPTIONS_DIFFER', 'CLIENT_ID_SHARED'];
-
-/** Whether it is the members of a consumer group that are wrong, and not a broker. */
-export function isOfConsumers({ code }: Finding): boolean {
-  return ofConsumers.includes(code);
-}
-
-/** A finding is of a broker group, or of a broker as `group/id`. */
-export function groupOf({ subject }: Finding): string {
-  return subject.replace(/\/\d+$/, '');
-}
-
 /** Evidence in a line: whatever the finding names, in its own words, but its sentence. */
 export function evidenceOf({ evidence }: Finding): string {
   const entries = Object.entries((evidence ?? {}) as Record<string, unknown>).filter(

@@ -12,7 +12,7 @@ export function UnknownLocks({ unknown }: UnknownLocksProps) {
   if (unknown.length === 0) return null;
   const told = unknown
     .slice(0, shownMax)
-    .map(({ brokerGroupName, address, why }) => `${brokerGroupName} (${address}): ${why}`);
+    .map(({ name, address, why }) => `${name} (${address}): ${why}`);
   return (
     <Notice tone="unknown" title={t('locks.unknown', { count: unknown.length })}>
       {told.join('; ')}

@@ -4,16 +4,25 @@ import { anOperation, aPlan, operationId } from '@/testing/operation-builders';
 import { mayMove } from './plan-subjects';
 
 function heard(change: Partial<Heard> = {}): Heard {
-  const other = { kind: 'group.master_elected', clusterName: 'regent', subject: 'broker-a' };
-  return { ...other, operationId: null, details: {}, ...change };
+  return {
+    kind: 'group.master_elected',
+    clusterName: 'regent',
+    subject: 'broker-a',
+    brokerGroupName: 'broker-a',
+    operationId: null,
+    details: {},
+    ...change,
+  };
 }
 
 const election = anOperation({ target: 'broker-a', plan: aPlan({ preconditions: [] }) });
 
 test('an event of the target may move a fact, one of another group may not', () => {
   expect(mayMove(election, heard())).toBe(true);
-  expect(mayMove(election, heard({ kind: 'broker.lost', subject: 'broker-a/2' }))).toBe(true);
-  expect(mayMove(election, heard({ subject: 'broker-b' }))).toBe(false);
+  expect(mayMove(election, heard({ kind: 'broker.lost', subject: 'broker-a-2' }))).toBe(true);
+  expect(mayMove(election, heard({ subject: 'broker-b', brokerGroupName: 'broker-b' }))).toBe(
+    false,
+  );
 });
 
 test('an event of what the order, the facts or the preconditions name may move one', () => {
@@ -36,7 +45,12 @@ test('an event of what the order, the facts or the preconditions name may move o
 test('an event that names a topic of the plan may move one, in whatever group it lies', () => {
   const change = anOperation({ target: 'orders', plan: aPlan({ preconditions: [], facts: {} }) });
   const changed = (...topics: string[]) =>
-    heard({ kind: 'topic.changed', subject: 'broker-z', details: { topics, topic_count: 1 } });
+    heard({
+      kind: 'topic.changed',
+      subject: 'broker-z',
+      brokerGroupName: 'broker-z',
+      details: { topics, topic_count: 1 },
+    });
 
   expect(mayMove(change, changed('bills', 'orders'))).toBe(true);
   expect(mayMove(change, changed('bills'))).toBe(false);

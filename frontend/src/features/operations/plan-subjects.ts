@@ -1,4 +1,4 @@
-import { groupOf, type Heard } from '@/lib/live/heeds';
+import type { Heard } from '@/lib/live/heeds';
 import type { Operation } from './operation';
 
 type Planned = Pick<Operation, 'id' | 'target' | 'clusterName' | 'parameters' | 'plan'>;
@@ -23,5 +23,6 @@ export function mayMove(operation: Planned, heard: Heard): boolean {
   const subjects = subjectsOf(operation);
   // What became of topics has the group that holds them as its subject, and names them besides.
   const topics = heard.kind.startsWith('topic.') ? textsIn(heard.details) : [];
-  return [heard.subject, groupOf(heard), ...topics].some((one) => subjects.has(one));
+  const group = heard.brokerGroupName === null ? [] : [heard.brokerGroupName];
+  return [heard.subject, ...group, ...topics].some((one) => subjects.has(one));
 }

@@ -1,21 +1,16 @@
 import type { BrokerConfigQuery } from '@/gql/operations';
-import { brokerNameOf } from '@/lib/broker-name';
 import { plainChoices } from './described-field';
 import { type Field, textIn } from './field';
 import { describedField, orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
-/** A broker as orders and questions name it: `brokerId` is its own id. */
-export type BrokerName = { clusterName: string; brokerGroupName: string; brokerId: string };
+/** A broker as orders name it: `brokerId` is its own id. */
+type BrokerKey = { clusterName: string; brokerGroupName: string; brokerId: string };
 export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
 
-function titleOf({ brokerGroupName, brokerId }: BrokerName): string {
-  return brokerNameOf({ brokerGroupName, ownId: brokerId });
-}
-
-export function drainBroker(broker: BrokerName): OrderKind {
+export function drainBroker(broker: BrokerKey, brokerName: string): OrderKind {
   return orderForm('drainBroker', {
-    target: titleOf(broker),
+    target: brokerName,
     given: { ...broker },
     // What takes an operation back names the broker by its address.
     leftOut: ['address'],
@@ -53,11 +48,15 @@ export function fieldOfProperty({
 }
 
 /** Sets some of a broker's properties; an empty value is the default. */
-export function changeConfig(broker: BrokerName, properties: readonly Property[]): OrderKind {
+export function changeConfig(
+  broker: BrokerKey,
+  brokerName: string,
+  properties: readonly Property[],
+): OrderKind {
   const fields = properties.map(fieldOfProperty);
   return {
     word: 'changeConfig',
-    target: titleOf(broker),
+    target: brokerName,
     fieldsOf: () => fields,
     planOf: (values) => ({
       changeBrokerConfig: {

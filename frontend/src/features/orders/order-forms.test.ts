@@ -182,7 +182,7 @@ test('a setting is asked for by its own type, with the value of the next start',
 
   expect(fieldOfProperty(given)).toMatchObject({ kind: 'choice', initial: 'SYNC_FLUSH' });
   const name = { clusterName: 'east', brokerGroupName: 'broker-a', brokerId: '0' };
-  const plan = changeConfig(name, [given]).planOf({ flushDiskType: 'ASYNC_FLUSH' });
+  const plan = changeConfig(name, 'broker-a-2', [given]).planOf({ flushDiskType: 'ASYNC_FLUSH' });
   expect(plan.changeBrokerConfig).toEqual({
     ...name,
     changes: [{ name: 'flushDiskType', value: 'ASYNC_FLUSH' }],

@@ -12,7 +12,7 @@ import { clusterScope } from '@/lib/cluster-scope';
 import { ask, demand, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
 import { keepWithin } from '@/lib/keep-within';
-import { groupOf, heeding } from '@/lib/live/heeds';
+import { heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 
 export type GroupFilter = { search: string | undefined; after: string | undefined };
@@ -44,7 +44,7 @@ const epochsIntervalMs = 10_000;
 function heedingGroup({ clusterName, brokerGroupName }: GroupKey) {
   return heeding(['group', 'broker'], {
     clusterName,
-    when: (heard) => groupOf(heard) === brokerGroupName,
+    when: (heard) => heard.brokerGroupName === brokerGroupName,
   });
 }
 

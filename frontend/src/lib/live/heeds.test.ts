@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { groupOf, type Heard, heeding, routesChanged } from './heeds';
+import { type Heard, heeding, routesChanged } from './heeds';
 
 function heard(change: Partial<Heard> = {}): Heard {
   return {
     kind: 'group.master_elected',
     clusterName: 'east',
     subject: 'broker-a',
+    brokerGroupName: 'broker-a',
     operationId: null,
     details: {},
     ...change,
@@ -30,9 +31,4 @@ test('a closer condition narrows the families', () => {
 
   expect(heeds(heard())).toBe(true);
   expect(heeds(heard({ subject: 'broker-b' }))).toBe(false);
-});
-
-test('a broker belongs to the group before the last slash', () => {
-  expect(groupOf({ subject: 'broker-a/2' })).toBe('broker-a');
-  expect(groupOf({ subject: 'broker-a' })).toBe('broker-a');
 });

@@ -19,7 +19,14 @@ declare module '@tanstack/react-query' {
 
 /** Somebody may have changed the routes of a cluster. */
 export function routesChanged(clusterName: string | null): Heard {
-  return { kind: 'route.changed', clusterName, subject: '', operationId: null, details: null };
+  return {
+    kind: 'route.changed',
+    clusterName,
+    subject: '',
+    brokerGroupName: null,
+    operationId: null,
+    details: null,
+  };
 }
 
 type Meant = { clusterName?: string | undefined; when?: Heeds };
@@ -33,10 +40,4 @@ export function heeding(families: readonly Family[], { clusterName, when }: Mean
     return isHere && families.some((one) => one === family) && (when?.(heard) ?? true);
   };
   return { heeds };
-}
-
-/** The broker group that an event is of: a broker's subject is `group/id`. */
-export function groupOf({ subject }: Pick<Heard, 'subject'>): string {
-  const end = subject.lastIndexOf('/');
-  return end < 0 ? subject : subject.slice(0, end);
 }

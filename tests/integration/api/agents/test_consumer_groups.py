@@ -22,7 +22,7 @@ LIST = """query ($first: Int!, $after: String, $search: String) {
   consumerGroups(clusterName: "c", first: $first, after: $after, search: $search) {
     nodes { name isSystem brokerGroupNames state memberCount
       lag { messageCount waitingMs isComplete } retryLag { messageCount } }
-    pageInfo { hasNextPage endCursor } totalCount unknown { brokerGroupName brokerId address why }
+    pageInfo { hasNextPage endCursor } totalCount unknown { brokerGroupName name address why }
   }
 }"""
 STATES = """{ consumerGroups(clusterName: "c") {
