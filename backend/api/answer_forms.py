@@ -1,4 +1,4 @@
-"""Put what a question has found into the form that a door gives to pages."""
+"""Turn the answer of a question into the form of a door: only pages differ."""
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -8,11 +8,11 @@ from backend.domain.page import Page
 from backend.views.observed_pages import EndlessPage, ObservedPage
 
 PageFields = Callable[[Page[Any, Any] | EndlessPage[Any]], Mapping[str, Any]]
-"""Say what a door calls the parts of a page, and how it writes its cursor."""
+"""Returns the parts of a page by their names in a door, with its cursor."""
 
 
 def formed(found: Any, page_fields: PageFields) -> Any:
-    """Return an answer with the attributes that a door reads; only pages need another form."""
+    """Return an answer in the form of a door; only pages need another form."""
     if isinstance(found, Page):
         return SimpleNamespace(**page_fields(found))
     if isinstance(found, ObservedPage):

@@ -1,8 +1,8 @@
-"""Translate what was refused into HTTP answers of one form.
+"""Translate errors into HTTP answers of one form.
 
-Every error body is a problem document (RFC 9457) with two members more: ``code``, which stays the
-same for programs whatever ``detail`` says to people, and ``facts``. What we did not foresee is told
-without its inside; the log has it.
+Every error body is a problem document (RFC 9457) with two further members: ``code``, which is
+stable for programs, while ``detail`` is for people, and ``facts``. The answer to an unexpected
+error has no details; the log has them.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ STATUSES: Final[Mapping[ErrorKind, HTTPStatus]] = {
     ErrorKind.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
 
-# What lies behind us is away for a while; the caller may try again.
+# Errors of unavailable databases; the caller may try again.
 UNAVAILABLE: Final = (
     OperationalError,
     InterfaceError,
@@ -64,8 +64,7 @@ def error_response(
 ) -> JSONResponse:
     """Make an error answer."""
     body = {
-        # The code tells what a type of its own would; the title is that of the status
-        # (RFC 9457, 4.2.1).
+        # The code has the information of a type; the title is that of the status (RFC 9457, 4.2.1).
         "type": "about:blank",
         "title": status.phrase,
         "status": status.value,
@@ -77,7 +76,7 @@ def error_response(
 
 
 def domain_error_response(error: DomainError) -> JSONResponse:
-    """Answer a refusal by its kind."""
+    """Answer an error by its kind."""
     status = STATUSES[error.kind]
     headers = {}
     if isinstance(error, TooManyAttempts):
@@ -90,13 +89,13 @@ def domain_error_response(error: DomainError) -> JSONResponse:
 
 
 def error_facts(error: DomainError) -> dict[str, Any]:
-    """Return the facts of a refusal, with the response code that stock's controller has for it."""
+    """Return the facts of an error, with the response code of RocketMQ's controller for it."""
     code = find_controller_code(error)
     return error.facts if code is None else {"stock_code": code, **error.facts}
 
 
 def unavailable_response(error: Exception) -> JSONResponse:
-    """Answer that something behind us is away."""
+    """Answer that a database is unavailable."""
     log.warning("dependency_unavailable", error=str(error))
     return error_response(
         HTTPStatus.SERVICE_UNAVAILABLE,
@@ -107,7 +106,7 @@ def unavailable_response(error: Exception) -> JSONResponse:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have an application answer every error in one form."""
+    """Make an application answer every error in one form."""
 
     @app.exception_handler(DomainError)
     async def on_domain_error(_request: Request, error: DomainError) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""Put the HTTP door together."""
+"""Build the HTTP application."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from backend.services.background import end_tasks
 
 
 def create_app(context: ApiContext) -> FastAPI:
-    """Make the application; the console's catch-all comes last."""
+    """Make the application; the routes of the console come last."""
     metrics = Metrics(context.name_server)
     app = _new_app(
         lifespan=_lifespan,
@@ -50,9 +50,9 @@ def print_openapi() -> str:
 
 
 class _Application(FastAPI):
-    """Say in the OpenAPI document what no option of a route can.
+    """Add to the OpenAPI document what no option of a route can express.
 
-    That is the form of error answers, and the parameters of each kind of operation.
+    These are the form of error answers, and the parameters of each kind of operation.
     """
 
     def openapi(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _new_app(**options: Any) -> FastAPI:
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
-        # A slash at the end is an empty name, and none means the list in its place.
+        # A path with a slash at the end has an empty name; without it, it is the path of the list.
         redirect_slashes=False,
         **options,
     )
@@ -81,7 +81,7 @@ def _add_routes(app: FastAPI) -> None:
 
 
 class _Graph:
-    """Serve the graph, which is put together at the first request for it.
+    """Serve the graph, which is built at the first request for it.
 
     The schema and its libraries take as long to load as all of REST; brokers, clients and commands
     need none of it.
@@ -96,7 +96,7 @@ class _Graph:
         async with self._lock:
             if self._app is None:
                 self._app = await asyncio.to_thread(self._build)
-        # Middleware and handlers are those of the parent: only the routes are missing there.
+        # The parent has the middleware and the handlers, so only the router is called.
         await self._app.router(scope, receive, send)
 
     def _build(self) -> FastAPI:
@@ -112,7 +112,7 @@ class _Graph:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Listen to what subscribers are told for as long as the application runs."""
+    """Listen to the sources of subscriptions while the application runs."""
     context: ApiContext = app.state.context
     feeds = [
         asyncio.create_task(context.samples.run(), name="samples_feed"),

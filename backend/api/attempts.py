@@ -1,8 +1,9 @@
-"""Slow down who guesses passwords: count failures by caller and by name within a window.
+"""Limit attempts to guess passwords: count failures by caller and by name within a window.
 
-Counts live in this process, so that signing in needs nothing else to be well. The table is bounded:
-the oldest windows make room for new ones. Windows end by a clock that is never set (case A9), which
-rate-limit libraries do not offer: a clock set back by an hour must not lock a name for an hour.
+The counts are in this process, so signing in depends on no other service. The table is bounded: new
+windows replace the oldest ones. Windows end by a clock that is never set (case A9), which
+rate-limit libraries do not offer: a clock that is set back by an hour must not lock a name for an
+hour.
 """
 
 from collections import OrderedDict
@@ -20,7 +21,7 @@ WINDOWS_MAX: Final = 10_000
 
 
 class AttemptLimiter:
-    """Remember failed attempts for a minute."""
+    """Count failed attempts of the last minute."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -28,13 +29,13 @@ class AttemptLimiter:
 
     @contextmanager
     def attempt(self, *, caller: str, name: str) -> Iterator[None]:
-        """Compare a password within: an attempt that fails counts, one that nobody could make not.
+        """Check a password within: a failed attempt is counted, an attempt without a check is not.
 
         Raises:
-            TooManyAttempts: says when to come back.
+            TooManyAttempts: there were too many failures; the error says when to try again.
         """
         self.check(caller=caller, name=name)
-        # Counted before it is known to fail, so that many at once do not pass together.
+        # Counted before the result is known, so that many parallel attempts do not pass together.
         self.note_failure(caller=caller, name=name)
         try:
             yield
@@ -44,16 +45,16 @@ class AttemptLimiter:
         self.note_success(caller=caller, name=name)
 
     def check(self, *, caller: str, name: str) -> None:
-        """Let an attempt pass, unless there were too many failures.
+        """Check that there were not too many failures.
 
         Raises:
-            TooManyAttempts: says when to come back.
+            TooManyAttempts: there were too many failures; the error says when to try again.
         """
         self._check_key((caller, name), FAILURES_PER_NAME_MAX)
         self._check_key((caller, None), FAILURES_PER_CALLER_MAX)
 
     def note_failure(self, *, caller: str, name: str) -> None:
-        """Count an attempt that failed, or one that is under way."""
+        """Count a failed attempt, or an attempt in progress."""
         for key in ((caller, name), (caller, None)):
             begun, count = self._window(key)
             self._windows[key] = (begun, count + 1)
@@ -62,13 +63,13 @@ class AttemptLimiter:
             self._windows.popitem(last=False)
 
     def note_success(self, *, caller: str, name: str) -> None:
-        """Take back the count of an attempt that turned out well."""
+        """Remove the count of a successful attempt."""
         self._windows.pop((caller, name), None)
         begun, count = self._window((caller, None))
         self._windows[caller, None] = (begun, max(count - 1, 0))
 
     def take_back(self, *, caller: str, name: str) -> None:
-        """Take back the count of an attempt in which no password was compared."""
+        """Remove the count of an attempt without a check of a password."""
         for key in ((caller, name), (caller, None)):
             begun, count = self._window(key)
             self._windows[key] = (begun, max(count - 1, 0))

@@ -1,8 +1,8 @@
-"""Serve the built console: its files as they are, and its page for every other address.
+"""Serve the built console: its files, and its page for every other address.
 
-A file is served only if it is among those found in the console's folder, so an address never
-becomes a path. They are looked for again where one is not among them or is gone: the console may
-have been built anew since, and its new page names new files.
+Only files from a list of the console's folder are served, so an address never becomes a path. If a
+file is not in the list or is missing, the list is read again: the console may have been built
+again, and its new page names new files.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from backend.api.answers import error_response
 
 PAGE: Final = "index.html"
-# The build names these by their content, so what a browser holds never goes stale.
+# The build names these files by their content, so a browser cache is never outdated.
 HASHED_FOLDER: Final = "assets/"
 FOREVER: Final = "public, max-age=31536000, immutable"
 NOT_BUILT: Final = "The console is not built; `make console` builds it.\n"
 
 
 def build_router(console_dir: Path | None) -> APIRouter:
-    """Make the routes of a console; without one, its address says so."""
+    """Make the routes of a console; without a console, its address answers an error."""
     router = APIRouter(include_in_schema=False)
     files = _Files(console_dir)
 
@@ -44,7 +44,7 @@ def build_router(console_dir: Path | None) -> APIRouter:
 
 
 class _Files:
-    """Know a console's files by their addresses."""
+    """Hold the files of a console by their addresses."""
 
     def __init__(self, console_dir: Path | None) -> None:
         self._console_dir = console_dir

@@ -1,4 +1,4 @@
-"""Hold what every route and resolver works with, built once by the process."""
+"""Hold the dependencies of routes and resolvers, built once by the process."""
 
 from dataclasses import dataclass
 from typing import Annotated, Protocol, cast
@@ -31,34 +31,34 @@ from backend.settings import ServerSettings
 
 
 class NameServerView(Protocol):
-    """Look into the name server of this process; the doors know each other by this alone."""
+    """Give access to the name server of this process; the doors share only this protocol."""
 
     @property
     def controller(self) -> Controller:
-        """Return what use cases of the controller work with, what this process hears included."""
+        """Return the controller of this process, with its received heartbeats."""
         ...
 
     @property
     def listened_ms(self) -> int:
-        """Say for how long, without a break, this process has heard replicas."""
+        """Return for how long this process has received heartbeats of replicas without a break."""
         ...
 
     def describe(self) -> NameServerStatus:
-        """Say where the server listens and how much it holds."""
+        """Describe the address of the server and the size of its tables."""
         ...
 
     def describe_controller(self) -> ControllerFigures:
-        """Say what the controller has counted since its start, and whom it hears."""
+        """Describe the figures of the controller since its start, and its replicas."""
         ...
 
     def find_route(self, topic_name: str) -> TopicRoute | None:
-        """Find what clients are answered for a topic."""
+        """Find the route that clients receive for a topic."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """Hold the connections and collaborators of the HTTP door."""
+    """Hold the connections and services of the HTTP door."""
 
     settings: ServerSettings
     database: Database
@@ -76,7 +76,7 @@ class ApiContext:
 
     @property
     def operations(self) -> OperationContext:
-        """Return what operations are planned with in this process."""
+        """Return the dependencies of operations in this process."""
         return OperationContext(
             self.database,
             self.clock,
@@ -93,16 +93,16 @@ async def get_context(connection: HTTPConnection) -> ApiContext:
 
 
 def listener_of(context: ApiContext) -> Listener:
-    """Return who hears replicas in the process that answers."""
+    """Return the listener for replicas in this process."""
     server = context.name_server
     return Listener(server.controller.heartbeat_source, server.listened_ms)
 
 
 async def get_principal(connection: HTTPConnection) -> Principal:
-    """Return who asks; the gate has let nobody else through.
+    """Return the caller; the gate has refused all requests without a credential.
 
     Raises:
-        Unauthenticated: a route was reached past the gate.
+        Unauthenticated: the request has not passed the gate.
     """
     principal = getattr(connection.state, "principal", None)
     if principal is None:
@@ -111,31 +111,31 @@ async def get_principal(connection: HTTPConnection) -> Principal:
 
 
 async def get_scope(principal: Annotated[Principal, Depends(get_principal)]) -> ClusterScope:
-    """Return which clusters whoever asks reaches."""
+    """Return the clusters within reach of the caller."""
     return principal.clusters
 
 
 def require_change(principal: Principal) -> Principal:
-    """Return whoever asks when they may change something.
+    """Return the caller if the caller may make changes.
 
     Raises:
-        Forbidden: they may only look.
+        Forbidden: the caller may only read.
     """
     require(principal, Permission.CHANGE)
     return principal
 
 
 def author_of(principal: Principal, connection: HTTPConnection, door: str) -> Author:
-    """Say in the audit who asks for a change, through which door, from where and with what.
+    """Return the author of a change for the audit, with door, address and credential.
 
     Raises:
-        Forbidden: they may only look.
+        Forbidden: the caller may only read.
     """
     return name_author(require_change(principal), connection, door)
 
 
 def name_author(principal: Principal, connection: HTTPConnection, door: str) -> Author:
-    """Say in the audit who asks for what any user may ask for."""
+    """Return the author of an action that every user may do, for the audit."""
     source = f"{door} {peer_of(connection)}"
     if principal.credential is Credential.TOKEN:
         source += f" token {principal.credential_name}"
@@ -143,7 +143,7 @@ def name_author(principal: Principal, connection: HTTPConnection, door: str) -> 
 
 
 def peer_of(connection: HTTPConnection) -> str:
-    """Return the address that somebody comes from."""
+    """Return the address of the peer."""
     return "unknown" if connection.client is None else connection.client.host
 
 

@@ -1,7 +1,7 @@
-"""Show a controller's figures to Prometheus under stock's names (control-plane.md 2.9).
+"""Export the figures of a controller to Prometheus under RocketMQ's names (control-plane.md 2.9).
 
-Boards and alerts that were made for stock's controllers go on working. Two names are missing:
-`dledger_…` would speak of a log that there is none of here, and nothing unknown is shown as zero.
+Dashboards and alerts for RocketMQ controllers work unchanged. Two names are missing: `dledger_…` is
+about a log that does not exist here, and an unknown value is never shown as zero.
 """
 
 from collections.abc import Iterator
@@ -24,21 +24,21 @@ from backend.domain.controller_figures import (
 )
 
 ROLE_LEADER: Final = 3
-"""Of unknown, candidate, follower and leader; each process carries out every request (D1)."""
+"""The value of leader among the roles: each process serves every request (D1)."""
 
 
 class ControllerCollector(Collector):
-    """Read the controller's figures when they are asked for."""
+    """Read the figures of the controller at each request for metrics."""
 
     def __init__(self, name_server: NameServerView) -> None:
         self._name_server = name_server
 
     def describe(self) -> list[Metric]:
-        """Name no metric ahead of time."""
+        """Return no names in advance."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the figures of this moment."""
+        """Yield the present figures."""
         figures = self._name_server.describe_controller()
         yield GaugeMetricFamily(
             "role",

@@ -1,4 +1,4 @@
-"""See to it that whoever follows something may still hear of it."""
+"""Check that a subscriber still has a valid credential."""
 
 from typing import Final
 
@@ -11,22 +11,22 @@ CHECK_INTERVAL_MS: Final = 5_000
 
 
 class CredentialWatch:
-    """Look every few seconds at the credential of one who follows."""
+    """Check the credential of a subscriber every few seconds."""
 
     def __init__(self, api: ApiContext, token: str) -> None:
-        """Begin with a credential that was looked at just now."""
+        """Start with a credential that was checked just now."""
         self._api, self._token = api, token
         self._checked_at_ms = api.clock.now_ms()
 
     async def look(self) -> Principal | None:
-        """Return who it is where it was time to look, else nothing.
+        """Return the caller if a check was due, else None.
 
         Raises:
-            Unauthenticated: the credential has ended.
-            PasswordChangeRequired: their password was reset.
+            Unauthenticated: the credential has ended. PasswordChangeRequired: the password of the
+            user was reset.
         """
         now_ms = self._api.clock.now_ms()
-        # Also at once where the clock was set back, which would put the next look off.
+        # A clock that was set back must not delay the next check.
         if 0 <= now_ms - self._checked_at_ms < CHECK_INTERVAL_MS:
             return None
         self._checked_at_ms = now_ms

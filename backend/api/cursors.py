@@ -1,4 +1,4 @@
-"""Write the key a page ended at as an opaque text, and read it back."""
+"""Write the key of the end of a page as an opaque text, and read it back."""
 
 import base64
 import binascii
@@ -10,14 +10,14 @@ import msgspec
 from backend.domain.errors import InvalidCursor
 
 NUMBER_MAX: Final = 2**63 - 1
-# A page of messages goes on from a place in each of 64 queues.
+# The cursor of a page of messages contains an offset for each of 64 queues.
 CURSOR_LENGTH_MAX: Final = 16_384
 
 KeyT = TypeVar("KeyT")
 
 
 def encode_cursor(key: object | None) -> str | None:
-    """Write a key; no key is no cursor."""
+    """Write a key; None gives no cursor."""
     if key is None:
         return None
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).rstrip(b"=").decode()
@@ -27,7 +27,7 @@ def decode_cursor(cursor: str | None, kind: type[KeyT]) -> KeyT | None:
     """Read a key.
 
     Raises:
-        InvalidCursor: no page of this list ended so.
+        InvalidCursor: the text is no cursor of this list.
     """
     if cursor is None:
         return None
@@ -40,16 +40,16 @@ def decode_cursor(cursor: str | None, kind: type[KeyT]) -> KeyT | None:
     except (UnicodeEncodeError, binascii.Error, msgspec.DecodeError) as error:
         raise InvalidCursor from error
     if b"\\u0000" in data:
-        # Postgres compares no text that holds a NUL, and no name has one.
+        # Postgres accepts no text with a NUL, and no name contains one.
         raise InvalidCursor
     return key
 
 
 def number_cursor(cursor: str | None) -> int | None:
-    """Read the number that a page of a numbered list ended with; none is beyond what numbers are.
+    """Read the number of the end of a page of a numbered list, within the range of numbers.
 
     Raises:
-        InvalidCursor: no page of such a list ended so.
+        InvalidCursor: the text is no cursor of such a list.
     """
     number = decode_cursor(cursor, int)
     return None if number is None else min(max(number, 0), NUMBER_MAX)

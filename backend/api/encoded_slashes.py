@@ -1,7 +1,7 @@
-"""Let names hold a slash: `%2F` in the path of a request belongs to a name (RFC 3986, 2.2).
+"""Allow slashes in names: `%2F` in the path of a request belongs to a name (RFC 3986, 2.2).
 
-A server decodes a path before it looks for the route, so an encoded slash would part a name in two.
-Here it stands as another character from the arrival of a request until its route has been found.
+A server decodes a path before it finds the route, so an encoded slash would divide a name. Here
+another character replaces the slash until the route is found.
 """
 
 from typing import Final
@@ -11,11 +11,11 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 STAND_IN: Final = "\ue02f"
-"""Of the private use area: no name has it."""
+"""A character of the private use area, which no name contains."""
 
 
 class _NameConvertor(StringConvertor):
-    """Read a name of a path, with the slashes that it had."""
+    """Read a name of a path, with its slashes."""
 
     def convert(self, value: str) -> str:
         return value.replace(STAND_IN, "/")
@@ -25,13 +25,13 @@ register_url_convertor("str", _NameConvertor())
 
 
 class EncodedSlashes:
-    """Stand in front of the routes."""
+    """Middleware before the routes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with the names of its path whole."""
+        """Pass a request on, with undivided names in its path."""
         raw: bytes = scope.get("raw_path") or b""
         if b"%2f" not in raw.lower():
             await self._app(scope, receive, send)
@@ -42,5 +42,5 @@ class EncodedSlashes:
         try:
             await self._app(scope, receive, send)
         finally:
-            # Who stands before this logs the path as it was.
+            # The middleware before this one logs the original path.
             scope["path"] = decoded

@@ -1,4 +1,4 @@
-"""Write batches of events as server-sent events, and end with a reason.
+"""Write batches of events as server-sent events, and give a reason at the end.
 
 Each event is a message whose id is its number; a heartbeat is an id alone, so that a filter that
 lets little pass does not leave the cursor behind. `event: end` says why the stream ends.
@@ -22,16 +22,16 @@ from backend.domain.event import Event
 from backend.services.upkeep.event_feed import EventBatch
 
 SEND_DEADLINE_S: Final = 10.0
-"""A peer that takes nothing for so long is given up; it resumes where it was."""
+"""After this time without reading, a peer is disconnected; it can resume where it was."""
 RETRY_MS: Final = 1_000
 
 Present = Callable[[Event], Mapping[str, Any]]
 
 
 class EventStreamResponse(StreamingResponse):
-    """Send a first batch, which is known already, and those that follow; then close their source.
+    """Send a first batch, then the following batches, and close their source at the end.
 
-    The source is closed however the response ends: done, the peer gone, or the server stopping.
+    The source is closed in every case: at its end, if the peer leaves, or if the server stops.
     """
 
     media_type = "text/event-stream"
@@ -43,7 +43,7 @@ class EventStreamResponse(StreamingResponse):
         super().__init__(_write(first, batches, present), headers={"X-Accel-Buffering": "no"})
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the source ends or the peer is gone."""
+        """Send until the source ends or the peer leaves."""
 
         async def send_in_time(message: Any) -> None:
             async with asyncio.timeout(SEND_DEADLINE_S):

@@ -1,7 +1,7 @@
-"""Give many listeners one source: a task listens once, and each listener has a bounded queue.
+"""Share one source among many listeners: one task listens, and each listener has a bounded queue.
 
-A listener that is too slow misses the oldest items, never the newest; a source that fails is
-listened to again after a pause, and its listeners stay.
+A slow listener misses the oldest items, never the newest. After an error of the source, the task
+listens again after a pause, and the listeners stay.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class Feed(Generic[ItemT]):
-    """Spread what a source yields."""
+    """Distribute the items of a source."""
 
     def __init__(self, name: str, open_source: Callable[[], AsyncIterator[ItemT]]) -> None:
         self._name, self._open_source = name, open_source
@@ -48,7 +48,7 @@ class Feed(Generic[ItemT]):
 
     @property
     def listener_count(self) -> int:
-        """Count who listens."""
+        """Return the number of listeners."""
         return len(self._queues)
 
     def _spread(self, item: ItemT) -> None:

@@ -1,4 +1,4 @@
-"""Follow events for as long as whoever asked stays signed in, whichever door it is told through."""
+"""Follow events while the caller is signed in, for both doors."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -12,16 +12,16 @@ from backend.services.upkeep.event_feed import EventBatch
 async def follow_events(
     api: ApiContext, token: str, *, after: int | None, chosen: EventFilter
 ) -> AsyncGenerator[EventBatch, None]:
-    """Yield events of clusters within reach and heartbeats; the first batch comes at once.
+    """Yield events of clusters within reach, and heartbeats; the first batch comes immediately.
 
-    Whoever reaches fewer clusters than when they began is told of these from the next look at their
-    credential on; who reaches more begins anew.
+    If the reach of the caller shrinks, this takes effect at the next check of the credential. If it
+    grows, the caller must start again.
 
     Raises:
-        EventsExpired: events behind that number are no longer kept, or it was never given.
-        SubscriberTooSlow: the subscriber had caught up, and then fell too far behind.
-        Unauthenticated: the session has ended.
-        PasswordChangeRequired: their password was reset.
+        EventsExpired: events after that number are no longer kept, or the number was never
+        assigned. SubscriberTooSlow: the subscriber had received all events, and then fell too far
+        behind. Unauthenticated: the session has ended. PasswordChangeRequired: the password of the
+        user was reset.
     """
     watch, within = CredentialWatch(api, token), chosen.within
     async with aclosing(api.events.follow(after, chosen)) as batches:

@@ -1,9 +1,9 @@
-"""Let nobody past without a credential, but to the few places that must be open.
+"""Refuse requests without a credential, except for a few open paths.
 
-A gate in front of the application rather than a rule in every route: what is not named below is
-closed, routes of tomorrow and WebSockets included. A session comes as a cookie or as a bearer
-token, an API token as a bearer token alone. A cookie comes along whoever asks the browser, so a
-request that carries one and could change something must also come from a page of ours.
+The gate is before the application, not in every route: every path that is not listed below is
+closed, also future routes and WebSockets. A session is sent as a cookie or as a bearer token, an
+API token only as a bearer token. Browsers also send cookies for pages of other origins, so a
+request with a cookie that could change something must come from a page of this origin.
 """
 
 from http import HTTPStatus
@@ -30,13 +30,13 @@ SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class SessionGate:
-    """Stand in front of the application."""
+    """Middleware before the application."""
 
     def __init__(self, app: ASGIApp, *, context: ApiContext) -> None:
         self._app, self._context = app, context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it here."""
+        """Pass a request on, or refuse it."""
         if scope["type"] not in {"http", "websocket"} or _is_open(scope):
             await self._app(scope, receive, send)
             return
@@ -72,10 +72,10 @@ class SessionGate:
 
 
 def is_own_origin(connection: HTTPConnection, allowed_origins: tuple[str, ...]) -> bool:
-    """Tell whether a request comes from a page of ours, or from no page at all."""
+    """Return whether a request comes from a page of this origin, or from no page."""
     origin = connection.headers.get("origin")
     if origin is None:
-        # A browser names the origin of all that could change something, and of WebSockets.
+        # Browsers send the origin with requests that could change something, and with WebSockets.
         is_socket = connection.scope["type"] == "websocket"
         fetch_site = connection.headers.get("sec-fetch-site", "none")
         return not is_socket and fetch_site in {"none", "same-origin"}
@@ -96,7 +96,7 @@ def _is_open(scope: Scope) -> bool:
     if path == SESSION_PATH and method == "POST":
         return True
     is_closed = any(path == prefix or path.startswith(prefix + "/") for prefix in CLOSED_PREFIXES)
-    # The rest is the console's files, open so that the sign-in page can be shown, and health.
+    # The rest is health and the files of the console, which are open for the sign-in page.
     return not is_closed and method in {"GET", "HEAD"}
 
 

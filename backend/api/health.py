@@ -1,4 +1,4 @@
-"""Tell whether the process lives, whether it can answer, and how much it has done."""
+"""Answer whether the process is alive and ready, and its metrics."""
 
 import asyncio
 from http import HTTPStatus
@@ -20,13 +20,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/healthz")
 async def show_health() -> PlainTextResponse:
-    """Answer that the process lives."""
+    """Answer that the process is alive."""
     return PlainTextResponse("ok\n")
 
 
 @router.get("/readyz")
 async def show_readiness(context: Context) -> JSONResponse:
-    """Answer whether the stores behind the process answer."""
+    """Answer whether the databases of the process answer."""
     checks = await asyncio.gather(_has_database(context), _has_redis(context))
     is_ready = all(checks)
     status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE

@@ -1,7 +1,7 @@
-"""Refuse parameters of a query that a route does not know.
+"""Refuse unknown query parameters of a route.
 
-A parameter that is passed over answers another question than the one that was asked: more items
-than wanted, or an action on others.
+Ignoring an unknown parameter would answer another question: with more items than wanted, or an
+action on other objects.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from pydantic import BaseModel
 
 
 async def check_parameters(request: Request) -> None:
-    """Let a request pass whose query names only what its route takes.
+    """Check that the query of a request has only parameters of its route.
 
     Raises:
-        RequestValidationError: it names something else.
+        RequestValidationError: the query has another parameter.
     """
     if not request.query_params:
         return
@@ -37,7 +37,7 @@ async def check_parameters(request: Request) -> None:
 
 
 def query_aliases(dependant: Dependant) -> Iterator[str]:
-    """List the parameters of the query that a route, or what it depends on, takes."""
+    """List the query parameters of a route and of its dependencies."""
     for field in dependant.query_params:
         kind = field.field_info.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):

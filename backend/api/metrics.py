@@ -1,6 +1,6 @@
-"""Count requests and show what the process holds, in the form Prometheus reads.
+"""Count requests, and export figures of the process for Prometheus.
 
-Labels come from routes and names that we know, never from what a caller sent.
+Labels come from routes and known names, never from the values of a caller.
 """
 
 from collections.abc import Iterator
@@ -57,23 +57,23 @@ class Metrics:
 
 def _route(scope: Scope) -> str:
     path = getattr(scope.get("route"), "path", "unrouted")
-    # A route knows its path within its router only.
+    # A route knows only its path within its router.
     is_resource = scope["path"].startswith(API_PREFIX) and not path.startswith(API_PREFIX)
     return API_PREFIX + path if is_resource else str(path)
 
 
 class _NameServerCollector(Collector):
-    """Read the name server's figures when they are asked for."""
+    """Read the figures of the name server at each request for metrics."""
 
     def __init__(self, name_server: NameServerView) -> None:
         self._name_server = name_server
 
     def describe(self) -> list[Metric]:
-        """Name no metric ahead of time."""
+        """Return no names in advance."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the figures of this moment."""
+        """Yield the present figures."""
         status = self._name_server.describe()
         gauges = {
             "connections": status.connection_count,

@@ -1,4 +1,4 @@
-"""List what is done with an operation without saying more; both doors are made from it (D19)."""
+"""List the verbs of operations without further parameters; both doors are made from them (D19)."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from backend.operations.engine import following, orders
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Name the verb of a path, the mutation, and the use case; `help` is in the OpenAPI document.
+    """Hold the verb of a path, the mutation and the use case; `help` is the text in both doors.
 
-    `endpoint` is what REST calls it, where that is not what the mutation is called.
+    `endpoint` is the name in REST if it differs from that of the mutation.
     """
 
     name: str
@@ -29,33 +29,33 @@ VERBS: Final = (
         "pause",
         "pause_operation",
         orders.pause_operation,
-        "Hold an operation after the step at work.",
+        "Pause an operation after the present step.",
     ),
-    Verb("resume", "resume_operation", orders.resume_operation, "Let a paused operation go on."),
+    Verb("resume", "resume_operation", orders.resume_operation, "Resume a paused operation."),
     Verb(
         "cancel",
         "cancel_operation",
         orders.cancel_operation,
-        "End an operation after the step at work.",
+        "Cancel an operation after the present step.",
     ),
     Verb(
         "retry",
         "retry_operation",
         orders.retry_operation,
-        "Carry out what is left of an operation that did not end well, or read back again.",
+        "Carry out the remaining steps of an operation that failed, or read the values back again.",
     ),
     Verb(
         "undo",
         "undo_operation",
         following.undo_operation,
-        "Plan the operation that takes this one back; it is confirmed like any.",
+        "Plan the operation that undoes this one. The plan needs a confirmation.",
         HTTPStatus.CREATED,
     ),
     Verb(
         "replan",
         "replan_operation",
         following.replan_operation,
-        "Plan the same once more, from the facts as they are now.",
+        "Plan the same order again, from the present facts.",
         HTTPStatus.CREATED,
         endpoint="plan_again",
     ),

@@ -1,4 +1,4 @@
-"""Change one's own password through any door, as slowly as signing in for who guesses the old."""
+"""Change the password of the caller through any door, with the same limits as signing in."""
 
 from starlette.requests import HTTPConnection
 
@@ -16,11 +16,11 @@ async def change_own_password(
     new_password: str,
     context: ApiContext,
 ) -> int:
-    """Replace one's own password; return how many other sessions ended.
+    """Replace the password of the caller; return how many other sessions ended.
 
     Raises:
-        TooManyAttempts: somebody guesses the old one.
-        InvalidPassword: the old one is wrong, or the new one is no good.
+        TooManyAttempts: there were too many wrong passwords. InvalidPassword: the old password is
+        wrong, or the new password is invalid.
     """
     caller, name = peer_of(connection), principal.user_name
     with context.attempts.attempt(caller=caller, name=name):

@@ -1,7 +1,7 @@
-"""Put limits around requests and safety headers on answers, and count both.
+"""Limit requests, add security headers to answers, and count both.
 
-The policy lets the console run its own scripts and nothing else; styles may stand inline, since the
-component library writes them so. Bodies are cut off while they arrive, whatever they claim.
+The policy lets the console run only its own scripts. Inline styles are allowed, since the component
+library writes them. A body that is too large is refused while it arrives, whatever its header says.
 """
 
 import time
@@ -38,11 +38,11 @@ log = structlog.get_logger(__name__)
 
 
 class _BodyTooLarge(Exception):  # noqa: N818 - says what happened
-    """A request sends more than the limit."""
+    """The body of a request is larger than the limit."""
 
 
 class RequestGuard:
-    """Stand in front of everything."""
+    """The first middleware."""
 
     def __init__(
         self, app: ASGIApp, *, metrics: Metrics, monotonic: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""Supply questions with what the process has: connections, collaborators, and who asks."""
+"""Supply questions with the dependencies of the process, and with the caller."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from backend.questions.question import Question
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Hold who asks, through which connection, and what the process answers with."""
+    """Hold the caller, the connection, the dependencies and the door."""
 
     api: ApiContext
     principal: Principal
@@ -38,7 +38,7 @@ SUPPLIES: Final[Mapping[str, Callable[[Caller], Any]]] = {
     "second_person": lambda caller: caller.api.settings.second_person,
     "within": lambda caller: caller.principal.clusters,
 }
-"""What a keyword-only parameter of a question is called, and where it comes from."""
+"""The names of keyword-only parameters of questions, and their sources."""
 
 
 async def ask(question: Question, given: Mapping[str, Any], caller: Caller) -> Any:

@@ -1,4 +1,4 @@
-"""Declare the tables of access: users, the sessions they have open, and their API tokens."""
+"""Declare the tables of access: users, their open sessions, and their API tokens."""
 
 from sqlalchemy import (
     BigInteger,
@@ -25,11 +25,11 @@ users = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("password_hash", Text, nullable=False),
     Column("role", Text, nullable=False),
-    # The role holds in clusters whose name fits one of them; `{*}` is all clusters.
+    # The role is valid in clusters whose name fits one of them; `{*}` is all clusters.
     Column("cluster_patterns", ARRAY(Text), nullable=False, server_default="{*}"),
     instant("created_at"),
     instant("disabled_at", nullable=True),
-    # Stands for as long as the password is a one-time one, which must be replaced until then.
+    # Not null while the password is a one-time password, which must be replaced before.
     instant("password_expires_at", nullable=True),
     CheckConstraint("role IN ('admin', 'operator', 'viewer')", name="role"),
 )
@@ -39,7 +39,7 @@ def _user_id() -> Column[int]:
     return Column("user_id", BigInteger, ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
-# Only hashes are kept: who reads these tables still cannot sign in with what they hold.
+# Only hashes are stored: a reader of these tables can't sign in with their content.
 sessions = Table(
     "sessions",
     metadata,

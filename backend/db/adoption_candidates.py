@@ -1,6 +1,6 @@
-"""Keep brokers that claim an id of a lost group until somebody adopts them (D6).
+"""Store brokers that claim an id of a lost group until an operator adopts them (D6).
 
-Instants are of Postgres's clock alone. Who was not heard for a day is forgotten.
+All instants are of the clock of Postgres. A broker without a heartbeat for a day is removed.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,7 +21,7 @@ COUNT_MAX: Final = 10_000
 # (cluster, broker group, broker id)
 CandidateKey = tuple[str, str, int]
 
-# A claim with another code counts only once the first one has fallen silent for a minute.
+# A claim with another code is accepted only after the first one was silent for a minute.
 _SAVE: Final = text("""
 INSERT INTO adoption_candidates AS held (
     cluster_name, broker_group_name, broker_id, address, register_code, epoch, max_offset,
@@ -51,7 +51,7 @@ _FORGET_OLD: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class StoredCandidate:
-    """Hold a candidate with the group that it claims to be of, and since when it does."""
+    """Hold a candidate with the group that it claims, and the time of its first claim."""
 
     cluster_name: str
     broker_group_name: str
@@ -61,14 +61,14 @@ class StoredCandidate:
 
     @property
     def key(self) -> CandidateKey:
-        """Name it among all."""
+        """Return the key of the candidate."""
         return (self.cluster_name, self.broker_group_name, self.candidate.broker_id)
 
 
 async def save(
     connection: Connection, cluster_name: str, broker_group_name: str, candidate: Candidate
 ) -> bool:
-    """Note a claim; tell whether it counts: another one may, or there are too many."""
+    """Store a claim; return False if another claim is valid, or if there are too many."""
     values = {
         "cluster_name": cluster_name,
         "broker_group_name": broker_group_name,
@@ -120,7 +120,7 @@ async def count(connection: Connection, *, within: ClusterScope) -> int:
 async def remove(
     connection: Connection, cluster_name: str, broker_group_name: str, broker_ids: Collection[int]
 ) -> None:
-    """Forget candidates of a group."""
+    """Remove candidates of a group."""
     table = adoption_candidates
     await connection.execute(
         delete(table).where(
@@ -132,7 +132,7 @@ async def remove(
 
 
 async def forget_old(connection: Connection) -> None:
-    """Forget those who were not heard for a day."""
+    """Remove candidates without a heartbeat for a day."""
     await connection.execute(_FORGET_OLD)
 
 

@@ -1,4 +1,4 @@
-"""Keep API tokens: their hashes, their beginnings and how far they reach."""
+"""Store API tokens: their hashes, their first characters and their scopes."""
 
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ TokenKey = tuple[datetime, UUID]
 
 
 async def add(connection: Connection, token: ApiToken, *, token_hash: bytes, user_id: int) -> bool:
-    """Add a token; tell whether its name was free among those of its user."""
+    """Add a token; return whether its user had no token of this name."""
     statement = (
         insert(api_tokens)
         .values(
@@ -41,7 +41,7 @@ async def add(connection: Connection, token: ApiToken, *, token_hash: bytes, use
 async def note_use(
     connection: Connection, token_id: UUID, *, source: str | None, at: datetime
 ) -> None:
-    """Keep when a token was last used, and from where if that is known."""
+    """Store the time and the source of the last use of a token."""
     values: dict[str, object] = {"last_used_at": at}
     if source is not None:
         values["last_used_from"] = source
@@ -89,7 +89,7 @@ async def find(connection: Connection, token_id: UUID) -> ApiToken | None:
 
 
 async def remove(connection: Connection, token_id: UUID) -> bool:
-    """Revoke a token; tell whether it was there."""
+    """Revoke a token; return whether it existed."""
     statement = delete(api_tokens).where(api_tokens.c.id == token_id)
     return (await connection.execute(statement)).rowcount > 0
 

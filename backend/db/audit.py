@@ -1,4 +1,4 @@
-"""Keep the audit: entries are added at its end, and let go from its beginning only (G22)."""
+"""Store the audit: entries are added at its end, and deleted only from its beginning (G22)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -19,10 +19,10 @@ from backend.domain.audit import TRIMMED, ChainedEntry, ChainEnd, Entry, chain
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.operation import Author
 
-# One writer at a time, so that no entry is bound to one that another replaces.
+# One writer at a time, so that no two entries are bound to the same entry.
 _CHAIN_LOCK: Final = 0x5245_4745_4E54
 _ENTRY_FIELDS: Final = tuple(field.name for field in fields(Entry))
-# Others wait while these are carried out, so they are made once.
+# Other writers wait for these statements, so they are built once.
 _LOCK_CHAIN: Final = select(func.pg_advisory_xact_lock(_CHAIN_LOCK))
 _NEWEST: Final = (
     select(audit_entries.c.number, audit_entries.c.hash)
@@ -34,10 +34,11 @@ _ADD: Final = insert(audit_entries)
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Choose among entries; what is None lets all pass.
+    """Choose entries; None as a condition accepts all.
 
-    `action` is one, or the family before the dot (`operation`, `step`, `user`); `search` is a part
-    of what something was done to, in capitals or not; from `begin` on, before `end`.
+    `action` is an action, or the family before the dot (`operation`, `step`, `user`). `search` is a
+    part of the subject; upper and lower case are the same. Entries from `begin` on and before `end`
+    are chosen.
     """
 
     cluster_name: str | None = None
@@ -52,7 +53,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class AuditedAction:
-    """Hold what is to be entered; details are what JSON can hold."""
+    """Hold a new entry; details are JSON values."""
 
     author: Author
     action: str
@@ -63,13 +64,13 @@ class AuditedAction:
 
 
 async def append(connection: Connection, audited: AuditedAction, *, at: datetime) -> None:
-    """Enter an action; do so last in a transaction, since others wait from here to its end."""
+    """Add an entry. Do this last in a transaction, since other writers wait until its end."""
     await connection.execute(_LOCK_CHAIN)
     row = (await connection.execute(_NEWEST)).one_or_none()
     if row is not None:
         end = ChainEnd(row.number, bytes(row.hash))
     else:
-        # All that came before may have been let go.
+        # All earlier entries may have been deleted.
         end = await find_checkpoint(connection) or ChainEnd()
     entry = Entry(
         number=end.number + 1,
@@ -124,14 +125,14 @@ async def count(connection: Connection, *, chosen: AuditFilter) -> int:
 
 
 async def find_checkpoint(connection: Connection) -> ChainEnd | None:
-    """Find the last entry that was let go; the chain that is kept goes on from there."""
+    """Find the last deleted entry; the kept chain starts after it."""
     columns = audit_checkpoint.c
     row = (await connection.execute(select(columns.number, columns.hash))).one_or_none()
     return None if row is None else ChainEnd(row.number, bytes(row.hash))
 
 
 async def tells_of(connection: Connection, checkpoint: ChainEnd) -> bool:
-    """Tell whether the newest entry about what was let go says that it was all up to this one."""
+    """Return whether the newest entry about deletions confirms the deletion up to this entry."""
     columns = audit_entries.c
     statement = (
         select(columns.details)
@@ -160,10 +161,10 @@ async def count_old(connection: Connection, *, before: datetime) -> int:
 async def let_go(
     connection: Connection, author: Author, *, before: datetime, limit: int, at: datetime
 ) -> int:
-    """Let the oldest entries go and say so in the chain, in one transaction; return how many.
+    """Delete the oldest entries and add an entry about it, in one transaction; return the number.
 
-    Only a beginning of the chain goes, so that what is kept has no gap; the checkpoint carries the
-    hash that the first kept entry is bound to.
+    Only the beginning of the chain is deleted, so the kept chain has no gap. The checkpoint stores
+    the hash to which the first kept entry is bound.
     """
     await connection.execute(_LOCK_CHAIN)
     columns = audit_entries.c

@@ -1,4 +1,4 @@
-"""Keep broker groups."""
+"""Store broker groups."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -16,9 +16,10 @@ from backend.domain.errors import BrokerGroupNotFound
 async def find_or_add(
     connection: Connection, cluster_id: int, name: str, *, mode: GroupMode, at: datetime
 ) -> int:
-    """Return the id of a cluster's group, adding it when it is new, and note its mode.
+    """Return the id of a group of a cluster, and store its mode; add the group if it is new.
 
-    A group under a controller stays so: a name server's registration does not know of it (D16).
+    A group under a controller does not change: a registration at a name server does not contain the
+    mode (D16).
     """
     statement = insert(broker_groups).values(
         cluster_id=cluster_id, name=name, mode=mode, created_at=at
@@ -33,10 +34,10 @@ async def find_or_add(
 
 
 async def get(connection: Connection, cluster_name: str, name: str) -> BrokerGroup:
-    """Return a cluster's group of a name.
+    """Return the group of this name in a cluster.
 
     Raises:
-        BrokerGroupNotFound: the cluster holds none.
+        BrokerGroupNotFound: the cluster has no such group.
     """
     statement = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == name)
     row = (await connection.execute(statement)).mappings().first()
@@ -46,14 +47,14 @@ async def get(connection: Connection, cluster_name: str, name: str) -> BrokerGro
 
 
 async def is_forsaken(connection: Connection, broker_group_id: int) -> bool:
-    """Tell whether a group has no broker any more, and no controller that knows of it."""
+    """Return whether a group has no broker any more, and no replicas at a controller."""
     is_held = exists().where(brokers.c.broker_group_id == broker_group_id)
     is_controlled = exists().where(replica_groups.c.broker_group_id == broker_group_id)
     return bool(await connection.scalar(select(~is_held & ~is_controlled)))
 
 
 async def remove(connection: Connection, broker_group_id: int) -> None:
-    """Remove a group that nothing belongs to any more."""
+    """Remove an empty group."""
     await connection.execute(delete(broker_groups).where(broker_groups.c.id == broker_group_id))
 
 

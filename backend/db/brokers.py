@@ -1,4 +1,4 @@
-"""Keep brokers, and what each last registered with."""
+"""Store brokers and their last registrations."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
@@ -51,7 +51,7 @@ _IDS_OF_GROUP: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
-    """Hold what a broker says of itself when it registers."""
+    """Hold the fields of the registration of a broker."""
 
     broker_id: int
     address: str
@@ -64,7 +64,7 @@ class BrokerRegistration:
 async def save(
     connection: Connection, broker_group_id: int, registration: BrokerRegistration, *, at: datetime
 ) -> bool:
-    """Note a registration; tell whether it changes what clients are told of the broker."""
+    """Store a registration; return whether it changes the routes of clients."""
     key = (brokers.c.broker_group_id == broker_group_id) & (
         brokers.c.broker_id == registration.broker_id
     )
@@ -105,7 +105,7 @@ async def save(
 async def remove_namesakes(
     connection: Connection, broker_group_id: int, *, broker_id: int, address: str
 ) -> int:
-    """Remove rows of the same address under another id: one broker has changed its role."""
+    """Remove rows of the same address with another id: the broker has changed its role."""
     statement = delete(brokers).where(
         brokers.c.broker_group_id == broker_group_id,
         brokers.c.address == address,
@@ -122,7 +122,7 @@ async def mark_offline(
     broker_id: int,
     address: str | None,
 ) -> int | None:
-    """Note that a broker is gone; return its cluster's id, or nothing when that was known."""
+    """Mark a broker offline; return the id of its cluster, or None if it was offline already."""
     group = (
         select(broker_groups.c.id)
         .select_from(broker_groups.join(clusters))
@@ -174,17 +174,17 @@ async def find(
 
 
 async def get(connection: Connection, cluster_name: str, name: BrokerName) -> Broker:
-    """Return a broker by its name, one too that a controller alone still knows.
+    """Return a broker by its name, also a broker that only a controller still knows.
 
-    The id 0 is no broker's own under a controller: it is the group's present master.
+    Under a controller no broker has the own id 0: it means the present master of the group.
 
     Raises:
-        BrokerUnknown: the cluster's records hold none of that name.
+        BrokerUnknown: the records of the cluster contain no broker of that name.
     """
     group = and_(clusters.c.name == cluster_name, broker_groups.c.name == name.broker_group_name)
     known = _select_known(group)
     column = known.c.broker_id if name.own_id == MASTER_ID else known.c.own_id
-    # A broker that moved may have left the row of its former role and address.
+    # A broker with a new address may have left the row of its former role and address.
     newest = select(known).where(column == name.own_id).order_by(known.c.last_registered_at.desc())
     row = (await connection.execute(newest)).first()
     if row is None:
@@ -195,7 +195,7 @@ async def get(connection: Connection, cluster_name: str, name: BrokerName) -> Br
 async def remove(
     connection: Connection, cluster_name: str, broker_group_name: str, *, address: str
 ) -> int | None:
-    """Remove a broker that is not counted on; return its group's id, or nothing if none is so."""
+    """Remove an offline broker; return the id of its group, or None if there is no such broker."""
     group = (
         select(broker_groups.c.id)
         .select_from(broker_groups.join(clusters))
@@ -229,7 +229,7 @@ async def list_of_groups(
 async def list_all_of_groups(
     connection: Connection, group_ids: Collection[int]
 ) -> dict[int, list[Broker]]:
-    """List the brokers of each group by id, those too that a controller alone still knows."""
+    """List the brokers of each group by id, also brokers that only a controller still knows."""
     known = _select_known(broker_groups.c.id.in_(group_ids))
     statement = select(known).order_by(known.c.broker_group_id, known.c.own_id)
     found: dict[int, list[Broker]] = {group_id: [] for group_id in group_ids}
@@ -243,7 +243,7 @@ async def list_of_cluster(
 ) -> list[Broker]:
     """List a cluster's brokers by name, from the first past `after`.
 
-    Those are among them that a controller alone still knows.
+    The list includes brokers that only a controller still knows.
     """
     known = _select_known(broker_groups.c.cluster_id == cluster_id)
     statement = select(known).order_by(known.c.broker_group_name, known.c.own_id).limit(limit)
@@ -253,7 +253,7 @@ async def list_of_cluster(
 
 
 async def count_of_cluster(connection: Connection, cluster_id: int) -> int:
-    """Count a cluster's brokers, with those that a controller alone still knows."""
+    """Count the brokers of a cluster, including brokers that only a controller still knows."""
     known = _select_known(broker_groups.c.cluster_id == cluster_id)
     statement = select(func.count()).select_from(known)
     return int(await connection.scalar(statement) or 0)
@@ -274,7 +274,7 @@ async def list_masters(
 
 
 async def list_of_name(connection: Connection, cluster_name: str) -> list[Broker]:
-    """List the brokers of a cluster, counted on or not, by group and id."""
+    """List the brokers of a cluster, online or not, by group and id."""
     statement = (
         _select()
         .where(clusters.c.name == cluster_name)
@@ -309,7 +309,7 @@ async def get_of_group(
     """Return the broker of a group at an address if one is given, else under an id.
 
     Raises:
-        BrokerUnknown: it holds none.
+        BrokerUnknown: the group has no such broker.
     """
     key = {"broker_id": broker_id} if address is None else {"address": address}
     found = await find(connection, cluster_name, broker_group_name, **key)
@@ -319,7 +319,7 @@ async def get_of_group(
 
 
 async def list_online(connection: Connection) -> list[Broker]:
-    """List every broker that is counted on, in all clusters."""
+    """List the online brokers of all clusters."""
     statement = (
         _select()
         .where(brokers.c.state == BrokerState.ONLINE)
@@ -329,7 +329,7 @@ async def list_online(connection: Connection) -> list[Broker]:
 
 
 def _select() -> Select[Any]:
-    """Select what a broker is made of, in the order of its fields."""
+    """Select the columns of a broker, in the order of its fields."""
     return select(
         brokers.c.id,
         brokers.c.broker_group_id,
@@ -347,10 +347,10 @@ def _select() -> Select[Any]:
 
 
 def own_id() -> ColumnElement[int]:
-    """Give the id that a registered broker keeps: a master registers that of its role instead.
+    """Return the own id of a registered broker: a master registers the id of its role instead.
 
-    The controller knows a master by its address. An address may be that of several replicas in
-    turn: then the recorded master is meant, else the newest that is not forgotten.
+    The controller identifies a master by its address. If several replicas had this address, the
+    recorded master is meant, otherwise the newest replica that is not forgotten.
     """
     is_recorded = replicas.c.broker_id == func.coalesce(replica_groups.c.master_id, MASTER_ID)
     of_controller = (
@@ -372,9 +372,9 @@ def own_id() -> ColumnElement[int]:
 
 
 def is_unregistered() -> ColumnElement[bool]:
-    """Choose the replicas that a controller knows and that no name server has a record of.
+    """Choose the replicas of a controller that have no record of a name server.
 
-    A killed master is one: its registered id has passed to its successor.
+    A killed master is one of them: the new master has taken its registered id.
     """
     is_same = or_(
         brokers.c.address == replicas.c.address, brokers.c.broker_id == replicas.c.broker_id
@@ -396,7 +396,7 @@ def _select_known(where: ColumnElement[bool]) -> Any:
     registered = _select().add_columns(null().label("last_heard_at"), true().label("is_registered"))
     unregistered = (
         select(
-            # No row has an id below zero, so that pages can tell these from all others.
+            # No row has an id below zero, so pages can distinguish these rows.
             -(replicas.c.broker_group_id * _IDS_OF_GROUP + replicas.c.broker_id),
             replicas.c.broker_group_id,
             clusters.c.name,
@@ -423,7 +423,7 @@ def _select_known(where: ColumnElement[bool]) -> Any:
 
 
 def _broker(row: Sequence[Any]) -> Broker:
-    # Pages make hundreds of them: by place it takes half as long as by the names of columns.
+    # Pages make hundreds of them: reading by position takes half as long as by column names.
     values = list(row)
     values[_STATE_AT] = BrokerState(values[_STATE_AT])
     return Broker(*values)

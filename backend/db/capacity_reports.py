@@ -1,4 +1,4 @@
-"""Keep capacity reports and their summarised rows."""
+"""Store capacity reports and their rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,9 +16,9 @@ from backend.domain.cluster_scope import ClusterScope
 
 @dataclass(frozen=True, slots=True)
 class CapacityReportRow:
-    """Hold one line of a report: the bytes of a topic's day on a broker, or the state of a disk.
+    """Hold one row of a report: the bytes of a topic on a broker in a day, or the state of a disk.
 
-    What does not apply to the kind, or is unknown, is None; `note` says why.
+    A value that does not apply to the kind, or is unknown, is None; `note` says why.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class CapacityReportRow:
 
 @dataclass(frozen=True, slots=True)
 class CapacityReport:
-    """Hold a report's life and, once it is done, what it found and from how much history."""
+    """Hold the state of a report and, after its end, its results and the period of its samples."""
 
     id: UUID
     status: str
@@ -127,7 +127,7 @@ async def list_unfinished(
 
 
 async def start(connection: Connection, report_id: UUID, *, at: datetime) -> bool:
-    """Mark a report as running; tell whether it was still unfinished."""
+    """Mark a report as running; return whether it was still unfinished."""
     return await _move(connection, report_id, status="running", started_at=at)
 
 
@@ -140,7 +140,7 @@ async def finish(
     coverage: Mapping[str, Any],
     rows: Sequence[CapacityReportRow],
 ) -> bool:
-    """Mark a report as done and keep its rows in their order; tell whether it was unfinished."""
+    """Mark a report as done and store its rows in order; return whether it was unfinished."""
     moved = await _move(
         connection,
         report_id,
@@ -165,7 +165,7 @@ async def finish(
 
 
 async def fail(connection: Connection, report_id: UUID, *, at: datetime, error: str) -> bool:
-    """Mark a report as failed; tell whether it was still unfinished."""
+    """Mark a report as failed; return whether it was still unfinished."""
     return await _move(connection, report_id, status="failed", finished_at=at, error=error)
 
 

@@ -1,4 +1,4 @@
-"""Choose rows by the clusters that somebody reaches, as `ClusterScope.includes` does."""
+"""Choose rows by the clusters within reach, as `ClusterScope.includes` does."""
 
 from sqlalchemy import ColumnElement, false, or_
 
@@ -8,15 +8,15 @@ _ESCAPE = "\\"
 
 
 def reached(scope: ClusterScope, column: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    """Give the conditions under which a column names a cluster that is reached; none for all."""
+    """Return the conditions that a column names a cluster within reach; none for all clusters."""
     return [
-        # A limit without a pattern lets nothing pass.
+        # A limit without a pattern accepts no cluster.
         or_(false(), *(column.like(_like(pattern), escape=_ESCAPE) for pattern in limit))
         for limit in scope.limits
     ]
 
 
 def _like(pattern: str) -> str:
-    # A name may hold `%` and `_`, which LIKE takes for any letters and any letter.
+    # A name may contain `%` and `_`, which are wildcards in LIKE.
     escaped = pattern.replace("%", _ESCAPE + "%").replace("_", _ESCAPE + "_")
     return escaped.replace(ANY, "%")

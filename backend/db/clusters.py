@@ -1,4 +1,4 @@
-"""Keep clusters and the version of their routes."""
+"""Store clusters and the versions of their routes."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,12 +18,12 @@ from backend.domain.errors import ClusterNotFound
 
 
 async def find_or_add(connection: Connection, name: str, *, at: datetime) -> int:
-    """Return the id of the cluster of a name, adding it when it is new."""
+    """Return the id of the cluster of a name; add the cluster if it is new."""
     found = await connection.scalar(select(clusters.c.id).where(clusters.c.name == name))
     if found is not None:
         return int(found)
     statement = insert(clusters).values(name=name, created_at=at)
-    # Updating the name to itself makes the row of a competing transaction come back too.
+    # Updating the name to itself also returns the row of a concurrent transaction.
     upsert = statement.on_conflict_do_update(
         index_elements=[clusters.c.name], set_={"name": statement.excluded.name}
     )
@@ -32,7 +32,7 @@ async def find_or_add(connection: Connection, name: str, *, at: datetime) -> int
 
 
 async def raise_route_version(connection: Connection, cluster_id: int, *, at: datetime) -> int:
-    """Count one more change of a cluster's routes and return the new version."""
+    """Increase the version of the routes of a cluster, and return it."""
     statement = insert(route_versions).values(cluster_id=cluster_id, version=1, changed_at=at)
     upsert = statement.on_conflict_do_update(
         index_elements=[route_versions.c.cluster_id],
@@ -72,7 +72,7 @@ async def count(connection: Connection, *, within: ClusterScope) -> int:
 
 
 async def count_clusters(connection: Connection, *, within: ClusterScope) -> ClusterCounts:
-    """Count what all clusters within reach hold, in one statement.
+    """Count the objects of all clusters within reach, in one statement.
 
     A replica that only a controller knows is a broker that is not online.
     """
@@ -100,7 +100,7 @@ async def count_clusters(connection: Connection, *, within: ClusterScope) -> Clu
 
 
 def _counted(table: Table, within: ClusterScope) -> Select[Any]:
-    """Count the rows of a table of clusters, or of what clusters or broker groups hold."""
+    """Count the rows of a table of clusters, or of objects of clusters or broker groups."""
     source: FromClause = table
     if within.is_limited and table is brokers:
         source = source.join(broker_groups)

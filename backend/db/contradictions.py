@@ -1,4 +1,4 @@
-"""Keep in what the members of consumer groups contradict each other, as they were last asked."""
+"""Store the contradictions between members of consumer groups, as of the last check."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from backend.domain.membership import Contradiction
 
 @dataclass(frozen=True, slots=True)
 class FoundContradictions:
-    """Hold what was found in one cluster, and whether all of its brokers told."""
+    """Hold the contradictions in one cluster, and whether all of its brokers answered."""
 
     cluster_name: str
     found: Sequence[Contradiction]
@@ -23,9 +23,9 @@ class FoundContradictions:
 
 
 async def replace(connection: Connection, answer: FoundContradictions, *, at: datetime) -> None:
-    """Put what was found in place of what was found before.
+    """Replace the former contradictions of clusters.
 
-    While a broker is silent nothing ends: its members may be those that contradict (D21).
+    While a broker does not answer, no contradiction ends: its members may be part of one (D21).
     """
     columns = member_contradictions.c
     if answer.is_complete:
@@ -50,7 +50,7 @@ async def replace(connection: Connection, answer: FoundContradictions, *, at: da
 
 
 async def forget_clusters(connection: Connection, known: Collection[str]) -> None:
-    """Remove what was found in clusters of which no broker is online."""
+    """Remove the contradictions of clusters without an online broker."""
     columns = member_contradictions.c
     await connection.execute(
         delete(member_contradictions).where(columns.cluster_name.not_in(known))
@@ -58,7 +58,7 @@ async def forget_clusters(connection: Connection, known: Collection[str]) -> Non
 
 
 async def list_all(connection: Connection) -> dict[FindingKey, Evidence]:
-    """List what is contradicted now, as suspicions."""
+    """List the present contradictions as suspicions."""
     rows = (await connection.execute(select(member_contradictions))).mappings()
     return {
         FindingKey(FindingCode(row["code"]), row["cluster_name"], row["consumer_group_name"]): row[

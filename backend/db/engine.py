@@ -1,7 +1,7 @@
 """Open the pool of Postgres connections.
 
-One driver serves all: psycopg 3. A libpq address is accepted as it is, with a socket directory in
-``?host=`` when the server listens on no port.
+The only driver is psycopg 3. A libpq address is accepted unchanged, with a socket directory in
+``?host=`` if the server listens on no port.
 """
 
 import select
@@ -22,20 +22,20 @@ POOL_TIMEOUT_S: Final = 5
 STATEMENT_TIMEOUT_MS: Final = 10_000
 LOCK_TIMEOUT_MS: Final = 5_000
 IDLE_TRANSACTION_TIMEOUT_MS: Final = 5_000
-"""A process that stands still within a transaction holds up others for so long only."""
+"""The maximum time that a process which is paused within a transaction blocks others."""
 
 
 class Database(AsyncEngine):
     """A pool of connections.
 
-    Each statement of a connection (`connect`) stands by itself, as it would read by itself in a
-    transaction too (READ COMMITTED): that spares the round trips that begin and end one. What
-    changes something belongs into a transaction (`begin`).
+    Each statement of a connection (`connect`) is separate. In a transaction it would read the same
+    (READ COMMITTED), so this saves the round trips of a transaction. Changes belong into a
+    transaction (`begin`).
     """
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
-        """Lend a connection for one transaction: committed at the end, rolled back on an error."""
+        """Provide a connection for one transaction: commit at the end, roll back on an error."""
         async with self.connect() as connection:
             await connection.execution_options(isolation_level="READ COMMITTED")
             async with connection.begin():
@@ -43,7 +43,7 @@ class Database(AsyncEngine):
 
 
 def driver_url(database_url: str) -> URL:
-    """Name the driver in a libpq address."""
+    """Add the driver to a libpq address."""
     return make_url(database_url).set(drivername="postgresql+psycopg")
 
 
@@ -61,7 +61,7 @@ def open_database(
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
-        # Errors are logged, and parameters can be hashes of tokens and passwords.
+        # Errors are logged, and parameters can contain hashes of tokens and passwords.
         hide_parameters=True,
         connect_args=_connect_arguments(application_name),
     )
@@ -71,7 +71,7 @@ def open_database(
 
 
 async def connect(database_url: URL, *, application_name: str) -> psycopg.AsyncConnection:
-    """Open a connection outside the pool, which whoever asked for it closes.
+    """Open a connection outside the pool; the caller closes it.
 
     Raises:
         psycopg.Error: the database does not answer.
@@ -85,11 +85,11 @@ async def connect(database_url: URL, *, application_name: str) -> psycopg.AsyncC
 
 
 def _refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
-    """Have the pool open another connection in the place of one that its server has closed.
+    """Make the pool replace a connection that its server has closed.
 
-    A server that goes says so, and has nothing else to say to a connection that nobody uses: there
-    is something to read only then. To ask it (`pool_pre_ping`) would take two round trips more for
-    each use.
+    A server that stops sends a message, and sends nothing else to an unused connection: only then
+    there are bytes to read. A check by request (`pool_pre_ping`) would take two more round trips
+    for each use.
 
     Raises:
         DisconnectionError: the connection is closed, or about to be.
@@ -104,9 +104,9 @@ def _refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
 
 
 def _tell_of_standstill(context: ExceptionContext) -> OperationalError | None:
-    """Have a transaction that the server ended, since it stood still, look like a lost connection.
+    """Report a transaction that the server ended after a pause as a lost connection.
 
-    The driver counts it among its own faults.
+    The driver reports it as an internal error.
     """
     error = context.original_exception
     if not isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
@@ -120,11 +120,12 @@ def _connect_arguments(application_name: str) -> dict[str, Any]:
         "connect_timeout": CONNECT_TIMEOUT_S,
         "application_name": application_name,
         "tcp_user_timeout": STATEMENT_TIMEOUT_MS,
-        # Who only listens sends nothing, and would not notice that the server's machine is gone.
+        # A connection that only listens sends nothing, and would not notice the loss of the server.
         "keepalives_idle": 5,
         "keepalives_interval": 2,
         "keepalives_count": 3,
-        # Each statement reads what is committed when it begins, whatever this server's default is.
+        # Each statement reads the data that is committed at its beginning, whatever the default of
+        # the server is.
         "options": r"-c default_transaction_isolation=read\ committed"
         f" -c statement_timeout={STATEMENT_TIMEOUT_MS}"
         f" -c lock_timeout={LOCK_TIMEOUT_MS}"

@@ -1,4 +1,4 @@
-"""Declare the tables of the event stream: what waits for its number, what has one, and the end."""
+"""Declare the tables of the event stream: staged events, numbered events, and the end."""
 
 from sqlalchemy import (
     BigInteger,
@@ -26,7 +26,8 @@ def _what_happened() -> tuple[Column[object], ...]:
     )
 
 
-# Written with what it tells; an id follows every id that its transaction could have seen.
+# Written in the transaction of the change; an id is greater than every id that this transaction
+# could see.
 staged_events = Table(
     "staged_events",
     metadata,
@@ -41,7 +42,7 @@ events = Table(
     *_what_happened(),
 )
 
-# One row: who holds its lock gives numbers. Events up to `expired_number` are no longer kept.
+# One row: the holder of its lock assigns numbers. Events up to `expired_number` are no longer kept.
 event_stream = Table(
     "event_stream",
     metadata,

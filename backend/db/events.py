@@ -1,9 +1,9 @@
-"""Keep the stream of events: staged with what they tell, numbered in the order of commits.
+"""Store the stream of events: staged with the change, and numbered in the order of commits.
 
-A number taken while a transaction is open could be committed after a greater one, and whoever had
-read the greater one would never see it. So a transaction stages its events without a number, and
-numbers are given later, to what is committed, by whoever holds the lock of the stream's one row.
-A reader that has seen a number has seen, or can read, every smaller one that is still kept.
+A number from an open transaction could be committed after a greater number, and a reader of the
+greater number would never see it. So a transaction stages its events without a number. The holder
+of the lock of the stream's row assigns numbers to committed events later. A reader that has seen a
+number has seen, or can read, every smaller number that is still kept.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -23,15 +23,15 @@ from backend.db.pipeline import Pipeline, Statement, run
 from backend.domain.event import Event, EventFilter, NewEvent, read_subject
 
 STAGED_CHANNEL: Final = "regent_events_staged"
-"""Who stages events notifies here, so that a process of the control plane gives them numbers."""
+"""The channel for notices of staged events, so that a process of the control plane numbers them."""
 NUMBERED_CHANNEL: Final = "regent_events_numbered"
 NUMBERED_AT_ONCE_MAX: Final = 5_000
 
 _EVENT_FIELDS: Final = tuple(field.name for field in fields(Event))
 
 _STAGE: Final = insert(staged_events).returning(func.pg_notify(STAGED_CHANNEL, ""))
-# A function of the database: it takes the stream's lock in a statement before the one that looks
-# for what is staged, so that what the last holder left is seen.
+# A function of the database: it takes the lock in a statement before the one that reads staged
+# events, so that this sees the result of the last holder.
 _NUMBER: Final = Statement(
     "number_staged_events",
     "SELECT number_staged_events(CAST(:limit AS bigint), CAST(:channel AS text))",
@@ -43,14 +43,14 @@ _GET_ENDS: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class StreamEnds:
-    """Hold the number of the newest event, and of the newest one that is no longer kept."""
+    """Hold the number of the newest event, and of the newest event that is no longer kept."""
 
     newest_number: int
     expired_number: int
 
 
 async def stage(connection: Connection, new_events: Collection[NewEvent]) -> None:
-    """Have events told if, and when, this transaction is committed; they keep their order."""
+    """Stage events, which are published in their order when this transaction is committed."""
     if not new_events:
         return
     rows = [
@@ -64,14 +64,14 @@ async def stage(connection: Connection, new_events: Collection[NewEvent]) -> Non
 
 
 async def number_staged(runner: Pipeline | Connection) -> int:
-    """Number what others have committed, the oldest first, and return how many that were."""
+    """Number the committed events, the oldest first, and return how many there were."""
     values = {"limit": NUMBERED_AT_ONCE_MAX, "channel": NUMBERED_CHANNEL}
     [[count]] = await run(runner, _NUMBER, values)
     return int(count)
 
 
 async def get_ends(runner: Pipeline | Connection) -> StreamEnds:
-    """Return how far the stream reaches."""
+    """Return the ends of the stream."""
     [[newest, expired]] = await run(runner, _GET_ENDS, {})
     return StreamEnds(int(newest), int(expired))
 
@@ -79,7 +79,7 @@ async def get_ends(runner: Pipeline | Connection) -> StreamEnds:
 async def list_after(
     connection: Connection, after: int | None, *, chosen: EventFilter, limit: int
 ) -> tuple[StreamEnds, list[Event]]:
-    """List events by number, from the first one behind `after`; without it the newest ones.
+    """List events by number, from the first one after `after`; without it the newest events.
 
     The ends are of the same moment as the events.
     """
@@ -108,12 +108,12 @@ async def list_after(
 async def remove_expired(
     connection: Connection, *, kept_max: int, kept_since: datetime, limit: int
 ) -> int:
-    """Remove the oldest events that are too many or too old; return how many that were."""
+    """Remove the oldest events that are too many or too old; return their number."""
     ends = await get_ends(connection)
     expired = await _find_expired(connection, ends, kept_max=kept_max, kept_since=kept_since)
     expired = min(expired, ends.expired_number + limit)
     removed = await connection.execute(delete(events).where(events.c.number <= expired))
-    # Last, since who gives numbers waits from here on.
+    # Last, since the numbering of events waits from here on.
     await connection.execute(
         update(event_stream).values(
             expired_number=func.greatest(event_stream.c.expired_number, expired)
@@ -132,7 +132,7 @@ async def count_expired(connection: Connection, *, kept_max: int, kept_since: da
 async def _find_expired(
     connection: Connection, ends: StreamEnds, *, kept_max: int, kept_since: datetime
 ) -> int:
-    """Find the number of the newest event that need not be kept."""
+    """Find the number of the newest event to remove."""
     columns = events.c
     oldest_kept = await connection.scalar(
         select(columns.number)
@@ -146,7 +146,7 @@ async def _find_expired(
 
 @asynccontextmanager
 async def listen(database: Database) -> AsyncIterator[AsyncIterator[None]]:
-    """Listen while the context is open; each notice says that there may be something to do.
+    """Listen while the context is open; each notice means that there may be staged events.
 
     Raises:
         psycopg.Error: the database does not answer, or no longer does.

@@ -1,4 +1,4 @@
-"""Keep findings, and read what they are judged from: each kind of group in one statement."""
+"""Store findings, and read the facts for them: each kind of group in one statement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from backend.domain.finding import (
 from backend.domain.replica_group import ChangeKind, ConfirmedEnd
 
 HISTORY_LOOKED_AT: Final = 20
-"""So many of a group's newest changes are looked at for a higher epoch."""
+"""The number of newest changes of a group that are checked for a higher epoch."""
 NAMES_MAX: Final = 10
 _SCAN_LOCK: Final = 0x5245_4746_494E
 
@@ -92,7 +92,7 @@ _INVALID_ITEMS = (
 
 @dataclass(frozen=True, slots=True)
 class FindingFilter:
-    """Choose among findings that were ever open; what is None lets all pass."""
+    """Choose findings that were ever open; None as a condition accepts all."""
 
     cluster_name: str | None = None
     code: FindingCode | None = None
@@ -101,19 +101,19 @@ class FindingFilter:
 
 
 async def list_observed(connection: Connection) -> list[ObservedGroup]:
-    """List what is known of every group under a controller."""
+    """List the known facts of every group under a controller."""
     values = {"removed": ChangeKind.GROUP_REMOVED, "looked_at": HISTORY_LOOKED_AT}
     return [_observed(row) for row in (await connection.execute(_GROUPS, values)).mappings()]
 
 
 async def list_forsaken(connection: Connection) -> list[ForsakenGroup]:
-    """List the groups with topics of which no broker is online."""
+    """List the groups with topics and without an online broker."""
     rows = (await connection.execute(_FORSAKEN, {"names_max": NAMES_MAX})).mappings()
     return [ForsakenGroup(**{**row, "topic_names": tuple(row["topic_names"])}) for row in rows]
 
 
 async def list_invalid_items(connection: Connection) -> list[InvalidItems]:
-    """List the brokers that have topics or groups which can't be served, with what that is."""
+    """List the brokers with topics or groups that can't be served, and these items."""
     found = []
     for row in (await connection.execute(_INVALID_ITEMS)).mappings():
         left_out = row["left_out"]
@@ -128,7 +128,7 @@ async def list_invalid_items(connection: Connection) -> list[InvalidItems]:
 
 
 async def lock_present(connection: Connection) -> list[Finding]:
-    """List what is suspected or open; nobody else changes findings until this transaction ends."""
+    """List suspicions and open findings, and lock all findings until this transaction ends."""
     await connection.execute(select(func.pg_advisory_xact_lock(_SCAN_LOCK)))
     columns = findings.c
     statement = select(findings).where(columns.closed_at.is_(None)).order_by(columns.id)
@@ -136,7 +136,7 @@ async def lock_present(connection: Connection) -> list[Finding]:
 
 
 async def save(connection: Connection, changed: Sequence[Finding]) -> None:
-    """Write findings as they are now."""
+    """Write the present state of findings."""
     for finding in changed:
         values = {
             "evidence": dict(finding.evidence),
@@ -157,7 +157,7 @@ async def save(connection: Connection, changed: Sequence[Finding]) -> None:
 
 
 async def remove(connection: Connection, dropped: Sequence[Finding]) -> None:
-    """Remove suspicions that came to nothing."""
+    """Remove suspicions that have ended."""
     ids = [finding.id for finding in dropped]
     if ids:
         await connection.execute(delete(findings).where(findings.c.id.in_(ids)))
@@ -189,7 +189,7 @@ async def count_closed(connection: Connection, *, before: datetime) -> int:
 
 
 async def remove_closed(connection: Connection, *, before: datetime, limit: int) -> int:
-    """Remove findings that ended before an instant; return how many that were."""
+    """Remove findings that ended before an instant; return their number."""
     oldest = select(findings.c.id).where(findings.c.closed_at < before).limit(limit)
     removed = await connection.execute(delete(findings).where(findings.c.id.in_(oldest)))
     return removed.rowcount

@@ -1,8 +1,7 @@
-"""Hear of every change of a controller's groups as soon as it is committed, whoever made it.
+"""Receive notices of every committed change of a controller's groups, from all processes.
 
-A connection of its own listens. A notice is missed while that connection is away, or when the
-process that made a change ends in the moment between the commit and telling of it; then brokers
-find out by asking.
+A separate connection listens. A notice is missed while this connection is lost, or if a process
+ends between the commit of a change and its notice. Then brokers learn the change by polling.
 """
 
 from collections.abc import AsyncIterator
@@ -23,7 +22,7 @@ CHANNEL: Final = "regent_replica_groups"
 
 @dataclass(frozen=True, slots=True)
 class GroupNotice:
-    """Say that a group has changed, and how; of one that was removed nobody is told."""
+    """Report that a group has changed, and how; there is no notice of a removed group."""
 
     cluster_name: str
     broker_group_name: str
@@ -32,9 +31,9 @@ class GroupNotice:
 
 
 async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> None:
-    """Have all processes told of a change, and that it has an event, once it is committed.
+    """Notify all processes of a change and of its event, once it is committed.
 
-    No name holds a slash.
+    No name contains a slash.
     """
     group = change.before
     payload = f"{revision}/{change.kind}/{group.cluster_name}/{group.name}"
@@ -47,7 +46,7 @@ async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> 
 
 @asynccontextmanager
 async def listen(database: Database) -> AsyncIterator[AsyncIterator[GroupNotice]]:
-    """Listen while the context is open: what is committed from its opening on is heard.
+    """Listen while the context is open; notices of all commits since then arrive.
 
     Raises:
         psycopg.Error: the database does not answer, or no longer does.

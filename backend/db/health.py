@@ -1,4 +1,4 @@
-"""Read all that the health of broker groups is judged from, in one statement."""
+"""Read the facts for the health of broker groups, in one statement."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -52,7 +52,7 @@ SELECT c.name AS cluster_name, b.name AS broker_group_name,
 
 
 class ReplicaRow(msgspec.Struct, frozen=True):
-    """Hold a replica, and when a process that hears it no longer heard it last."""
+    """Hold a replica, and its last heartbeat at a process that no longer hears it."""
 
     broker_id: int
     address: str
@@ -61,7 +61,7 @@ class ReplicaRow(msgspec.Struct, frozen=True):
 
 
 class ReplicaReportRow(msgspec.Struct, frozen=True):
-    """Hold what one process heard of a replica."""
+    """Hold the report of a replica at one process."""
 
     broker_id: int
     heard_by: UUID
@@ -74,7 +74,7 @@ class ReplicaReportRow(msgspec.Struct, frozen=True):
 
     @property
     def report(self) -> ReplicaReport:
-        """Return it as the controller judges it."""
+        """Return the report in the form of the controller."""
         return ReplicaReport(
             self.age_ms,
             self.timeout_ms,
@@ -85,7 +85,7 @@ class ReplicaReportRow(msgspec.Struct, frozen=True):
 
 
 class RegistrationRow(msgspec.Struct, frozen=True):
-    """Hold what the name server knows of a broker."""
+    """Hold the facts of the name server about a broker."""
 
     broker_id: int
     address: str
@@ -93,7 +93,7 @@ class RegistrationRow(msgspec.Struct, frozen=True):
 
 
 class GroupRow(msgspec.Struct, frozen=True):
-    """Hold what Postgres knows of one broker group."""
+    """Hold the facts of Postgres about one broker group."""
 
     cluster_name: str
     broker_group_name: str
@@ -115,7 +115,7 @@ async def list_groups(
     broker_group_names: Sequence[str] | None = None,
     heard_by: UUID | None = None,
 ) -> list[GroupRow]:
-    """List groups by cluster and name; `heard_by` leaves out what that process heard itself."""
+    """List groups by cluster and name; `heard_by` excludes the reports of this process."""
     values: Mapping[str, Any] = {
         "cluster_name": cluster_name,
         "broker_group_names": None if broker_group_names is None else list(broker_group_names),

@@ -1,4 +1,4 @@
-"""Remember which request a key stood for, so that sending it again has no second effect."""
+"""Store the request of each key, so that a repeated request has no second effect."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +14,7 @@ from backend.domain.operation_errors import IdempotencyKeyReused
 async def find(
     connection: Connection, user_name: str, key: str, *, request_hash: bytes
 ) -> UUID | None:
-    """Find the operation of a request that came before under the same key.
+    """Find the operation of an earlier request with the same key.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
@@ -41,7 +41,7 @@ async def add(
     operation_id: UUID,
     at: datetime,
 ) -> bool:
-    """Keep a key; tell whether nobody was faster. Who is faster makes this wait for its end."""
+    """Store a key; return False if another request was faster. This waits for its transaction."""
     statement = (
         upsert(idempotency_keys)
         .values(

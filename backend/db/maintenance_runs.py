@@ -1,8 +1,8 @@
-"""Keep whose turn a slot of a periodic task is, so that a slot is worked off once.
+"""Store the runs of periodic tasks, so that the work of a slot is done once.
 
 A slot is the number of whole intervals since 1970. One statement takes it, by the clock of
-Postgres, so that the clocks of two workers never meet. A run that is to end more than a
-minute behind one that begins now was begun before that clock was set back, and holds nobody up.
+Postgres, so that the clocks of two workers are never compared. If the deadline of a run is more
+than a minute after that of a new run, the clock was set back, and the old run blocks no other.
 """
 
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ RETURNING slot
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRun:
-    """Hold the last run of a periodic task; without an end it is at work, or was lost.
+    """Hold the last run of a periodic task; without an end it is running, or was lost.
 
-    What failed or was lost is begun again under the instant of its first attempt, so that a task
-    none of whose runs ends shows since when that is so.
+    A failed or lost run is repeated with the instant of its first attempt. So a task whose runs
+    never end shows since when.
     """
 
     task_name: str
@@ -58,7 +58,7 @@ async def take_slot(
     patience: timedelta,
     run_id: UUID,
 ) -> int | None:
-    """Take the present slot of a task; None when it is worked off, or another is still at work."""
+    """Take the present slot of a task; None if it is done, or another run is still working."""
     values = {
         "task_name": task_name,
         "interval_ms": interval // timedelta(milliseconds=1),
@@ -77,7 +77,7 @@ async def end_run(
     outcome: Mapping[str, Any],
     at: datetime,
 ) -> bool:
-    """Note that a run has ended; tell whether nobody took it for lost meanwhile."""
+    """Record the end of a run; return False if it was treated as lost meanwhile."""
     columns = maintenance_runs.c
     ended = await connection.execute(
         update(maintenance_runs)
@@ -88,7 +88,7 @@ async def end_run(
 
 
 async def drop_run(connection: Connection, task_name: str, *, run_id: UUID) -> None:
-    """Give a slot back whose run has failed: the next try need not wait until it counts as lost."""
+    """Return the slot of a failed run, so that the next attempt need not wait until it is lost."""
     columns = maintenance_runs.c
     await connection.execute(
         update(maintenance_runs)

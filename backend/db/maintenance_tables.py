@@ -1,4 +1,4 @@
-"""Declare the tables of maintenance: whose turn a slot is, what was found, and what was let go."""
+"""Declare the tables of maintenance: runs of tasks, findings, and the end of deleted entries."""
 
 from sqlalchemy import (
     BigInteger,
@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from backend.db.schema import instant, metadata
 
-# The last slot of each periodic task: one run of it counts, and a lost one is begun again.
+# The last slot of each periodic task: one run does its work, and a lost run is repeated.
 maintenance_runs = Table(
     "maintenance_runs",
     metadata,
@@ -27,14 +27,14 @@ maintenance_runs = Table(
     Column("interval_ms", BigInteger, nullable=False),
     Column("run_id", Uuid, nullable=False),
     instant("began_at"),
-    # Whoever has not ended by then is taken for lost.
+    # A run that has not ended by then is treated as lost.
     instant("lost_at"),
     instant("ended_at", nullable=True),
     Column("outcome", JSONB(none_as_null=True)),
     CheckConstraint("interval_ms > 0", name="interval"),
 )
 
-# An invariant that is broken: suspected, then open, then closed. Evidence is what was last seen.
+# A broken invariant: suspected, then open, then closed. Evidence is of the last check.
 findings = Table(
     "findings",
     metadata,
@@ -43,7 +43,7 @@ findings = Table(
     Column("cluster_name", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("evidence", JSONB, nullable=False),
-    # What was seen when it was first suspected, to compare with.
+    # The evidence of the first suspicion, to compare with.
     Column("first_evidence", JSONB, nullable=False),
     instant("suspected_at"),
     instant("opened_at", nullable=True),
@@ -60,7 +60,7 @@ findings = Table(
     Index(None, "closed_at", postgresql_where=text("closed_at IS NOT NULL")),
 )
 
-# One row: the last entry of the audit that was let go, which the chain goes on from.
+# One row: the last deleted entry of the audit, after which the chain starts.
 audit_checkpoint = Table(
     "audit_checkpoint",
     metadata,
@@ -72,8 +72,8 @@ audit_checkpoint = Table(
     CheckConstraint("number >= 1", name="number"),
 )
 
-# How far each consumer group was when its masters were last asked, by broker group.
-# What members of consumer groups were found to contradict each other in, when last asked.
+# The lag of each consumer group when its masters were last asked, by broker group. The
+# contradictions between members of consumer groups at the last check.
 member_contradictions = Table(
     "member_contradictions",
     metadata,

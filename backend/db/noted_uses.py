@@ -1,4 +1,4 @@
-"""Note when a credential was last used, so that no request waits for it."""
+"""Record the last use of a credential, without a wait of any request."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -11,10 +11,11 @@ from backend.db.engine import Connection
 async def note_use(
     connection: Connection, table: Table, credential_id: UUID, values: Mapping[str, object]
 ) -> None:
-    """Keep the values with a credential, unless another request is about to do so.
+    """Store the values with a credential, unless another request is doing so.
 
-    All requests of a session find at once that a minute is over. If each waited for the row, and
-    its commit for the disk, they would hold every connection of the pool while the disk is busy.
+    All requests of a session find at the same time that a minute is over. If each waited for the
+    row, and its commit for the disk, they would use every connection of the pool while the disk is
+    busy.
     """
     await connection.execute(text("SET LOCAL synchronous_commit TO off"))
     free = (

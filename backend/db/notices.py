@@ -1,7 +1,7 @@
-"""Hear what others notify of, over a connection that only listens.
+"""Receive notices over a connection that only listens.
 
-psycopg's own way sets up anew for each notice what waits for the socket, which costs more than all
-that is done with most of them. So this reads from libpq as the pipeline does.
+psycopg registers the wait for the socket again for each notice, which costs more than handling most
+notices. So this module reads from libpq like the pipeline.
 """
 
 import asyncio
@@ -15,15 +15,17 @@ import psycopg
 from backend.db.engine import Database, connect
 
 LOOK_INTERVAL_S: Final = 1.0
-"""How often the socket is read unasked: uvloop stops to watch one with an error (a reset by a
-server that crashed) and tells nobody."""
+"""How often the socket is read without an event.
+
+uvloop stops to watch a socket with an error (a reset by a crashed server) without a report.
+"""
 
 
 @asynccontextmanager
 async def listen(
     database: Database, *channels: str, application_name: str
 ) -> AsyncIterator[AsyncIterator[str]]:
-    """Listen while the context is open: what is committed from its opening on is heard.
+    """Listen while the context is open; notices of all commits since then arrive.
 
     Yields the payload of each notice.
 
@@ -32,7 +34,7 @@ async def listen(
     """
     payloads: deque[str] = deque()
     async with await connect(database.url, application_name=application_name) as connection:
-        # Some may come along with the answer to LISTEN.
+        # Some notices may arrive with the answer to LISTEN.
         connection.add_notify_handler(lambda notice: payloads.append(notice.payload))
         for channel in channels:
             await connection.execute(f"LISTEN {channel}")
@@ -42,7 +44,7 @@ async def listen(
 
 @contextmanager
 def _watched(socket: int) -> Iterator[asyncio.Event]:
-    """Give what is set whenever there may be something to read."""
+    """Yield an event that is set whenever there may be bytes to read."""
     loop, readable = asyncio.get_running_loop(), asyncio.Event()
     looking: asyncio.TimerHandle
 

@@ -1,4 +1,4 @@
-"""Declare the tables of operations: lives and journals, who is told, what is kept, the audit."""
+"""Declare the tables of operations: states and journals, the outbox, protections, the audit."""
 
 from sqlalchemy import (
     BigInteger,
@@ -35,7 +35,7 @@ operations = Table(
     Column("reason", Text),
     Column("confirmed_by", Text),
     instant("confirmed_at", nullable=True),
-    # Who approved or declined it as the second person.
+    # The second person who approved or declined it.
     Column("reviewed_by", Text),
     Column("review_reason", Text),
     instant("not_before", nullable=True),
@@ -43,7 +43,7 @@ operations = Table(
     Column("outcome", Text),
     Column("read_back", JSONB, nullable=False),
     Column("undoes", Uuid, ForeignKey("operations.id")),
-    # Rises with every claim; who speaks with an older one is refused.
+    # Grows with every claim; a worker with an older number is refused.
     Column("fence", BigInteger, nullable=False),
     instant("lease_until", nullable=True),
     CheckConstraint(
@@ -78,7 +78,7 @@ operation_steps = Table(
     ),
 )
 
-# What wants a worker, and from when on it is to be sent; written with the change that wants it.
+# The operations that need a worker, and when to send the message; written with the change.
 outbox = Table(
     "outbox",
     metadata,
@@ -88,7 +88,7 @@ outbox = Table(
     Index(None, "due_at"),
 )
 
-# What may not be deleted, by name: nothing of the name needs to be registered.
+# Objects that must not be deleted, by name: no object of the name needs to be registered.
 protections = Table(
     "protections",
     metadata,
@@ -112,7 +112,8 @@ idempotency_keys = Table(
     Index(None, "operation_id"),
 )
 
-# Who did what, each row bound to the one before by its hash; `details` is JSON as it was hashed.
+# Actions of users, each row bound to the row before by its hash; `details` is JSON as it was
+# hashed.
 audit_entries = Table(
     "audit_entries",
     metadata,

@@ -1,7 +1,7 @@
-"""Keep operations with the journal of their steps, and what is owed to the workers.
+"""Store operations with the journal of their steps, and the messages to workers.
 
-Who changes an operation has locked its row first, so every change is decided from the truth. The
-outbox is written with the change that needs a worker, and holds when to send for one (D20).
+A change of an operation locks its row first, so it is always decided from the present state. The
+outbox is written with the change that needs a worker, and contains the time of the message (D20).
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ OperationKey = tuple[datetime, UUID]
 _FIELDS = tuple(field.name for field in fields(Operation) if field.name != "steps")
 _STEP_FIELDS = tuple(field.name for field in fields(Step))
 
-# Each change of an operation carries these out: made once, they cost half of what making them
-# anew does, which is more than Postgres takes.
+# Each change of an operation uses these statements. Building them once halves the cost, which is
+# more than that of Postgres.
 _FIND = select(operations).where(operations.c.id == bindparam("operation_id"))
 _LOCK = _FIND.with_for_update()
 _STEPS = (
@@ -79,19 +79,19 @@ _NEXT_FENCE = select(
 
 @dataclass(frozen=True, slots=True)
 class OperationFilter:
-    """Choose among operations; what is None lets all pass."""
+    """Choose operations; None as a condition accepts all."""
 
     cluster_name: str | None = None
     state: OperationState | None = None
     kind: str | None = None
     search: str | None = None
-    """A part of the target's name, in capitals or not."""
+    """A part of the name of the target; upper and lower case are the same."""
     within: ClusterScope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """Name a task that is due for an operation."""
+    """Hold a due task of an operation."""
 
     operation_id: UUID
     task_name: str
@@ -106,7 +106,7 @@ async def add(connection: Connection, operation: Operation) -> None:
 
 
 async def save(connection: Connection, before: Operation, after: Operation) -> None:
-    """Write what has changed of an operation whose row is locked."""
+    """Write the changes of an operation whose row is locked."""
     old, new = _values(before), _values(after)
     changed = {name: value for name, value in new.items() if value != old[name]}
     if changed:
@@ -123,16 +123,16 @@ async def get(connection: Connection, operation_id: UUID) -> Operation:
     """Return an operation.
 
     Raises:
-        OperationNotFound: none has the id.
+        OperationNotFound: no operation has the id.
     """
     return await _get(connection, operation_id, locks=False)
 
 
 async def lock(connection: Connection, operation_id: UUID) -> Operation:
-    """Return an operation that nobody else changes until this transaction ends.
+    """Return an operation, and lock it until this transaction ends.
 
     Raises:
-        OperationNotFound: none has the id.
+        OperationNotFound: no operation has the id.
     """
     return await _get(connection, operation_id, locks=True)
 
@@ -162,7 +162,7 @@ async def count(connection: Connection, *, chosen: OperationFilter) -> int:
 
 
 async def list_expired(connection: Connection, *, at: datetime, limit: int) -> list[UUID]:
-    """Return plans, awaiting approval or not, whose time is over, the oldest first."""
+    """Return expired plans, waiting for an approval or not, the oldest first."""
     columns = operations.c
     statement = (
         select(columns.id)
@@ -176,22 +176,22 @@ async def list_expired(connection: Connection, *, at: datetime, limit: int) -> l
 async def owe(
     connection: Connection, operation_id: UUID, *, task_name: str, due_at: datetime
 ) -> None:
-    """Note when to send for a worker; a later note replaces an earlier one."""
+    """Store when to send a message to workers; a later call replaces an earlier one."""
     await connection.execute(
         _OWE, {"operation_id": operation_id, "task_name": task_name, "due_at": due_at}
     )
 
 
 async def settle(connection: Connection, operation_id: UUID) -> None:
-    """Note that no worker is needed any more."""
+    """Remove the message: no worker is needed any more."""
     await connection.execute(_SETTLE, {"settled_id": operation_id})
 
 
 async def draw_fence(connection: Connection) -> int:
-    """Draw a number that rises over all operations: Postgres's clock, in milliseconds.
+    """Return a number that grows over all operations: the clock of Postgres in milliseconds.
 
-    One clock for all workers, and one that goes on when a database is restored from before. Where
-    that clock was set back, the highest number that was given goes on: brokers refuse lower ones.
+    All workers share this clock, and it does not go back when an older database is restored. If the
+    clock was set back, the numbers continue from the highest one: brokers refuse lower numbers.
     """
     return int(await connection.scalar(_NEXT_FENCE) or 0)
 
@@ -199,7 +199,7 @@ async def draw_fence(connection: Connection) -> int:
 async def take_due(
     connection: Connection, *, at: datetime, again_after: timedelta, limit: int
 ) -> list[OutboxEntry]:
-    """Take what is due; it is due again after a while, should its message be lost."""
+    """Take the due messages; each is due again after a while, in case it is lost."""
     is_noted_by_a_later_clock = outbox.c.due_at > at + AHEAD_MAX
     due = (
         select(outbox.c.operation_id)
@@ -237,7 +237,7 @@ async def _list_steps(connection: Connection, ids: Sequence[UUID]) -> dict[UUID,
 
 @cache
 def _update(names: frozenset[str]) -> Update:
-    """Make the statement that changes these columns; the life of operations has a few dozen."""
+    """Make the statement that changes these columns; operations use a few dozen statements."""
     values: dict[str, Any] = {name: bindparam(name) for name in sorted(names)}
     return update(operations).where(operations.c.id == bindparam("saved_id")).values(values)
 

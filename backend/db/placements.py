@@ -1,4 +1,4 @@
-"""Note what each broker group holds of topics, and forget it, telling what was different before."""
+"""Store and remove the placements of topics on broker groups, and return the differences."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ROWS_PER_STATEMENT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PlacementChanges:
-    """Name the topics that a broker group holds anew, and those that it holds otherwise."""
+    """Hold the new topics of a broker group, and the topics with changed settings."""
 
     placed: frozenset[str]
     changed: frozenset[str]
@@ -33,11 +33,11 @@ async def save(
     broker_group_id: int,
     placements: Mapping[str, QueueSettings],
 ) -> PlacementChanges:
-    """Note what a group holds of some topics, and tell what was different before.
+    """Store the placements of topics on a group, and return the differences.
 
-    Topics that are not named stay as they are: absence in a copy is never deletion.
+    Topics that are not named do not change: a missing topic is never a deletion.
     """
-    # Rows are locked in key order, so that two writers can't wait for each other.
+    # Rows are locked in key order, so that two writers can't block each other.
     names = sorted(placements)
     placed, changed = set[str](), set[str]()
     for start in range(0, len(names), ROWS_PER_STATEMENT):
@@ -70,7 +70,7 @@ async def _find_or_add(
 
 
 async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> dict[int, bool]:
-    """Save placements; tell by id of those that were written whether they are new."""
+    """Store placements; return by the id of each written one whether it is new."""
     statement = insert(topic_placements).values(rows)
     columns = [column.name for column in topic_placements.c if not column.primary_key]
     upsert = statement.on_conflict_do_update(
@@ -92,7 +92,7 @@ async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> d
 async def remove(
     connection: Connection, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
 ) -> list[str]:
-    """Remove what some groups held of a topic, and the topic once nobody holds it.
+    """Remove the placements of a topic on some groups, and the topic after its last placement.
 
     Return the names of the groups that held it.
     """
@@ -150,7 +150,7 @@ async def remove_topic(
 
 
 async def remove_of_group(connection: Connection, broker_group_id: int) -> list[str]:
-    """Forget what a group held of topics, and topics that are held nowhere then; name them all."""
+    """Remove all placements on a group, and topics without a placement; return their names."""
     emptied = await connection.execute(
         delete(topic_placements)
         .where(

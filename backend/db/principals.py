@@ -1,7 +1,6 @@
-"""Find who comes with a session or an API token.
+"""Find the user of a session or an API token.
 
-Every request begins with this. So it goes over the pipeline, where it takes a fifth of the
-processor time.
+Every request begins with this. So it uses the pipeline, which needs a fifth of the processor time.
 """
 
 from datetime import datetime
@@ -30,7 +29,7 @@ SELECT json_build_object(
    AND u.disabled_at IS NULL
 """,
 )
-# Its role is never above its owner's as that is now, nor are its clusters others than these.
+# The role and the clusters of a token never exceed the present ones of its owner.
 _FIND_BY_TOKEN: Final = Statement(
     "find_by_token",
     """
@@ -71,7 +70,7 @@ _DECODER: Final = msgspec.json.Decoder(_Row)
 async def find(
     pipeline: Pipeline, credential: Credential, token_hash: bytes, *, at: datetime
 ) -> tuple[Principal, datetime | None] | None:
-    """Find who holds what is open at an instant, and when it was last used.
+    """Find the user of a valid credential at an instant, and its last use.
 
     A disabled user has neither sessions nor tokens.
 

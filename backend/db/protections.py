@@ -1,4 +1,4 @@
-"""Keep what may not be deleted: rows by name, whether anything of the name is registered or not."""
+"""Store protections: rows by name, whether an object of the name is registered or not."""
 
 from collections.abc import Collection
 
@@ -20,7 +20,7 @@ async def find(connection: Connection, resource: Resource) -> Protection | None:
 async def find_of(
     connection: Connection, resources: Collection[Resource]
 ) -> dict[Resource, Protection]:
-    """Return the protections of some resources, in one statement; others are not protected."""
+    """Return the protections of some objects in one statement; absent ones are not protected."""
     wanted = [(one.cluster_name, one.kind.value, one.name) for one in resources]
     return await _list(connection, tuple_(*_KEY).in_(wanted)) if wanted else {}
 
@@ -38,7 +38,7 @@ async def list_of_broker_group(
 
 
 async def add(connection: Connection, protection: Protection) -> None:
-    """Protect a resource; one that is protected already stays as it is."""
+    """Protect an object; an existing protection does not change."""
     resource = protection.resource
     statement = insert(protections).values(
         cluster_name=resource.cluster_name,
@@ -52,7 +52,7 @@ async def add(connection: Connection, protection: Protection) -> None:
 
 
 async def remove(connection: Connection, resource: Resource) -> None:
-    """Lift the protection of a resource, if it has one."""
+    """Remove the protection of an object, if it has one."""
     key = (resource.cluster_name, resource.kind.value, resource.name)
     await connection.execute(delete(protections).where(tuple_(*_KEY) == key))
 

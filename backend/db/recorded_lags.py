@@ -1,4 +1,4 @@
-"""Keep how far consumer groups were when their masters were last asked."""
+"""Store the lag of consumer groups when their masters were last asked."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -30,7 +30,7 @@ async def replace(
     *,
     at: datetime,
 ) -> None:
-    """Put what the master of a broker group told in place of what it told before."""
+    """Replace the former report of the master of a broker group."""
     columns = recorded_lags.c
     await connection.execute(
         delete(recorded_lags).where(
@@ -48,14 +48,14 @@ async def replace(
 
 
 async def forget_groups(connection: Connection) -> None:
-    """Remove what was told by broker groups that are no more."""
+    """Remove the reports of broker groups that no longer exist."""
     await connection.execute(_FORGET)
 
 
 async def list_of_cluster(
     connection: Connection, cluster_name: str, *, after: LagKey | None, limit: int
 ) -> list[RecordedLag]:
-    """List how far the groups of a cluster are, by group and topic, from the first past `after`."""
+    """List the lag of the groups of a cluster, by group and topic, from the first after `after`."""
     key = (recorded_lags.c.consumer_group_name, recorded_lags.c.topic_name)
     statement = _sums(cluster_name).order_by(*key).limit(limit)
     if after is not None:
@@ -66,7 +66,7 @@ async def list_of_cluster(
 async def list_of_topics(
     connection: Connection, cluster_name: str, topic_names: Collection[str]
 ) -> list[RecordedLag]:
-    """List how far the groups are that read some topics, by topic and group."""
+    """List the lag of the groups that read some topics, by topic and group."""
     columns = recorded_lags.c
     statement = _sums(cluster_name).where(columns.topic_name.in_(topic_names))
     return await _read(
@@ -75,7 +75,7 @@ async def list_of_topics(
 
 
 def _sums(cluster_name: str) -> Select[Any]:
-    """Add up what was told of each group and topic, beside how many queues the topic has."""
+    """Add up the reports of each group and topic, with the number of queues of the topic."""
     columns = recorded_lags.c
     topic_queue_count = (
         select(func.sum(topic_placements.c.read_queue_count))

@@ -1,4 +1,4 @@
-"""Page through the groups that are under a controller, and count what there is of them."""
+"""List the groups under a controller page by page, and count them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ async def list_names(
     after: str | None,
     limit: int,
 ) -> dict[str, list[str]]:
-    """List the names, that hold a text, of each cluster's first groups in one statement."""
+    """List the first groups of each cluster whose names contain a text, in one statement."""
     wanted = select(clusters.c.id, clusters.c.name).where(clusters.c.name.in_(cluster_names))
     of = wanted.subquery("wanted")
     groups = (
@@ -52,7 +52,7 @@ async def list_names(
 async def count_of_clusters(
     connection: Connection, cluster_names: Collection[str], *, search: str
 ) -> dict[str, int]:
-    """Count the groups of each cluster whose names hold a text."""
+    """Count the groups of each cluster whose names contain a text."""
     statement = (
         select(clusters.c.name, func.count())
         .select_from(_CONTROLLED.join(clusters))
@@ -74,7 +74,7 @@ async def count_changes(connection: Connection, cluster_name: str, broker_group_
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Hold a process of the control plane that hears replicas, and when it last heard one."""
+    """Hold a process that receives heartbeats of replicas, and the time of the last heartbeat."""
 
     id: UUID
     replica_count: int
@@ -83,7 +83,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """Count the groups under a controller, and those that nobody leads."""
+    """Count the groups under a controller, and those without a master."""
 
     group_count: int
     masterless_group_count: int
@@ -98,7 +98,7 @@ async def count_groups(connection: Connection) -> GroupCounts:
 
 
 async def list_listeners(connection: Connection, *, since: timedelta) -> list[Listener]:
-    """List the processes that lately heard a replica, the one that hears most first."""
+    """List the processes with recent heartbeats of replicas, the one with most replicas first."""
     seen = replica_reports
     heard_at = func.max(seen.c.heard_at)
     statement = (

@@ -1,7 +1,7 @@
-"""Keep the groups of a controller: each change is one statement (D1).
+"""Store the groups of a controller: each change is one statement (D1).
 
-A change replaces the group's row where its revision is still the one that was read, and notes the
-history and stages its event in the same statement; of two writers one finds no row.
+A change replaces the row of the group if its revision is still the one that was read. The same
+statement writes the history and stages the event. Of two writers one finds no row.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -125,8 +125,8 @@ WITH changed AS (
 
 _WRITE: Final = Statement("write_replica_group", f"{_CHANGE}{_NOTE}")
 
-# For the few kinds of change that concern replicas themselves: Postgres takes a quarter longer to
-# find out that there is none to save than for all else.
+# For the few kinds of change with changed replicas: otherwise Postgres takes a quarter longer to
+# find that there are none.
 _WRITE_REPLICAS: Final = Statement(
     "write_replica_group_and_replicas",
     f"""
@@ -165,7 +165,7 @@ freed AS (
 
 @dataclass(frozen=True, slots=True)
 class HeldGroup:
-    """Hold a group as it was read, with what other processes heard of its replicas."""
+    """Hold a group as it was read, with the reports of its replicas at other processes."""
 
     id: int
     revision: int
@@ -175,7 +175,7 @@ class HeldGroup:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Hold how long ago one process itself heard each replica of a group."""
+    """Hold the age of the last heartbeat of each replica of a group at one process."""
 
     by: UUID
     ages_ms: Mapping[int, int]
@@ -183,7 +183,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class PastChange:
-    """Hold one change of the history and the group as it was after it."""
+    """Hold one change of the history and the group after it."""
 
     id: int
     kind: ChangeKind
@@ -203,9 +203,9 @@ async def list_named(
     cluster_name: str | None,
     heard_by: UUID,
 ) -> list[HeldGroup]:
-    """List the groups of some names, of one cluster or of all; `heard_by` leaves out what it heard.
+    """List the groups of some names, of one cluster or of all, without the reports of `heard_by`.
 
-    Who asks knows better from its own memory what it heard itself.
+    The process that asks has newer reports in its own memory.
     """
     values = {
         "broker_group_names": list(broker_group_names),
@@ -216,7 +216,7 @@ async def list_named(
 
 
 async def add(connection: Connection, broker_group_id: int, policy: LeasePolicy) -> bool:
-    """Begin a group in revision 0; tell whether it was not there yet."""
+    """Insert a group in revision 0; return whether it did not exist yet."""
     statement = (
         upsert(replica_groups)
         .values(
@@ -246,13 +246,13 @@ async def write(
     heard: Heard | None = None,
     meanwhile: Callable[[], None] | None = None,
 ) -> int | None:
-    """Write a change if the group is still as it was read; return its revision if it was.
+    """Write a change if the group has not changed since it was read; return the revision or None.
 
-    One that awaits the master's lease, only if that has run out by then too; an election, only if
-    the winner's log holds what was confirmed by then (D27); with `heard`, only if
-    no other process could have told what would change the decision. A new master has the lease that
-    goes with its election, if any. A group that is removed is no longer under a controller (D16).
-    What follows the change can be prepared `meanwhile`.
+    A change that waits for the lease of the master is written only if the lease has ended by then.
+    An election is written only if the winner's log has all data that is confirmed by then (D27).
+    With `heard`, it is written only if no other process has a report that could change the
+    decision. A new master gets the lease of its election, if there is one. A removed group is no
+    longer under a controller (D16). `meanwhile` can prepare what follows the change.
     """
     values = _values(change) | {
         "broker_group_id": broker_group_id,
@@ -293,7 +293,7 @@ async def write(
 async def find_forgotten(
     connection: Connection, cluster_name: str, broker_group_name: str
 ) -> ConfirmedEnd:
-    """Find what was confirmed to a group when it was removed; unknown where none was."""
+    """Find the confirmed position of a group when it was removed; unknown if there was none."""
     statement = (
         select(broker_groups.c.confirmed_epoch, broker_groups.c.confirmed_position)
         .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
@@ -344,7 +344,7 @@ async def find_caused(
 
 
 def _values(change: Change) -> dict[str, Any]:
-    # What is removed is noted as it was last.
+    # For a removed group its last state is stored.
     group = change.before if change.after is None else change.after
     return {
         "cluster_name": group.cluster_name,
@@ -375,7 +375,7 @@ def _details(change: Change, cause: str) -> str:
 
 
 def _changed_replicas(before: ReplicaGroup, after: ReplicaGroup) -> dict[str, Any]:
-    """Spell which replicas are to be saved or retired, or nothing if there are none."""
+    """Return the parameters of replicas to save or retire, or nothing if there are none."""
     if before.replicas is after.replicas and before.retired_ids is after.retired_ids:
         return {}
     saved = [
@@ -391,17 +391,18 @@ def _json(value: object) -> str:
 
 
 def _held(row: Mapping[Any, Any]) -> HeldGroup:
-    """Read a group with what other processes heard.
+    """Read a group with the reports at other processes.
 
-    A process removes a replica that it gives up. So a row that is only out of date is of a process
-    that stands still or has died, and the replica has another lease to come to one that runs (D28).
+    A process removes the report of a replica that it treats as lost. So an outdated row is of a
+    process that is paused or dead, and its replica has one more lease to reach a running process
+    (D28).
     """
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     reports: dict[int, ReplicaReport] = {}
     for columns in row["reports"]:
         broker_id, report = read_replica_report(columns)
         report = replace(report, grace_ms=report.timeout_ms)
-        # Several processes may hear one replica: the latest word counts.
+        # Several processes may have reports of one replica: the newest one is used.
         if broker_id not in reports or report.age_ms < reports[broker_id].age_ms:
             reports[broker_id] = report
     group = ReplicaGroup(
@@ -425,7 +426,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
 
 def _set_of(row: Mapping[Any, Any]) -> SyncStateSet:
     ids, lives = row["sync_state_set"], row["member_lives"]
-    # A set from before lives were kept has none.
+    # A set of an earlier version has no lives.
     known = {i: life for i, life in zip(ids, lives, strict=False) if life != UNKNOWN_LIFE}
     return SyncStateSet(frozenset(ids), row["sync_state_set_epoch"], known)
 

@@ -1,7 +1,7 @@
-"""Keep when each process of the control plane last heard which replica, and masters' leases.
+"""Store the last report of each replica at each process of the control plane, and the leases.
 
-Ages go in and come out; instants are of Postgres's clock alone, so that the clocks of two
-processes of the control plane never meet.
+Callers pass and receive ages. All instants are of the clock of Postgres, so the clocks of two
+processes of the control plane are never compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from backend.domain.election import REPORTED, ReplicaReport
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
-# Each list of a report's columns in SQL is made from these: their names and types.
+# The names and types from which each list of report columns in SQL is made.
 _COLUMNS: Final[Mapping[str, str]] = {name: str(replica_reports.c[name].type) for name in REPORTED}
 _NAMES: Final = ", ".join(_COLUMNS)
 
@@ -30,14 +30,15 @@ def replica_report_json(row: str) -> str:
 
 
 def read_replica_report(values: Sequence[Any]) -> tuple[int, ReplicaReport]:
-    """Read a replica's id and what it told, as `replica_report_json` gives them."""
+    """Read the id and the report of a replica from the form of `replica_report_json`."""
     broker_id, age_ms, *fields = values
     return broker_id, ReplicaReport(age_ms=age_ms, **dict(zip(_COLUMNS, fields, strict=True)))
 
 
 def _values_of(prefix: str) -> str:
     arrays = ", ".join(f"CAST(:{prefix}_{name} AS {kind}[])" for name, kind in _COLUMNS.items())
-    # By itself: joined by broker ids first, each of hundreds would be compared with all.
+    # A separate query: with a join by broker ids, each of hundreds of rows would be compared with
+    # all.
     return f"""
 {prefix} AS MATERIALIZED (
 SELECT b.id AS broker_group_id, told.*
@@ -96,7 +97,7 @@ RETURNING due.cluster_name, due.broker_group_name, due.broker_id
     is_planned_anew=True,
 )
 
-# When a replica was last heard outlives whoever heard it: people ask since when it is gone.
+# The last heartbeat of a replica is kept longer than its process: it shows since when it is gone.
 _KEEP_LAST: Final = """
 last AS (
     SELECT broker_group_id, broker_id, max(heard_at) AS heard_at
@@ -139,9 +140,9 @@ RETURNING broker_group_id, broker_id, heard_at),
 {_KEEP_LAST}""",  # noqa: S608 - all parts are ours
 )
 
-# A process removes whom it gives up. So where another process's row is only out of date, that
-# process stands still or has died. Its silence is no evidence about the master that it heard: the
-# master has another lease in which to come to a process that runs (D28).
+# A process removes the report of a replica that it treats as lost. So an outdated row of another
+# process means that the process is paused or dead. Its silence is no evidence about the master: the
+# master has one more lease to reach a running process (D28).
 _LIST_MASTERLESS: Final = Statement(
     "list_masterless_groups",
     """
@@ -180,7 +181,7 @@ SELECT c.name AS cluster_name, b.name AS broker_group_name
 
 @dataclass(frozen=True, slots=True)
 class MasterlessGroup:
-    """Name a group whose master is not heard by anybody while another replica is."""
+    """Hold a group whose master sends no heartbeats to any process while another replica does."""
 
     cluster_name: str
     broker_group_name: str
@@ -193,10 +194,10 @@ async def record(
     lease_asked: Mapping[ReplicaKey, ReplicaReport],
     heard_by: UUID,
 ) -> set[ReplicaKey]:
-    """Note who was heard, but brokers without an id in their group, and renew leases.
+    """Store reports, except of brokers without an id in their group, and renew leases.
 
-    Renewed are those of who is master in the epoch that it speaks of, and was not lost since; whose
-    were is returned.
+    A lease is renewed if the broker is master in the reported epoch, and was not lost since. The
+    replicas with a renewed lease are returned.
     """
     values = _columns("heard", heard) | _columns("asked", lease_asked) | {"heard_by": heard_by}
     rows = await pipeline.fetch(_RECORD, values)
@@ -204,23 +205,23 @@ async def record(
 
 
 async def forget(pipeline: Pipeline, keys: Sequence[ReplicaKey], *, heard_by: UUID) -> None:
-    """Note that a process hears some replicas no longer, and keep when it last did."""
+    """Remove the reports of replicas at a process, and keep the time of their last heartbeat."""
     await pipeline.fetch(_FORGET, _names("gone", keys) | {"heard_by": heard_by})
 
 
 async def forget_old(pipeline: Pipeline) -> None:
-    """Remove what processes noted that are long gone, all but when they last heard whom."""
+    """Remove the reports of processes that ended long ago, except the times of last heartbeats."""
     await pipeline.fetch(_FORGET_OLD, {})
 
 
 async def list_masterless(
     pipeline: Pipeline, *, heard_by: UUID, listened_ms: int, takes_unclean: bool, limit: int
 ) -> list[MasterlessGroup]:
-    """List groups without a living master in which somebody could be elected.
+    """List groups without a living master in which a replica could be elected.
 
-    Those whose replicas ask to be waited for longer than anybody listens yet are left out: a
-    master may only not have spoken again since a control plane came back. One that was found to be
-    lost is not waited for again.
+    Groups whose heartbeat timeout is longer than any process has listened are left out: after a
+    restart of the control plane a master may just not have sent a heartbeat yet. A master that was
+    recorded as lost is not waited for again.
     """
     values = {
         "heard_by": heard_by,

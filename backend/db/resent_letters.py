@@ -1,4 +1,4 @@
-"""Read from the journals of operations which dead letters were sent again."""
+"""Read the resent dead letters from the journals of operations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from backend.domain.operation import StepState
 
 @dataclass(frozen=True, slots=True)
 class JournaledStep:
-    """Hold a step that was begun: its operation, where it stands in its plan, and its outcome."""
+    """Hold a started step: its operation, its position in the plan, and its outcome."""
 
     operation_id: UUID
     state: StepState
@@ -26,7 +26,7 @@ class JournaledStep:
 async def list_begun_steps(
     connection: Connection, cluster_name: str, kind: str, target: str
 ) -> list[JournaledStep]:
-    """Return the steps that were begun of all operations of a kind on a target, oldest first."""
+    """Return the started steps of all operations of a kind on a target, the oldest first."""
     steps, columns = operation_steps.c, operations.c
     planned = columns.plan["steps"].op("->", return_type=JSONB)(steps.position)
     action = planned.op("->", return_type=JSONB)("action").label("action")

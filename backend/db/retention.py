@@ -1,7 +1,7 @@
-"""Count and remove what is kept no longer: changes of groups, operations, files of samples.
+"""Count and remove expired records: changes of groups, operations, files of samples.
 
-What is counted is what is removed: both use one condition. Each removal takes a bounded number of
-rows, so that no transaction grows with what has piled up.
+Counting and removing use the same condition. Each removal has a bounded number of rows, so the size
+of a transaction is limited.
 """
 
 from datetime import date, datetime
@@ -16,12 +16,12 @@ from backend.domain.retention import CHANGES_KEPT_MIN
 
 
 async def count_group_changes(connection: Connection, *, before: datetime) -> int:
-    """Count the changes of groups that may go."""
+    """Count the expired changes of groups."""
     return await _count(connection, replica_group_changes, _old_changes(before))
 
 
 async def remove_group_changes(connection: Connection, *, before: datetime, limit: int) -> int:
-    """Remove changes of groups, the oldest first; return how many that were."""
+    """Remove expired changes of groups, the oldest first; return their number."""
     columns = replica_group_changes.c
     chosen = select(columns.id).where(_old_changes(before)).order_by(columns.id).limit(limit)
     removed = await connection.execute(
@@ -38,8 +38,8 @@ async def count_operations(connection: Connection, *, before: datetime) -> int:
 async def remove_operations(connection: Connection, *, before: datetime, limit: int) -> int:
     """Remove operations that ended before an instant, with their journals and keys.
 
-    One that another takes back stays until that one is gone, so a row never names a missing one;
-    a second call finds it. Return how many were removed.
+    An operation that another one undoes is kept until the other is removed, so no row refers to a
+    missing row; a second call finds it. Return the number of removed operations.
     """
     columns, undoing = operations.c, operations.alias()
     chosen = (
@@ -64,13 +64,13 @@ async def count_sample_files(connection: Connection, *, before: date) -> int:
 
 
 async def remove_sample_files(connection: Connection, *, before: date) -> int:
-    """Take files of days before one out of the manifest; return how many that were."""
+    """Remove files of days before a day from the manifest; return their number."""
     removed = await connection.execute(delete(sample_files).where(sample_files.c.day < before))
     return removed.rowcount
 
 
 def _old_changes(before: datetime) -> ColumnElement[bool]:
-    """Choose old changes, but for the newest ones of each group."""
+    """Choose old changes, except the newest changes of each group."""
     columns, newer = replica_group_changes.c, replica_group_changes.alias()
     oldest_kept = (
         select(newer.c.id)

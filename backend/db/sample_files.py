@@ -1,4 +1,4 @@
-"""Keep the manifest of the sample history: only a Parquet file with a row here counts (D25)."""
+"""Store the manifest of the sample history: only Parquet files with a row here are valid (D25)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ class SampleFile:
 
 
 async def add(connection: Connection, files: Sequence[SampleFile], *, at: datetime) -> int:
-    """Record files and return how many were new; one that is already recorded stays as it is."""
+    """Record files, and return the number of new ones; recorded files do not change."""
     if not files:
         return 0
     rows = [{**asdict(file), "created_at": at} for file in files]

@@ -1,6 +1,6 @@
-"""Hold the collection that every table belongs to, and the column that tables share.
+"""Hold the metadata of all tables, and their common column type.
 
-Constraint names follow one convention, so that a migration can name what it drops.
+Constraint names follow one convention, so that migrations can name them.
 """
 
 from sqlalchemy import Column, DateTime, MetaData
@@ -17,5 +17,5 @@ metadata = MetaData(
 
 
 def instant(name: str, *, nullable: bool = False) -> Column[object]:
-    """Make a column of aware instants."""
+    """Make a column of instants with time zone."""
     return Column(name, DateTime(timezone=True), nullable=nullable)

@@ -1,4 +1,4 @@
-"""Keep the sessions that users have open."""
+"""Store the open sessions of users."""
 
 from datetime import datetime
 from typing import Any
@@ -17,8 +17,9 @@ SessionKey = tuple[datetime, UUID]
 async def add(
     connection: Connection, token_hash: bytes, session: UserSession, *, user_id: int
 ) -> None:
-    """Open a session, and forget those that have ended by then."""
-    # Others may be at the same ones, in whatever order: who waited for them could wait for ever.
+    """Open a session, and remove ended sessions."""
+    # Other transactions may lock the same rows in another order, so waiting for them could
+    # deadlock.
     ended = (
         select(sessions.c.id)
         .where(sessions.c.expires_at <= session.created_at)
@@ -40,7 +41,7 @@ async def add(
 
 
 async def note_use(connection: Connection, session_id: UUID, *, at: datetime) -> None:
-    """Keep when a session was last used."""
+    """Store the last use of a session."""
     await noted_uses.note_use(connection, sessions, session_id, {"last_used_at": at})
 
 
@@ -92,17 +93,17 @@ async def find(connection: Connection, session_id: UUID, *, at: datetime) -> Use
 
 
 async def remove(connection: Connection, session_id: UUID) -> None:
-    """End a session; one that has ended already is no error."""
+    """End a session; an ended session is no error."""
     await connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
 async def remove_by_hash(connection: Connection, token_hash: bytes) -> None:
-    """End the session of a secret; one that has ended already is no error."""
+    """End the session of a secret; an ended session is no error."""
     await connection.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
 
 
 async def remove_of_user(connection: Connection, user_id: int, *, but: UUID | None = None) -> int:
-    """End all sessions of a user, perhaps all but one; return how many."""
+    """End all sessions of a user, or all except one; return their number."""
     statement = delete(sessions).where(sessions.c.user_id == user_id)
     if but is not None:
         statement = statement.where(sessions.c.id != but)

@@ -1,4 +1,4 @@
-"""Spell values as Postgres reads them as text, for statements that a pipeline sends."""
+"""Write values as text for Postgres, for the statements of a pipeline."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,7 +10,7 @@ import psycopg
 from sqlalchemy.exc import DataError
 
 STATEMENT_HIDDEN: Final = "a statement of the pipeline"
-"""Stands in errors for the SQL, with which nobody could do anything."""
+"""The text in errors in place of the SQL."""
 
 
 def _spell_text(value: str) -> bytes:
@@ -32,7 +32,7 @@ def _spell_element(value: object) -> bytes:
 
 @lru_cache
 def _spell_uuid(value: UUID) -> bytes:
-    # Mostly the one of this process.
+    # Mostly the id of this process.
     return str(value).encode()
 
 

@@ -1,7 +1,7 @@
 """Declare every table of the control plane.
 
-Constraint names follow one convention, so that a migration can name what it drops. The numbers
-that travel on the wire (permissions, data versions) keep their wire form; instants are aware.
+Constraint names follow one convention, so that migrations can name them. Numbers of the protocol
+(permissions, data versions) keep their form; instants have a time zone.
 """
 
 from sqlalchemy import (
@@ -27,7 +27,7 @@ from backend.db import access_tables, event_tables, maintenance_tables, operatio
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
 
-# Named here, so that whoever has the metadata has all tables.
+# Imported here, so that the metadata contains all tables.
 assert operation_tables.operations.metadata is access_tables.users.metadata is metadata
 assert event_tables.events.metadata is maintenance_tables.findings.metadata is metadata
 
@@ -52,7 +52,7 @@ broker_groups = Table(
     Column("name", Text, nullable=False),
     Column("mode", Text, nullable=False),
     _instant("created_at"),
-    # What was confirmed to a group under a controller that was removed, for its adoption.
+    # The confirmed position of a removed group under a controller, for its adoption.
     Column("confirmed_epoch", Integer, nullable=False, server_default="-1"),
     Column("confirmed_position", BigInteger, nullable=False, server_default="-1"),
     # A group is keyed by its cluster too: two clusters may each have a broker-a (D2).
@@ -82,9 +82,9 @@ brokers = Table(
     CheckConstraint("broker_id >= 0", name="broker_id"),
 )
 
-# A group under a controller. Every change replaces the row where `revision` is still the one that
-# the change was decided from; a revision is the number of the transaction that wrote it, so none
-# comes twice, not even for a group that was removed and made again.
+# A group under a controller. Every change replaces the row if `revision` is still the one that the
+# change was decided from. A revision is the number of the transaction that wrote it, so it is
+# unique, also for a group that was removed and created again.
 replica_groups = Table(
     "replica_groups",
     metadata,
@@ -96,11 +96,11 @@ replica_groups = Table(
     Column("sync_state_set_epoch", Integer, nullable=False),
     Column("is_master_lost", Boolean, nullable=False),
     Column("lease_policy", Text, nullable=False),
-    # Until then the master may acknowledge alone; renewals leave the revision as it is.
+    # The end of the lease of the master; renewals do not change the revision.
     _instant("lease_expires_at", nullable=True),
     Column("preferred_id", BigInteger),
-    # The highest confirmed position that a master reported, and the epoch that wrote its last
-    # byte; -1 is unknown. Heartbeats raise it and leave the revision as it is.
+    # The highest confirmed position that a master reported, and the epoch of its last byte; -1 is
+    # unknown. Heartbeats raise it and do not change the revision.
     Column("confirmed_epoch", Integer, nullable=False, server_default="-1"),
     Column("confirmed_position", BigInteger, nullable=False, server_default="-1"),
     # The newest master epoch that began with an accepted loss.
@@ -125,14 +125,14 @@ replicas = Table(
     Column("address", Text, nullable=False),
     Column("register_code", Text, nullable=False),
     _instant("applied_at"),
-    # A removed replica keeps its row, so that its id is never given away again.
+    # A removed replica keeps its row, so that its id is never assigned again.
     _instant("removed_at", nullable=True),
-    # Of a replica that somebody hears it is out of date: its reports say so.
+    # Outdated while a process receives heartbeats of the replica: see its reports.
     _instant("last_heard_at", nullable=True),
     CheckConstraint("broker_id >= 1", name="broker_id"),
 )
 
-# When each process of the control plane last heard a replica, by the clock of Postgres.
+# The last report of a replica at each process of the control plane, by the clock of Postgres.
 replica_reports = Table(
     "replica_reports",
     metadata,
@@ -158,8 +158,8 @@ replica_reports = Table(
     Column("refused_cut", BigInteger, nullable=False, server_default="-1"),
 )
 
-# Brokers that claim an id of a group that was lost, until an operator adopts them (D6). What they
-# did not tell is null.
+# Brokers that claim an id of a lost group, until an operator adopts them (D6). A value that they
+# did not report is null.
 adoption_candidates = Table(
     "adoption_candidates",
     metadata,

@@ -38,7 +38,7 @@ async def announce(
 
 @asynccontextmanager
 async def listen(database: Database) -> AsyncIterator[AsyncIterator[TopicNotice]]:
-    """Listen while the context is open: what is committed from its opening on is heard.
+    """Listen while the context is open; notices of all commits since then arrive.
 
     Raises:
         psycopg.Error: the database does not answer, or no longer does.

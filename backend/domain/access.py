@@ -1,6 +1,7 @@
-"""Decide what whoever asks may do: one table of rules for every door (D26, I23).
+"""Decide what a caller may do: one table of rules for every door (D26, I23).
 
-A principal is who asks, as their credential shows them; how they proved it is not looked at here.
+A principal is the caller, as its credential identifies it. Authentication is not part of this
+module.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,7 +26,7 @@ class Credential(StrEnum):
 
 
 class Permission(StrEnum):
-    """Name what is asked for; every route and every field of the graph asks for one of these."""
+    """Name a permission; every route and every field of the graph needs one of these."""
 
     IDENTIFY = "identify"
     SIGN = "sign"
@@ -38,13 +39,13 @@ class Permission(StrEnum):
 
 
 class Reach(StrEnum):
-    """Say how a door keeps to the clusters that whoever asks reaches.
+    """Say how a door is limited to the clusters that the caller reaches.
 
-    `NAMED` is what every door is until it says otherwise: who reaches some clusters only must name
-    those that are meant, so a door without such a name is for who reaches all. Behind `KEPT` the
-    use case itself keeps to them: lists hold what is of them, and other objects are refused. `OWN`
-    is about whoever asks, `CONTROL_PLANE` about the control plane, of whose clusters it tells
-    totals at most.
+    `NAMED` is the default: a caller that reaches only some clusters must name the clusters, so a
+    door without a cluster name needs reach to all. With `KEPT` the use case itself applies the
+    limit: lists contain only objects of clusters within reach, and other objects are refused. `OWN`
+    is about the caller. `CONTROL_PLANE` is about the control plane, and shows only totals of
+    clusters.
     """
 
     NAMED = "named"
@@ -55,7 +56,7 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Say who has a permission: from which role on, and with what."""
+    """Hold the condition of a permission: the lowest role, and the credential."""
 
     role: Role
     needs_session: bool = False
@@ -68,11 +69,11 @@ RULES: Final[Mapping[Permission, Rule]] = {
     Permission.IDENTIFY: Rule(Role.VIEWER, allows_one_time_password=True),
     Permission.SIGN: Rule(Role.VIEWER, needs_session=True, allows_one_time_password=True),
     Permission.READ: Rule(Role.VIEWER),
-    # What people send one another is not for everybody who may look at the cluster.
+    # The content of messages needs more than the permission to read the cluster.
     Permission.READ_BODIES: Rule(Role.OPERATOR),
     Permission.CHANGE: Rule(Role.OPERATOR, is_change=True),
     Permission.MANAGE_OWN: Rule(Role.VIEWER, needs_session=True),
-    # Who says who may sign in could let anybody reach any cluster, themselves included.
+    # A user who manages users could extend the reach of any user, also the own one.
     Permission.READ_ACCESS: Rule(Role.ADMIN, needs_all_clusters=True),
     Permission.MANAGE_ACCESS: Rule(Role.ADMIN, needs_session=True, needs_all_clusters=True),
 }
@@ -80,10 +81,10 @@ RULES: Final[Mapping[Permission, Rule]] = {
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Hold who asks, and until when: `role` and `clusters` are what holds now.
+    """Hold the caller, and when its credential expires; `role` and `clusters` are the present ones.
 
-    A token has never more of them than its owner. `credential_name` tells a token of its owner
-    from the others; a session has none.
+    A token never has more rights than its owner. `credential_name` is the name of a token; a
+    session has none.
     """
 
     user_id: int
@@ -99,29 +100,29 @@ class Principal:
 
     @property
     def sees_all_access(self) -> bool:
-        """Tell whether other users' sessions and tokens may be seen."""
+        """Return whether the caller may see sessions and tokens of other users."""
         is_admin = self.role.includes(RULES[Permission.READ_ACCESS].role)
         return is_admin and not self.clusters.is_limited
 
     def may_see_access_of(self, user_name: str) -> bool:
-        """Tell whether a user's sessions and tokens may be seen, and so ended."""
+        """Return whether the caller may see, and so end, the sessions and tokens of a user."""
         return self.sees_all_access or user_name == self.user_name
 
 
 def find_risk_max(principal: Principal) -> Risk:
-    """Return the highest class of operations that somebody may confirm.
+    """Return the highest risk class of operations that the caller may confirm.
 
-    What may lose data, or can't be undone, is for administrators.
+    Only administrators confirm operations that may lose data, or that can't be undone.
     """
     return Risk.LOSS if principal.role.includes(Role.ADMIN) else Risk.SERVICE
 
 
 def require(principal: Principal, permission: Permission) -> None:
-    """Let whoever has a permission pass.
+    """Check that the caller has a permission.
 
     Raises:
-        PasswordChangeRequired: a one-time password has not been replaced yet.
-        Forbidden: the role, or what they came with, does not reach as far.
+        PasswordChangeRequired: a one-time password has not been replaced yet. Forbidden: the role
+        or the credential does not include the permission.
     """
     rule = RULES[permission]
     if principal.must_change_password and not rule.allows_one_time_password:
@@ -140,7 +141,7 @@ def require(principal: Principal, permission: Permission) -> None:
 
 
 def find_refusals(principal: Principal) -> dict[Permission, str]:
-    """Say of each permission that somebody lacks why they do, in the words of the refusal."""
+    """Return the reason for each permission that the caller lacks, in the words of the refusal."""
     refusals: dict[Permission, str] = {}
     for permission in Permission:
         try:
@@ -151,10 +152,10 @@ def find_refusals(principal: Principal) -> dict[Permission, str]:
 
 
 def require_reach(principal: Principal, reach: Reach, cluster_names: Collection[str]) -> None:
-    """Let a request pass that names some clusters.
+    """Check that the caller reaches the clusters that a request names.
 
     Raises:
-        Forbidden: one of them is out of reach, or none is named where one must be.
+        Forbidden: one of them is out of reach, or a required name is missing.
     """
     scope = principal.clusters
     for name in cluster_names:

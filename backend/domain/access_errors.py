@@ -1,9 +1,9 @@
-"""Name what can be refused around users, sessions and tokens.
+"""Define the errors of users, sessions and tokens.
 
 Further classes of `errors.py`, under the same rules.
 """
 
-# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ class InvalidPassword(DomainError, kind=ErrorKind.INVALID):
 
 
 class InvalidClusterPattern(DomainError, kind=ErrorKind.INVALID):
-    """Clusters were to be named by a pattern that none can fit, or by no pattern at all."""
+    """A pattern fits no possible cluster name, or there is no pattern at all."""
 
     code = "invalid_cluster_pattern"
 
@@ -40,7 +40,7 @@ class InvalidClusterPattern(DomainError, kind=ErrorKind.INVALID):
 
 
 class InvalidTokenScope(DomainError, kind=ErrorKind.INVALID):
-    """A token was asked for that reaches too far or lives too long."""
+    """The scope or the lifetime of the requested token is too large."""
 
     code = "invalid_token_scope"
 
@@ -70,7 +70,7 @@ class UserAlreadyExists(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class LastAdministrator(DomainError, kind=ErrorKind.CONFLICT):
-    """Without this user nobody could decide who else may sign in."""
+    """Without this user there would be no administrator."""
 
     code = "last_administrator"
 
@@ -81,7 +81,7 @@ class LastAdministrator(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class SessionNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No open session has the id, or it is somebody else's."""
+    """No open session has the id, or it belongs to another user."""
 
     code = "session_not_found"
 
@@ -91,7 +91,7 @@ class SessionNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class ApiTokenNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No token has the id, or it is somebody else's."""
+    """No token has the id, or it belongs to another user."""
 
     code = "api_token_not_found"
 
@@ -101,7 +101,7 @@ class ApiTokenNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class ApiTokenAlreadyExists(DomainError, kind=ErrorKind.CONFLICT):
-    """The user has a token of the name already."""
+    """The user already has a token of this name."""
 
     code = "api_token_already_exists"
 
@@ -111,7 +111,7 @@ class ApiTokenAlreadyExists(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class TooManyApiTokens(DomainError, kind=ErrorKind.CONFLICT):
-    """A user has as many tokens as one may have."""
+    """The user has the maximum number of tokens."""
 
     code = "too_many_api_tokens"
 

@@ -1,10 +1,10 @@
-"""Decide how a group comes back that the control plane lost, from what its brokers say (D6).
+"""Decide how a group that the control plane lost is restored from the reports of its brokers (D6).
 
-Nobody knows any more who was in the SyncStateSet. What is known: every member held all that was
-acknowledged, and logs of one epoch are beginnings of one another. So the longest log of the newest
-epoch lacks nothing acknowledged, once every broker of the group is there and none goes on writing;
-a master that still serves lacks nothing either, whatever the others say. Everything else is a
-doubt, and then an operator must accept that messages may be lost.
+The members of the former SyncStateSet are unknown. Two facts are known. Every member had all
+acknowledged messages. Of two logs of one epoch, the shorter is the beginning of the longer. So the
+longest log of the newest epoch contains all acknowledged messages, if every broker of the group is
+present and none is still writing. A master that still serves has them too, whatever the others
+report. Every other case is a doubt, and an operator must accept that messages may be lost.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,24 +23,25 @@ from backend.domain.replica_group import (
     SyncStateSet,
 )
 
-# A broker that waits speaks every second; what was said longer ago may no longer be so.
+# A waiting broker sends a heartbeat every second. An older report may be outdated.
 SILENCE_MAX_MS: Final = 30_000
-# The epochs that follow must differ from any that a broker which is not there holds.
+# The next epochs must differ from all epochs of missing brokers.
 EPOCHS_SKIPPED: Final = 1_000
 EPOCH_MAX: Final = 2**31 - 1
 NO_MASTER: Final = 0
-# Nobody tells the set's epoch, and stock brokers ignore one that is not greater than theirs. So
-# many changes of a set are not reached within one master epoch, and another loss is further on.
+# No broker reports the epoch of the set, and RocketMQ brokers ignore an epoch that is not greater
+# than their own. One master epoch never has so many changes of the set, so the new epoch is always
+# greater.
 SET_EPOCHS_AN_EPOCH: Final = 2**16
 SET_EPOCH_STEPS_MAX: Final = 2**14
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Hold a broker that claims an id nobody knows here; `None` is what it did not tell.
+    """Hold a broker that claims an unknown id; `None` is a value that it did not report.
 
-    An epoch of 0 is that of a log without any; a master id names who serves as master for all
-    that the broker knows, itself or whom it follows, and is 0 when it knows of none.
+    An epoch of 0 means a log without epochs. The master id is the master that the broker knows:
+    itself, or the broker that it follows. It is 0 if the broker knows no master.
     """
 
     broker_id: int
@@ -54,15 +55,15 @@ class Candidate:
 
     @property
     def is_master(self) -> bool:
-        """Tell whether it says that it serves as master."""
+        """Return whether the broker reports that it is master."""
         return self.master_id == self.broker_id
 
 
 @dataclass(frozen=True, slots=True)
 class AdoptionOrder:
-    """Say whom an operator takes in, who shall be master, and what the operator knows or accepts.
+    """Hold the brokers to adopt, the new master, and the facts that the operator states or accepts.
 
-    `least_epoch` stands for the epochs of those who told none.
+    `least_epoch` is used for brokers that reported no epoch.
     """
 
     broker_ids: frozenset[int]
@@ -79,11 +80,11 @@ def adopt_replicas(
     *,
     spare_codes: Mapping[int, str],
 ) -> Change:
-    """Take brokers in under the ids they claim; a lost group begins again, without a master yet.
+    """Adopt brokers with the ids that they claim. A lost group is created again, without a master.
 
-    It begins in an epoch beyond all that are known, and with a set of the one who may become
-    master, so that the election that follows can only choose that one. `spare_codes` are bound to
-    the ids of those who told no code.
+    Its epoch is greater than all known epochs, and its set has one member: the broker that may
+    become master. So the next election can choose only this broker. `spare_codes` are bound to the
+    ids of brokers that sent no code.
 
     Raises:
         AdoptionRefused: somebody is not there, or what is known does not suffice.
@@ -105,11 +106,11 @@ def adopt_replicas(
         empty,
         replicas=replicas,
         master_epoch=epoch,
-        # An epoch that begins behind the end of the log counts for no later election.
+        # An epoch that starts after the end of the log has no effect on later elections.
         confirmed=empty.confirmed
         if is_held
         else ConfirmedEnd(UNKNOWN_POSITION, _end_of(master).position),
-        # Replicas that keep more than the master may cut it in the epoch of its election.
+        # Replicas with more data than the master may truncate it in the epoch of this election.
         loss_epoch=epoch + 1 if order.accepts_loss else empty.loss_epoch,
         sync_state_set=SyncStateSet(
             frozenset({master_id}), min(epoch, SET_EPOCH_STEPS_MAX) * SET_EPOCHS_AN_EPOCH
@@ -137,7 +138,7 @@ def _choose(
 
 
 def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: AdoptionOrder) -> None:
-    """Refuse logs that may continue another history than the group's."""
+    """Refuse logs that may belong to another history than that of the group."""
     if order.master_id is not None:
         raise AdoptionRefused(group.name, "the group is known and has its master elected")
     for one in chosen:
@@ -190,7 +191,7 @@ def _choose_master(
 
 
 def _best(chosen: list[Candidate]) -> Candidate | None:
-    """Find who lacks nothing: who serves as master of the newest epoch, else the longest log."""
+    """Find the broker with all messages: the master of the newest epoch, or the longest log."""
     if any(c.epoch is None or c.max_offset is None for c in chosen):
         return None
     newest = max(c.epoch or 0 for c in chosen)
@@ -216,7 +217,7 @@ def _doubts(candidates: Mapping[int, Candidate], chosen: list[Candidate]) -> Ite
 
 
 def _doubts_of_log(master: Candidate, confirmed: ConfirmedEnd) -> Iterator[str]:
-    """Doubt a log that lacks what it held before, or what was confirmed to the group (D27)."""
+    """Report a log that lacks data it had before, or data that was confirmed to the group (D27)."""
     if master.is_verified is False:
         yield f"the log of broker {master.broker_id} may lack its end, according to its own files"
     end = _end_of(master)

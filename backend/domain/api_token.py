@@ -1,4 +1,4 @@
-"""Describe the tokens that programs come with: whose they are, and how far they reach."""
+"""Describe API tokens of programs: their owner and their scope."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from backend.domain.errors import InvalidName
 from backend.domain.user import Role
 
 TOKEN_MARK: Final = "rgt_"  # noqa: S105 - what every token begins with is no secret
-"""Tells an API token from a session's, to us and to whoever searches files for leaked ones."""
+"""Distinguishes API tokens from tokens of sessions, also in a search for leaked tokens."""
 
 PREFIX_LENGTH: Final = 12
 NAME_LENGTH_MAX: Final = 64
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 @dataclass(frozen=True, slots=True)
 class TokenScope:
-    """Hold how far a token reaches: a role at most, clusters by pattern, perhaps only reading."""
+    """Hold the scope of a token: highest role, patterns of clusters, and whether it only reads."""
 
     role: Role
     cluster_patterns: tuple[str, ...] = ALL_CLUSTERS
@@ -33,7 +33,7 @@ class TokenScope:
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """Hold a token as it is kept: its beginning to recognise it by, never the whole."""
+    """Hold a token as it is stored: with its first characters, never the whole token."""
 
     id: UUID
     user_name: str
@@ -47,10 +47,11 @@ class ApiToken:
 
 
 def check_token_name(name: str) -> str:
-    """Return the name of a new token when it may be one.
+    """Return the name of a new token if it is valid.
 
     Raises:
-        InvalidName: it is empty, too long or holds other than letters, digits and ._-.
+        InvalidName: it is empty or too long, or contains other characters than letters, digits and
+        ._-.
     """
     if len(name) > NAME_LENGTH_MAX or _NAME.fullmatch(name) is None:
         reason = f"is not 1 to {NAME_LENGTH_MAX} letters, digits and ._-, no sign first"
@@ -59,14 +60,14 @@ def check_token_name(name: str) -> str:
 
 
 def check_scope(scope: TokenScope, owner_role: Role) -> TokenScope:
-    """Return the scope of a new token when its owner may give it.
+    """Return the scope of a new token if its owner may give it.
 
-    Its patterns may name clusters that the owner does not reach: they never widen what the owner
-    reaches when the token is used.
+    Its patterns may name clusters that the owner does not reach: they never extend the reach of the
+    owner.
 
     Raises:
-        InvalidTokenScope: it reaches beyond the owner's role.
-        InvalidClusterPattern: a pattern names no cluster.
+        InvalidTokenScope: its role is higher than that of the owner. InvalidClusterPattern: a
+        pattern names no cluster.
     """
     if not owner_role.includes(scope.role):
         raise InvalidTokenScope(f"a token of role {scope.role} is beyond the role {owner_role}")
@@ -74,10 +75,10 @@ def check_scope(scope: TokenScope, owner_role: Role) -> TokenScope:
 
 
 def check_lifetime(days: int) -> int:
-    """Return for how many days a token may live when it may live as long.
+    """Return the lifetime of a new token in days if it is valid.
 
     Raises:
-        InvalidTokenScope: that is no day, or more than a year.
+        InvalidTokenScope: it is less than a day, or more than a year.
     """
     if not 1 <= days <= LIFETIME_DAYS_MAX:
         raise InvalidTokenScope(f"a token is valid for 1 to {LIFETIME_DAYS_MAX} days, not {days}")

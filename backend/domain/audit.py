@@ -1,9 +1,10 @@
-"""Bind each entry of the audit to the one before by a hash, so that a change of any is found (G22).
+"""Bind each entry of the audit to the entry before by a hash, so that changes are found (G22).
 
-The hash covers every field of the entry and the hash before it, each with its length in front, so
-that no two entries are spelled alike. What is not found is an end that was cut off: keep the number
-and hash of the newest entry elsewhere for that. Retention lets a beginning go: the chain goes on
-from a checkpoint, which counts only if an entry of the chain tells of it.
+The hash covers every field of the entry and the hash before it. The length precedes each field, so
+two different entries never have the same bytes. The chain does not show that entries at its end
+were removed: for that, keep the number and hash of the newest entry elsewhere. Retention deletes
+the oldest entries: the chain then starts at a checkpoint, which is valid only if an entry of the
+chain confirms it.
 """
 
 import hashlib
@@ -17,12 +18,12 @@ FIRST_NUMBER: Final = 1
 GENESIS: Final = bytes(32)
 """The hash before the first entry."""
 TRIMMED: Final = "audit.trimmed"
-"""What the entry says that tells of entries let go, with the number and hash of the last one."""
+"""The action of an entry about deleted entries, with number and hash of the last of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Hold what somebody did; `details` is JSON, kept as the very text that was hashed."""
+    """Hold an action of a user; `details` is JSON, stored as the text that was hashed."""
 
     number: int
     happened_at: datetime
@@ -54,7 +55,7 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """Hold where a chain, or a part of it, ends."""
+    """Hold the end of a chain, or of a part of it."""
 
     number: int = FIRST_NUMBER - 1
     hash: bytes = GENESIS
@@ -68,7 +69,7 @@ def chain(entry: Entry, previous_hash: bytes) -> ChainedEntry:
 def check_chain(
     entries: Iterable[ChainedEntry], after: ChainEnd = ChainEnd()
 ) -> ChainEnd | ChainFault:
-    """Follow entries that come after an end; give the new end, or the first that is wrong."""
+    """Check the entries after an end; return the new end, or the first wrong entry."""
     held = after
     for chained in entries:
         number = chained.entry.number

@@ -14,14 +14,14 @@ HEARTBEAT_TIMEOUT_MAX_MS: Final = 24 * 60 * 60 * 1_000
 
 
 class BrokerRole(StrEnum):
-    """Say who takes writes."""
+    """Say whether a broker takes writes."""
 
     MASTER = "master"
     REPLICA = "replica"
 
 
 class BrokerState(StrEnum):
-    """Say whether a broker is counted on."""
+    """Say whether a broker is online."""
 
     ONLINE = "online"
     OFFLINE = "offline"
@@ -29,10 +29,10 @@ class BrokerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataVersion:
-    """Tell one state of a broker's topics from another.
+    """Identify a state of the topics of a broker.
 
-    Two versions are equal when all three fields are; which one is newer is only asked of the
-    state version, which carries a master epoch under a controller and is 0 without.
+    Two versions are equal if all three fields are equal. Only the state version decides which one
+    is newer: it is the master epoch under a controller, and 0 without one.
     """
 
     state_version: int = 0
@@ -42,7 +42,7 @@ class DataVersion:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutItem:
-    """Name a topic or a consumer group of a broker that is not taken, and say why."""
+    """Name a topic or a consumer group of a broker that was left out, and why."""
 
     kind: str
     name: str
@@ -51,7 +51,7 @@ class LeftOutItem:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutItems:
-    """Count what of a broker is not taken, and name the first of it."""
+    """Count the items of a broker that were left out, and name the first of them."""
 
     count: int = 0
     first: tuple[LeftOutItem, ...] = ()
@@ -63,11 +63,11 @@ LEFT_OUT_NAMED_MAX: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Hold what is known of one broker.
+    """Hold the known facts of one broker.
 
-    `own_id` stays through all roles. `broker_id` is the id that name servers route to: 0 for the
-    master. One that is not registered is known to a controller alone: it is missing. When it was
-    heard last is the controller's knowledge then, and both ids are its own.
+    `own_id` does not depend on the role. `broker_id` is the id that name servers route to: 0 for
+    the master. Only a controller knows a broker that is not registered: it is missing. Then the
+    time of the last heartbeat is that of the controller, and both ids are the own id.
     """
 
     id: int
@@ -87,27 +87,27 @@ class Broker:
 
     @property
     def name(self) -> BrokerName:
-        """Name the broker, whatever its role."""
+        """Return the name of the broker, which does not depend on its role."""
         return BrokerName(self.broker_group_name, self.own_id)
 
     @property
     def is_master(self) -> bool:
-        """Tell whether the broker carries the master's id."""
+        """Return whether the broker has the id of the master."""
         return self.broker_id == MASTER_ID
 
     @property
     def is_online(self) -> bool:
-        """Tell whether the broker is counted on."""
+        """Return whether the broker is online."""
         return self.state is BrokerState.ONLINE
 
     @property
     def role(self) -> BrokerRole:
-        """Name the role that the broker's id gives it."""
+        """Return the role that the id of the broker means."""
         return BrokerRole.MASTER if self.is_master else BrokerRole.REPLICA
 
 
 def clamp_heartbeat_timeout_ms(asked_ms: int | None) -> int:
-    """Give the silence after which a broker is given up: what it asked for, within bounds."""
+    """Return the heartbeat timeout that a broker asked for, within bounds."""
     if asked_ms is None or asked_ms <= 0:
         return HEARTBEAT_TIMEOUT_DEFAULT_MS
     return min(max(asked_ms, HEARTBEAT_TIMEOUT_MIN_MS), HEARTBEAT_TIMEOUT_MAX_MS)

@@ -26,5 +26,5 @@ class BrokerGroup:
 
 
 def find_master(brokers: Iterable[Broker]) -> Broker | None:
-    """Find who takes writes: the online broker with the master's id, or nobody."""
+    """Find the broker that takes writes: the online broker with the id of the master, or None."""
     return next((broker for broker in brokers if broker.is_master and broker.is_online), None)

@@ -1,12 +1,12 @@
-"""Name a broker so that no failover changes the name: its group and the id that it keeps (D31).
+"""Name a broker by its group and its own id, so that no failover changes the name (D31).
 
-Under a controller the id is the controller's. The controller gives ids from 1 on, and none twice.
-Without a controller it is the id of the broker's settings, which no election changes: 0 is the
-master there. Who registers as master under a controller registers the id 0 of the role, which is
-no name: a lookup takes it as the present master.
+Under a controller, the controller assigns the id. It assigns ids from 1 on, and none twice. Without
+a controller, the id is that of the broker's settings, and 0 is the master. A master under a
+controller registers with the id 0 of its role. This id is no name: a lookup takes it as the present
+master.
 
-The last hyphen ends the name of the group, and an id is written one way only. So a text names at
-most one broker, whatever hyphens and digits the names of groups hold.
+The last hyphen ends the name of the group, and an id has only one spelling. So a text names at most
+one broker, also if names of groups contain hyphens and digits.
 """
 
 import re
@@ -18,13 +18,13 @@ from backend.domain.names import check_broker_group_name
 
 OWN_ID_MAX: Final = 2**63 - 1
 
-# With a slash the former spelling, which links, scripts and recorded history still hold.
+# The spelling with a slash is the former one, which links, scripts and recorded history contain.
 _NAME: Final = re.compile(r"(?P<group>.+)[-/](?P<id>0|[1-9][0-9]{0,18})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class BrokerName:
-    """Hold what a broker is called: `broker-a-2` is the broker 2 of the group `broker-a`."""
+    """Hold the name of a broker: `broker-a-2` is the broker 2 of the group `broker-a`."""
 
     broker_group_name: str
     own_id: int
@@ -37,7 +37,7 @@ class BrokerName:
         """Read a name, or its former spelling `broker-a/2`.
 
         Raises:
-            InvalidName: no broker can be called so.
+            InvalidName: the text is no name of a broker.
         """
         found = _NAME.fullmatch(text)
         if found is None or int(found["id"]) > OWN_ID_MAX:

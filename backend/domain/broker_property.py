@@ -1,4 +1,4 @@
-"""Decide what a property of a broker may be set to, and which one a misspelt name meant."""
+"""Check values of broker properties, and find the property that a misspelt name meant."""
 
 import difflib
 import re
@@ -15,7 +15,7 @@ VALUE_LENGTH_MAX: Final = 1_000
 
 
 class PropertyType(StrEnum):
-    """Name what values of a property are."""
+    """Name the type of the values of a property."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -37,7 +37,7 @@ class PropertyEffect(StrEnum):
 class BrokerProperty:
     """Hold a property of a broker: its type and bounds, and its values in force and in its file.
 
-    `stored` is None where the file says nothing, or where the broker does not tell what is in it.
+    `stored` is None if the file has no value, or if the broker does not report the file.
     """
 
     name: str
@@ -52,12 +52,12 @@ class BrokerProperty:
 
     @property
     def configured(self) -> str:
-        """Return the value that the next start would take."""
+        """Return the value that the next start would use."""
         return self.value if self.stored is None else self.stored
 
     @property
     def range_text(self) -> str:
-        """Write what values there are."""
+        """Write the allowed values."""
         match self.type:
             case PropertyType.BOOLEAN:
                 return "true or false"
@@ -72,15 +72,15 @@ class BrokerProperty:
                 return f"{self.type}"
 
 
-class PropertyRefused(ValueError):  # noqa: N818 - an error is called what went wrong
-    """A property is not there, can't be changed, or can't have a value."""
+class PropertyRefused(ValueError):  # noqa: N818 - an error is named after its cause
+    """A property is absent, can't be changed, or can't have the value."""
 
 
 def find_property(properties: Iterable[BrokerProperty], name: str) -> BrokerProperty:
     """Find a property by its name.
 
     Raises:
-        PropertyRefused: the broker knows none so called; the message names near ones.
+        PropertyRefused: the broker has no such property; the message names similar ones.
     """
     known = {one.name: one for one in properties}
     if name in known:
@@ -91,17 +91,17 @@ def find_property(properties: Iterable[BrokerProperty], name: str) -> BrokerProp
 
 
 def find_near(name: str, known: Collection[str]) -> list[str]:
-    """Find the names that a misspelt one may have meant, the nearest first."""
+    """Find the names that a misspelt name may have meant, the most similar first."""
     by_folded = {one.lower(): one for one in known}
     near = difflib.get_close_matches(name.lower(), by_folded, NEAR_COUNT_MAX, NEAR_LEAST)
     return [by_folded[one] for one in near]
 
 
 def check_value(target: BrokerProperty, text: str) -> str:
-    """Return a value as the broker spells it; sizes may have a unit, an empty one is the default.
+    """Return a value as the broker writes it. Sizes may have a unit; an empty value is the default.
 
     Raises:
-        PropertyRefused: the property can't be changed so, or can't have the value.
+        PropertyRefused: the property can't be changed, or can't have the value.
     """
     value = text.strip()
     if target.effect is PropertyEffect.FIXED:
@@ -119,7 +119,7 @@ def check_value(target: BrokerProperty, text: str) -> str:
 
 
 def guess_type(value: str) -> PropertyType:
-    """Tell the type of a property that a broker does not describe, from the value it has."""
+    """Guess the type of a property that a broker does not describe, from its value."""
     if value in {"true", "false"}:
         return PropertyType.BOOLEAN
     if re.fullmatch(r"-?[0-9]{1,18}", value):

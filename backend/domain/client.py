@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-# Ordinals of stock's releases (remoting.md 1.4). From 4.9.0 on ten patches follow a minor release,
-# and each has an even number more before it: that of its snapshot.
+# Numbers of RocketMQ releases (remoting.md 1.4). From 4.9.0 on each minor release has ten patch
+# releases, and each patch release has two numbers: its snapshot comes first.
 _KNOWN: Final = {317: "4.5.2", 333: "4.6.0"}
 _MINORS: Final = {
     393: "4.9",
@@ -27,10 +27,10 @@ class ClientRole(StrEnum):
 
 
 class BrokerConnection(NamedTuple):
-    """Hold what one broker tells of a client; a tuple, since there are thousands at a time.
+    """Hold the report of one broker about a client; a tuple, since there are thousands at a time.
 
-    `heard_ms` is since its last heartbeat by the broker's clock; stock brokers tell it of producers
-    only, so of others it is `None`.
+    `heard_ms` is the time since its last heartbeat, by the clock of the broker. RocketMQ brokers
+    report it for producers only, so it is `None` for other clients.
     """
 
     broker_group_name: str
@@ -46,24 +46,24 @@ class BrokerConnection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Hold a client as all brokers together tell it; it has at least one connection."""
+    """Hold a client as all brokers together report it; it has at least one connection."""
 
     client_id: str
     connections: tuple[BrokerConnection, ...]
 
     @property
     def producer_groups(self) -> tuple[str, ...]:
-        """Name the groups that it produces in."""
+        """Return the names of its producer groups."""
         return tuple(sorted({name for one in self.connections for name in one.producer_groups}))
 
     @property
     def consumer_groups(self) -> tuple[str, ...]:
-        """Name the groups that it consumes in."""
+        """Return the names of its consumer groups."""
         return tuple(sorted({name for one in self.connections for name in one.consumer_groups}))
 
     @property
     def roles(self) -> tuple[ClientRole, ...]:
-        """Say what it does."""
+        """Return its roles."""
         found = {
             ClientRole.PRODUCER: self.producer_groups,
             ClientRole.CONSUMER: self.consumer_groups,
@@ -72,22 +72,22 @@ class Client:
 
     @property
     def heard_ms(self) -> int | None:
-        """Say how long ago any broker heard it last; None when none tells."""
+        """Return the time since its last heartbeat to any broker; None if no broker reports it."""
         instants = [one.heard_ms for one in self.connections if one.heard_ms is not None]
         return min(instants, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientFilter:
-    """Say which clients are meant: each fact that is given must be so."""
+    """Choose clients. A client must fulfil each condition that is given."""
 
     group: str | None = None
     role: ClientRole | None = None
     search: str | None = None
 
     def takes(self, client: Client) -> bool:
-        """Tell whether a client is meant."""
-        # Thousands are looked through for a page: what is not asked for is not gathered.
+        """Return whether a client fulfils the conditions."""
+        # A page checks thousands of clients, so only the values of given conditions are computed.
         if self.search is not None and self.search.lower() not in client.client_id.lower():
             return False
         if self.group is None and self.role is None:
@@ -101,7 +101,7 @@ class ClientFilter:
 
 
 def version_name(number: int) -> str | None:
-    """Name the release that a client says it is of; None when the number names none we know."""
+    """Return the release of the version number of a client; None if the number is unknown."""
     if number in _KNOWN:
         return _KNOWN[number]
     for first, minor in _MINORS.items():

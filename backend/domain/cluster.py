@@ -6,9 +6,9 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Hold what is known of a cluster.
+    """Hold the known facts of a cluster.
 
-    The route version rises whenever a route of the cluster may have changed.
+    The route version grows whenever a route of the cluster may have changed.
     """
 
     id: int
@@ -19,7 +19,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
-    """Count what the clusters hold."""
+    """Count the objects of the clusters."""
 
     cluster_count: int
     broker_group_count: int

@@ -1,6 +1,6 @@
-"""Say which clusters somebody reaches: the one notion that users and their tokens are limited by.
+"""Define which clusters a user or a token reaches.
 
-A pattern is a cluster's name in which `*` stands for any letters, none included.
+A pattern is the name of a cluster in which `*` means any number of letters, also none.
 """
 
 import re
@@ -23,10 +23,10 @@ _PATTERN: Final = re.compile(r"[%|a-zA-Z0-9_.*-]+")
 
 @dataclass(frozen=True, slots=True)
 class ClusterScope:
-    """Hold which clusters are reached: those whose name fits a pattern of every limit.
+    """Hold the clusters within reach: those whose name fits a pattern of every limit.
 
-    A user's patterns are one limit and those of their token another, so neither widens the other.
-    Without a limit every cluster is reached, and what is of none.
+    The patterns of a user are one limit, and those of a token are another, so neither extends the
+    other. Without a limit every cluster is within reach, and also objects without a cluster.
     """
 
     limits: tuple[tuple[str, ...], ...] = ()
@@ -38,20 +38,20 @@ class ClusterScope:
 
     @property
     def is_limited(self) -> bool:
-        """Tell whether some cluster may be out of reach."""
+        """Return whether some cluster may be out of reach."""
         return bool(self.limits)
 
     def includes(self, cluster_name: str) -> bool:
-        """Tell whether a cluster is reached; the empty name stands for what is of none."""
+        """Return whether a cluster is within reach; the empty name means no cluster."""
         return all(
             any(fnmatchcase(cluster_name, pattern) for pattern in limit) for limit in self.limits
         )
 
     def require(self, cluster_name: str) -> None:
-        """Let pass who reaches a cluster.
+        """Check that a cluster is within reach.
 
         Raises:
-            Forbidden: it is out of reach, whether there is such a cluster or not.
+            Forbidden: it is out of reach, whether the cluster exists or not.
         """
         if not self.includes(cluster_name):
             raise Forbidden(f"only the clusters {self} are within reach")
@@ -65,10 +65,10 @@ EVERYWHERE: Final = ClusterScope()
 
 
 def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns as they are kept: one of them that means all clusters leaves `*` alone.
+    """Return patterns as they are stored: if one means all clusters, only `*` is kept.
 
     Raises:
-        InvalidClusterPattern: there is none, too many, or one that no cluster's name fits.
+        InvalidClusterPattern: there is no pattern, there are too many, or one fits no cluster name.
     """
     if not 1 <= len(patterns) <= PATTERNS_MAX:
         raise InvalidClusterPattern(f"give 1 to {PATTERNS_MAX} cluster patterns, or {ANY} for all")

@@ -1,4 +1,4 @@
-"""Say how one broker serves a consumer group, and what an operator may ask of it."""
+"""Define how one broker serves a consumer group, and how an operator may change that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -9,7 +9,7 @@ from typing import Any
 class GroupSettings:
     """Hold how one broker serves a consumer group.
 
-    `others` are settings that only the broker understands; they are passed on as they are.
+    `others` are settings that only the broker understands. They are passed on unchanged.
     """
 
     consume_enabled: bool = True
@@ -30,7 +30,7 @@ class GroupSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupWish:
-    """Hold what shall become of a consumer group; None leaves it as it is."""
+    """Hold the wished settings of a consumer group; None leaves a setting unchanged."""
 
     consume_enabled: bool | None = None
     broadcast_allowed: bool | None = None
@@ -43,11 +43,11 @@ class GroupWish:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is wished."""
+        """Return whether the wish contains no value."""
         return self == GroupWish()
 
     def of(self, settings: GroupSettings) -> GroupSettings:
-        """Return the settings that are wished for."""
+        """Return the settings with the wish applied."""
         wished = {one.name: getattr(self, one.name) for one in fields(self)}
         return replace(settings, **{k: v for k, v in wished.items() if v is not None})
 
@@ -63,7 +63,7 @@ def describe(settings: GroupSettings) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """Write a value for people, the same for the same value: also what only stock knows of."""
+    """Write a value for people, also a value that only RocketMQ knows."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:
@@ -74,5 +74,5 @@ def _text(value: object) -> str:
         parts = [_text(one) for one in value]
     else:
         return str(value)
-    # A semicolon, for commas part the settings from one another.
+    # A semicolon, since commas separate the settings.
     return "; ".join(parts) or "none"

@@ -1,4 +1,4 @@
-"""Say how far a consumer group is behind, in messages and in time, and who of it is there."""
+"""Compute the lag of a consumer group in messages and in time, and the state of the group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ class GroupState(StrEnum):
 
 
 class QueueKind(StrEnum):
-    """Say what a group reads from a queue: what was sent, or what it failed to handle before."""
+    """Say what a group reads from a queue: new messages, or retries."""
 
     NORMAL = "normal"
     RETRY = "retry"
@@ -25,14 +25,14 @@ class QueueKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueueLag:
-    """Hold how far a group is in one queue.
+    """Hold the progress of a group in one queue.
 
-    `committed` is where it goes on, `None` where it never committed; `begin` is the offset of the
-    oldest message that the queue holds, `None` where nobody knows, and `end` that of the next
-    message. `waiting_ms` is the age of the oldest message that it has not consumed, by its
-    store time and the broker's clock, 0 when there is none and `None` when nobody knows.
-    `consumed_at_ms` is when the last consumed message was stored. `owner` is the client that reads
-    the queue, `None` when nobody does or it is not known.
+    `committed` is the committed offset, `None` if the group never committed one. `begin` is the
+    offset of the oldest message in the queue, `None` if unknown. `end` is the offset of the next
+    message. `waiting_ms` is the age of the oldest unconsumed message, by its store time and the
+    clock of the broker: 0 if there is none, `None` if unknown. `consumed_at_ms` is the store time
+    of the last consumed message. `owner` is the client that reads the queue, `None` if no client
+    does or if it is unknown.
     """
 
     broker_group_name: str
@@ -48,24 +48,24 @@ class QueueLag:
 
     @property
     def unread(self) -> Unread | None:
-        """Count what is left to read and what is gone; None when it never committed."""
+        """Count the unread and the expired messages; None if the group never committed."""
         if self.committed is None:
             return Unread(0) if self.end == 0 else None
         return count_unread(self.committed, begin=self.begin, end=self.end)
 
     @property
     def lag(self) -> int | None:
-        """Count the messages that are left to read; None is not known."""
+        """Count the unread messages; None if unknown."""
         return None if self.unread is None else self.unread.lag
 
     @property
     def expired_count(self) -> int | None:
-        """Count the messages that were deleted before the group read them; None is not known."""
+        """Count the messages that were deleted before the group read them; None if unknown."""
         return None if self.unread is None else self.unread.expired
 
     @property
     def ahead_count(self) -> int | None:
-        """Count by how many messages the group's offset is beyond the end; None is not known."""
+        """Count by how many messages the offset of the group is beyond the end; None if unknown."""
         return None if self.unread is None else self.unread.ahead
 
     @property
@@ -74,17 +74,17 @@ class QueueLag:
         return self.topic, self.broker_group_name, self.queue_id
 
     def kept_by_members(self) -> "QueueLag":
-        """Leave out what a broker has of a broadcasting group: offsets of former times, if any."""
+        """Return the queue without the offsets that a broker keeps of a broadcasting group."""
         return replace(self, committed=None, waiting_ms=None, consumed_at_ms=None)
 
 
 @dataclass(frozen=True, slots=True)
 class LagTotal:
-    """Hold the lag of many queues; what is not known is counted, never added as zero (D21).
+    """Hold the lag of many queues; an unknown lag is never added as zero (D21).
 
     `expired_count` counts the messages that were deleted before the group read them. They are no
-    part of `message_count`, since nobody can read them. A broadcasting group has no lag that a
-    broker could tell: its members keep their own offsets, so the total is not applicable.
+    part of `message_count`, since they can't be read any more. A broker knows no lag of a
+    broadcasting group: its members keep their own offsets, so the total is not applicable.
     """
 
     message_count: int | None
@@ -95,11 +95,11 @@ class LagTotal:
 
 
 NO_LAG: Final = LagTotal(None, None, is_complete=True, expired_count=None, is_applicable=False)
-"""That of a broadcasting group."""
+"""The lag of a broadcasting group."""
 
 
 def add_up(queues: Sequence[QueueLag], *, is_complete: bool) -> LagTotal:
-    """Add up queues: messages are summed, the age is that of the oldest.
+    """Add up queues: the messages are summed, the age is the highest one.
 
     `is_complete` says whether these are all queues of the group, as far as brokers answered.
     """
@@ -109,7 +109,7 @@ def add_up(queues: Sequence[QueueLag], *, is_complete: bool) -> LagTotal:
     ages = [age for age in behind if age is not None]
     is_whole = is_complete and len(known) == len(lags) and len(ages) == len(behind)
     if not known:
-        # A group without a queue is behind in nothing; one whose queues nobody told is unknown.
+        # A group without queues has no lag. If no broker reported its queues, the lag is unknown.
         nothing = 0 if is_whole else None
         return LagTotal(nothing, nothing, is_whole, nothing)
     oldest = max(ages, default=None if behind else 0)
@@ -119,9 +119,9 @@ def add_up(queues: Sequence[QueueLag], *, is_complete: bool) -> LagTotal:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Count the broker groups whose masters told what they know, of those that may know something.
+    """Count the broker groups whose masters answered, of those that may know the group.
 
-    What some do not tell makes an answer partial, and never unknown as long as others tell.
+    If some masters do not answer, the answer is partial. It is unknown only if none answers.
     """
 
     answered_count: int
@@ -129,9 +129,9 @@ class Coverage:
 
 
 def state_of(member_count: int, coverage: Coverage) -> GroupState:
-    """Tell whether a group is there, as far as brokers told; unknown is that none of them did.
+    """Return the state of a group by the brokers that answered; unknown if none answered.
 
-    Where the coverage is partial, a broker that did not tell may know of a member.
+    With partial coverage, a broker that did not answer may know a member.
     """
     if member_count:
         return GroupState.ACTIVE

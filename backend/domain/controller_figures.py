@@ -1,6 +1,6 @@
-"""Count what a controller does, under the names that stock gives it (control-plane.md 2.9).
+"""Count requests and elections of a controller by RocketMQ's names (control-plane.md 2.9).
 
-Plain tallies, so that counting costs a busy controller next to nothing.
+The counters are plain numbers, so counting costs almost nothing.
 """
 
 from bisect import bisect_left
@@ -24,7 +24,7 @@ class HandleStatus(StrEnum):
 
 
 class ElectionResult(StrEnum):
-    """Say what came of an election."""
+    """Say how an election ended."""
 
     NEW_MASTER_ELECTED = "new_master_elected"
     KEEP_CURRENT_MASTER = "keep_current_master"
@@ -33,13 +33,13 @@ class ElectionResult(StrEnum):
 
 @dataclass(slots=True)
 class Latencies:
-    """Hold how many requests took how long; the last place is for those beyond every bound."""
+    """Hold the number of requests by duration; the last place is for those beyond every bound."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(LATENCY_BOUNDS_US) + 1))
     sum_us: int = 0
 
     def note(self, duration_us: int) -> None:
-        """Count one request; who took just a bound counts below it."""
+        """Count one request; a duration equal to a bound is counted below it."""
         self.counts[bisect_left(LATENCY_BOUNDS_US, duration_us)] += 1
         self.sum_us += duration_us
 
@@ -52,7 +52,7 @@ class RequestTally:
     latencies: dict[str, Latencies] = field(default_factory=dict)
 
     def note(self, name: str, status: HandleStatus, duration_us: int) -> None:
-        """Count one request; only those that were handled have a duration worth knowing."""
+        """Count one request; only handled requests have a duration."""
         self.counts[name, status] += 1
         if status is HandleStatus.SUCCESS:
             self.latencies.setdefault(name, Latencies()).note(duration_us)
@@ -71,7 +71,7 @@ class ElectionTally:
 
 @dataclass(frozen=True, slots=True)
 class ControllerFigures:
-    """Hold what one process of the control plane has counted since its start, and hears now."""
+    """Hold the figures of one process since its start, and its present brokers."""
 
     requests: RequestTally
     elections: ElectionTally

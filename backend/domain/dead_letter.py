@@ -1,8 +1,8 @@
-"""Decide how a dead letter is sent again, and recognise the copy that was made of it.
+"""Decide how a dead letter is sent again, and recognise its copy.
 
-A copy keeps the body, keys, tag, properties and unique id of the dead letter. Two properties more
-name the dead letter and the operation, so that the copy is told from the message itself, from its
-retries, and from the copies of other operations.
+A copy keeps the body, keys, tag, properties and unique id of the dead letter. Two further
+properties name the dead letter and the operation. They distinguish the copy from the message
+itself, from its retries, and from the copies of other operations.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ LETTER_MARK: Final = "REGENT_DEAD_LETTER"
 OPERATION_MARK: Final = "REGENT_OPERATION"
 BATCH_SIZE_MAX: Final = 100
 BATCH_S_MAX: Final = 10
-"""So long a step lasts at most; between two steps the operation can be paused and cancelled."""
+"""The maximum duration of a step. Between two steps the operation can be paused and cancelled."""
 _ORIGIN_TOPIC: Final = "RETRY_TOPIC"
-# A body stays compressed as it is, and several tags stay several (remoting.md 4.2).
+# The compression of the body and the flag of several tags are kept (remoting.md 4.2).
 _KEPT_FLAGS: Final = 0x1 | 0x2 | 0x700
-# Of the delivery that failed, or of a transaction that was committed: a copy has neither.
+# Properties of the failed delivery or of a committed transaction. A copy has neither.
 _DROPPED: Final = frozenset(
     {
         *("DELAY", "REAL_TOPIC", "REAL_QID", "TRAN_MSG", "PGROUP", "POP_CK", "1ST_POP_TIME"),
@@ -52,7 +52,7 @@ def destination_topic(
 
 
 def copy_of(letter: StoredMessage, topic: str, operation_id: str) -> OutgoingMessage:
-    """Return the copy of a dead letter; the group has all its retries for it again."""
+    """Return the copy of a dead letter; the group can retry it as often as a new message."""
     dropped = _DROPPED
     if not topic.startswith(RETRY_PREFIX):
         dropped = dropped | {_ORIGIN_TOPIC, ORIGIN_ID}
@@ -70,7 +70,7 @@ def copy_of(letter: StoredMessage, topic: str, operation_id: str) -> OutgoingMes
 
 
 def is_copy(found: StoredMessage, letter: StoredMessage, operation_id: str) -> bool:
-    """Tell whether a message is the copy that an operation has made, and no retry of that copy."""
+    """Return whether a message is the copy of an operation, and not a retry of that copy."""
     marks = (found.properties.get(LETTER_MARK), found.properties.get(OPERATION_MARK))
     return marks == (letter.message_id, operation_id) and found.reconsume_times == 0
 
@@ -78,9 +78,9 @@ def is_copy(found: StoredMessage, letter: StoredMessage, operation_id: str) -> b
 def choose_letters(
     offsets: Offsets, resent: Mapping[Place, Collection[int]], *, count_max: int
 ) -> tuple[Offsets, int]:
-    """Return the first dead letters that were not resent, and the count of all that were not.
+    """Return the first dead letters that were not resent, and the number of all of them.
 
-    A queue may hold millions: only the offsets that are returned or were resent are looked at.
+    A queue may have millions of messages. Only the returned and the resent offsets are visited.
     """
     chosen: dict[Place, Sequence[int]] = {}
     left_count, room = 0, count_max
@@ -97,7 +97,7 @@ def choose_letters(
 def cut_batches(
     offsets: Offsets, *, messages_per_second: int
 ) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Cut what is chosen, by broker group and queue, into what one step sends."""
+    """Divide the chosen dead letters, by broker group and queue, into the batches of steps."""
     size = min(BATCH_SIZE_MAX, BATCH_S_MAX * messages_per_second)
     for (broker_group_name, queue_id), chosen in sorted(offsets.items()):
         for begin in range(0, len(chosen), size):

@@ -1,7 +1,7 @@
-"""Decide who becomes master of a broker group, and say of each replica why (control-plane.md 2.4).
+"""Decide which replica becomes master of a broker group, and why (control-plane.md 2.4).
 
-One function finds the winner, for the election as for the explanation of all verdicts, so that what
-a person is told is what would happen. Offsets are compared in full width.
+One function finds the winner for the election and for its explanation, so both always agree.
+Offsets are compared in full width.
 """
 
 from collections.abc import Collection, Mapping
@@ -32,7 +32,7 @@ PRIORITY_LOWEST: Final = 2**31 - 1
 
 
 class Verdict(StrEnum):
-    """Say what an election makes of a replica."""
+    """Say what an election decides about a replica."""
 
     WINS = "wins"
     STAYS = "stays"
@@ -72,7 +72,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplicaReport:
-    """Hold what a replica last said of itself and how long ago, by the controller's clock (D3)."""
+    """Hold the last report of a replica, and its age by the clock of the controller (D3)."""
 
     age_ms: int
     timeout_ms: int
@@ -80,36 +80,36 @@ class ReplicaReport:
     max_offset: int = UNKNOWN_POSITION
     confirm_offset: int = UNKNOWN_POSITION
     priority: int = PRIORITY_LOWEST
-    # False from an unclean stop until the log was checked against the epoch list (D11).
+    # False from an unclean stop until the log is checked against the epoch list (D11).
     is_verified: bool = True
-    # Whether an operator has taken the right to write from it, so that routes avoid it.
+    # Whether an operator has removed its write permission, so that routes avoid it.
     is_cordoned: bool = False
-    # Whether it only copies, and is never to be a member of the SyncStateSet.
+    # Whether it only copies the log, and is never a member of the SyncStateSet.
     is_learner: bool = False
-    # The process that it runs in; a number drawn at its start.
+    # The process of the broker: a random number from its start.
     life: int = UNKNOWN_LIFE
-    # Which epoch wrote the last byte before its confirmed position.
+    # The epoch of the last byte before its confirmed position.
     confirm_epoch: int = UNKNOWN_POSITION
-    # Where it would have to cut its log to follow its master: it holds confirmed messages behind
-    # that position, so it keeps its log and does not follow (D27).
+    # The position where it would have to truncate its log to follow its master. It has confirmed
+    # messages after this position, so it keeps its log and does not follow (D27).
     refused_cut: int = UNKNOWN_POSITION
-    # What it is waited for in addition, where the process that heard it may stand still itself.
+    # Additional timeout, for the case that the process that receives its heartbeats is paused.
     grace_ms: int = 0
 
     def aged(self, age_ms: int) -> "ReplicaReport":
-        """Return the same words as of so long ago; every judgement asks for that of everybody."""
+        """Return the same report with another age; every judgement calls this for every replica."""
         return ReplicaReport(age_ms, *_all_but_age(self))
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the replica was heard within the time in which it is waited for."""
+        """Return whether the last heartbeat is within the timeout."""
         return self.age_ms <= self.timeout_ms + self.grace_ms
 
 
 REPORTED: Final = tuple(
     one.name for one in fields(ReplicaReport) if one.name not in {"age_ms", "grace_ms"}
 )
-"""What the replica itself said. SQL that stores and reads a report derives from these names."""
+"""The fields that the replica itself reports. The SQL of reports is derived from these names."""
 
 # Faster than `dataclasses.replace`.
 _all_but_age = attrgetter(*(one.name for one in fields(ReplicaReport)[1:]))
@@ -117,9 +117,10 @@ _all_but_age = attrgetter(*(one.name for one in fields(ReplicaReport)[1:]))
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Hold who was heard, and for how long the master's lease still runs.
+    """Hold the reports of the replicas, and the rest of the lease of the master.
 
-    `silences_ms` is how long ago those were heard who have left; no election asks for it.
+    `silences_ms` is the age of the last heartbeats of replicas that have left. Elections do not use
+    it.
     """
 
     reports: Mapping[int, ReplicaReport] = field(default_factory=dict)
@@ -128,21 +129,21 @@ class Liveness:
 
     @property
     def alive_ids(self) -> frozenset[int]:
-        """Name those who are alive."""
+        """Return the ids of the living replicas."""
         return frozenset(i for i, report in self.reports.items() if report.is_alive)
 
     @property
     def lives(self) -> Mapping[int, int]:
-        """Name the processes in which the replicas run that are alive."""
+        """Return the processes of the living replicas."""
         return {i: one.life for i, one in self.reports.items() if one.is_alive}
 
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """Say who asks: a broker for itself, an operator for a broker, or the controller for nobody.
+    """Hold the request of an election: by a broker, by an operator, or by the controller.
 
-    `allows_unclean` is the setting by which operators accept losses in general; `accepts_loss` is
-    the word of the operator who orders this one election.
+    `allows_unclean` is the setting that accepts losses in general. `accepts_loss` accepts a loss in
+    this one election.
     """
 
     broker_id: int | None = None
@@ -152,18 +153,18 @@ class Ballot:
 
     @property
     def designated_id(self) -> int | None:
-        """Name whom an operator wants."""
+        """Return the broker that an operator has chosen."""
         return self.broker_id if self.is_designated else None
 
     @property
     def takes_loss(self) -> bool:
-        """Say whether a replica that lacks acknowledged messages would win, if no other can."""
+        """Return whether a replica without all acknowledged messages may win if no other can."""
         return self.allows_unclean or self.accepts_loss
 
 
 @dataclass(frozen=True, slots=True)
 class Resignation:
-    """Hold a master's word that it acknowledges nothing in an epoch any more, and never will."""
+    """Hold the statement of a master that it will never again acknowledge in an epoch."""
 
     broker_id: int
     master_epoch: int
@@ -171,40 +172,40 @@ class Resignation:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Hold what an election makes of one replica."""
+    """Hold the verdict of an election about one replica."""
 
     broker_id: int
     verdict: Verdict
 
     @property
     def reason(self) -> str:
-        """Say it in words."""
+        """Return the verdict in words."""
         return REASONS[self.verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """Hold the outcome: who wins, whether that is the current master, and why not the others."""
+    """Hold the result: the winner, and the verdict about every replica."""
 
     winner_id: int | None
     candidates: tuple[Candidate, ...]
 
     @property
     def is_unchanged(self) -> bool:
-        """Tell whether the current master stays."""
+        """Return whether the current master stays."""
         return any(candidate.verdict is Verdict.STAYS for candidate in self.candidates)
 
     @property
     def explanation(self) -> str:
-        """Say of each replica what becomes of it."""
+        """Return the verdicts about all replicas as one text."""
         return "; ".join(f"{c.broker_id} {c.reason}" for c in self.candidates) or "no replicas"
 
 
 def judge(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Election:
-    """Find the next master now, and why each other replica would not.
+    """Find the next master now, and why each other replica loses.
 
     Raises:
-        BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
+        BrokerNotRegistered: the broker that asks, or the chosen broker, is no replica of the group.
     """
     winner_id, pool = _find_winner(group, liveness, ballot)
     candidates = tuple(
@@ -221,16 +222,16 @@ def elect_master(
     *,
     resigned: Resignation | None = None,
 ) -> Change | None:
-    """Make the winner master in an epoch of its own; nothing changes while the master stays.
+    """Make the winner master in a new epoch; nothing changes if the master stays.
 
-    The lease of a master that has resigned from the present epoch binds nobody any more: it ends
-    with the election that replaces it.
+    The lease of a master that has resigned from the present epoch has no effect: it ends with this
+    election.
 
     Raises:
-        BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
-        MasterNotAvailable: the controller asked, and nobody may become master.
-        ElectionFailed: a broker or an operator asked, and nobody may become master.
-        MasterLeaseLive: the winner has to wait until the current master's lease has run out.
+        BrokerNotRegistered: the broker that asks, or the chosen broker, is no replica of the group.
+        MasterNotAvailable: the controller asked, and nobody may become master. ElectionFailed: a
+        broker or an operator asked, and nobody may become master. MasterLeaseLive: the winner must
+        wait until the lease of the current master ends.
     """
     winner_id, _ = _find_winner(group, liveness, ballot)
     if winner_id is None:
@@ -253,7 +254,7 @@ def _elected(
     *,
     awaits_lease: bool,
 ) -> Change:
-    """Make the change; with an accepted loss the winner's log becomes what is confirmed."""
+    """Make the change; with an accepted loss the confirmed position becomes that of the winner."""
     report = liveness.reports.get(winner_id)
     epoch, end = (UNKNOWN_POSITION,) * 2 if report is None else (report.epoch, report.max_offset)
     is_held = holds_confirmed(winner_id, group, liveness)
@@ -283,11 +284,11 @@ def _elected(
 
 
 def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
-    """Tell whether a replica holds all that masters of the group reported as confirmed (D27).
+    """Return whether a replica has all data that masters of the group reported as confirmed (D27).
 
-    What it told last may be older than what its master told. A member that still runs in the
-    process in which it joined the set has lost nothing since, and its master confirmed nothing
-    without it.
+    Its last report may be older than that of its master. A member that still runs in the process in
+    which it joined the set has lost nothing since then, and its master confirmed nothing without
+    it.
     """
     report = liveness.reports.get(broker_id)
     if not group.confirmed.is_known:
@@ -299,7 +300,7 @@ def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> 
 
 
 def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> bool:
-    """Tell whether this winner may lack acknowledged messages, which is accepted then."""
+    """Return whether this winner may lack acknowledged messages, and the loss is accepted."""
     if group.master_epoch == NEVER_ELECTED:
         return False
     is_member = broker_id in group.sync_state_set.members
@@ -310,7 +311,7 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
 def warn_of_no_writer(
     broker_group_name: str, liveness: Liveness, winner_id: int | None
 ) -> str | None:
-    """Say that a group has no writer once a cordoned replica is its master; None where it has."""
+    """Return a warning if the winner is cordoned, so that the group takes no writes; else None."""
     if winner_id is None:
         return None
     report = liveness.reports.get(winner_id)
@@ -324,11 +325,11 @@ def warn_of_no_writer(
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
-    """Tell whether the master before could still acknowledge without hearing of its successor.
+    """Return whether the former master could still acknowledge without knowing the new master.
 
-    Under the quorum policy it could not when the winner is a member of its set: the winner refuses
-    older epochs, and a set of one acknowledges only under a lease (D9). A master that has been
-    forgotten goes on until its lease has run out, like any other.
+    Under the quorum policy it could not if the winner is a member of its set: the winner refuses
+    older epochs, and a set of one acknowledges only under a lease (D9). A forgotten master
+    acknowledges until its lease ends, like any other.
     """
     if group.master_epoch == NEVER_ELECTED or winner_id == group.master_id:
         return False
@@ -337,14 +338,14 @@ def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
 
 
 def _office(group: ReplicaGroup) -> Resignation | None:
-    """Name what the current master would resign from."""
+    """Return the master and the epoch that a resignation would name."""
     return None if group.master_id is None else Resignation(group.master_id, group.master_epoch)
 
 
 def _find_winner(
     group: ReplicaGroup, liveness: Liveness, ballot: Ballot
 ) -> tuple[int | None, Collection[int]]:
-    """Find who wins, if anybody, and among whom."""
+    """Find the winner, if there is one, and the pool of candidates."""
     if ballot.broker_id is not None and ballot.broker_id not in group.replicas:
         raise BrokerNotRegistered(group.name, ballot.broker_id)
     members = group.sync_state_set.members
@@ -353,7 +354,7 @@ def _find_winner(
     winner_id = _choose(group, liveness, ballot, members)
     if winner_id is not None or not ballot.takes_loss:
         return winner_id, members
-    # Who lacks the least comes first.
+    # A replica that lacks less comes first.
     for is_waived in (False, True):
         winner_id = _choose(group, liveness, ballot, group.replicas, is_waived=is_waived)
         if winner_id is not None:
@@ -362,15 +363,15 @@ def _find_winner(
 
 
 def _stays(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
-    """Tell whether the current master goes on as it is."""
+    """Return whether the current master continues in its epoch."""
     is_kept = winner_id == group.master_id and not group.is_master_lost
     return is_kept and not _is_confirmed_anew(winner_id, group, ballot)
 
 
 def _is_confirmed_anew(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
-    """Tell whether an operator accepts a loss for the current master, by its name.
+    """Return whether an operator accepts a loss for the current master, chosen by name.
 
-    That begins a new epoch, in which replicas cut what they kept because the master lacks it.
+    This starts a new epoch, in which replicas truncate the data that the master lacks.
     """
     return ballot.accepts_loss and winner_id in {group.master_id} & {ballot.designated_id}
 
@@ -398,12 +399,12 @@ def _choose(
 def _list_able(
     group: ReplicaGroup, liveness: Liveness, pool: Collection[int], *, is_waived: bool
 ) -> list[int]:
-    """List those of a pool who may win.
+    """List the replicas of a pool that may win.
 
-    A replica verifies its log by a master's (D11). Where nobody is verified, as after a power cut
-    of all, that would never come: the best of their logs counts then, once every member has told
-    its own, or of any, where what was acknowledged may be lost. None may lack what is confirmed,
-    unless that is waived.
+    A replica verifies its log with the log of a master (D11). If no replica is verified, as after a
+    power cut of all, this is never possible. Then the best log wins, once every member has reported
+    its log; if a loss is accepted, the best log of those that reported. No winner may lack
+    confirmed data, unless this is waived.
     """
     known = [i for i in pool if i in group.replicas]
     whole = [i for i in known if is_waived or holds_confirmed(i, group, liveness)]
@@ -418,10 +419,10 @@ def _list_able(
 
 
 def _holds_all(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
-    """Tell whether a replica surely holds every acknowledged message, however long its log is.
+    """Return whether a replica certainly has every acknowledged message, however long its log is.
 
-    Under the quorum policy each member of the set does. Under the strict one a master may
-    acknowledge what only some of them hold (`allAckInSyncStateSet=false`).
+    Under the quorum policy each member of the set does. Under the strict policy a master may
+    acknowledge data that only some members have (`allAckInSyncStateSet=false`).
     """
     is_member = broker_id in group.sync_state_set.members
     is_whole = is_member and liveness.reports[broker_id].is_verified
@@ -438,11 +439,11 @@ def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
 def _rank(
     broker_id: int, group: ReplicaGroup, liveness: Liveness
 ) -> tuple[bool, int, int, bool, bool, int, int]:
-    """Give what the winner has the least of.
+    """Return the sort key of a replica; the lowest key wins.
 
-    Routes send no producer to a cordoned replica, so that others come before it: whenever they hold
-    all that was acknowledged, else only where their logs are as good. Without such another it wins,
-    and serves consumers: a group without a master serves nobody.
+    Routes send no producer to a cordoned replica, so other replicas come before it: if they have
+    all acknowledged messages, or if their logs are equally good. Otherwise the cordoned replica
+    wins and serves consumers, since a group without a master serves no client.
     """
     report = liveness.reports[broker_id]
     is_last = report.is_cordoned and _holds_all(broker_id, group, liveness)
@@ -466,7 +467,7 @@ def _verdict(
         return Verdict.ASKED_LATER
     verdict = _fault(broker_id, liveness)
     if verdict is Verdict.UNVERIFIED and winner_id is not None:
-        # As its winner, where nobody is verified.
+        # If no replica is verified, the winner is not verified either.
         verdict = None if _fault(winner_id, liveness) is verdict else verdict
     if verdict in {None, Verdict.UNVERIFIED} and broker_id in pool:
         is_whole = holds_confirmed(broker_id, group, liveness)
@@ -476,7 +477,7 @@ def _verdict(
     elif verdict is None and ballot.designated_id is not None:
         verdict = Verdict.NOT_DESIGNATED
     if verdict is None:
-        # Somebody able in the pool means that there is a winner.
+        # If the pool has an able replica, there is a winner.
         assert winner_id is not None
         verdict = Verdict.MASTER_STAYS if stays else _compare(broker_id, winner_id, group, liveness)
     return verdict

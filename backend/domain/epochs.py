@@ -1,4 +1,4 @@
-"""Compare what the brokers of a group say of the epochs that wrote their logs."""
+"""Compare the epochs of the logs of a broker group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from backend.domain.replica_identity import Teller
 
 @dataclass(frozen=True, slots=True)
 class EpochSpan:
-    """Hold which part of a log one epoch wrote, in bytes; the newest has no end yet."""
+    """Hold the part of a log that one epoch wrote, in bytes; the newest epoch has no end yet."""
 
     epoch: int
     start_offset: int
@@ -17,7 +17,7 @@ class EpochSpan:
 
 @dataclass(frozen=True, slots=True)
 class LogHistory:
-    """Hold the epochs of one broker's log in their order, where the log ends, and who tells."""
+    """Hold the epochs of the log of one broker in their order, and the end of the log."""
 
     spans: tuple[EpochSpan, ...]
     max_offset: int
@@ -25,9 +25,9 @@ class LogHistory:
 
 
 def find_disagreement(histories: Mapping[int, LogHistory]) -> int | None:
-    """Find the first epoch that began at different places in two logs.
+    """Find the first epoch that starts at different positions in two logs.
 
-    A log that lacks an epoch disagrees with nobody: it may only be behind.
+    A log without an epoch is no disagreement: it may only be behind.
     """
     starts: dict[int, set[int]] = {}
     for history in histories.values():

@@ -1,9 +1,9 @@
-"""Name what can be refused, and why, without naming the door that answers.
+"""Define the errors of the domain, independent of the door that answers.
 
-Each class has a code of its own and a kind. HTTP and GraphQL answer by the kind.
+Each class has a code and a kind. HTTP and GraphQL answer by the kind.
 """
 
-# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
 
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -36,24 +36,24 @@ class ErrorKind(StrEnum):
 
 
 class DomainError(Exception):
-    """Stand for any refusal that a caller can be told about; each class names its kind."""
+    """An error that a caller may see; each class names its kind."""
 
     code: ClassVar[str] = "domain_error"
     kind: ClassVar[ErrorKind]
 
     def __init_subclass__(cls, *, kind: ErrorKind) -> None:
-        """Keep the kind; Python and mypy refuse a class without one."""
+        """Store the kind; Python and mypy refuse a class without a kind."""
         super().__init_subclass__()
         cls.kind = kind
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return what programs may need besides the code, by names in snake case."""
+        """Return further facts for programs, by names in snake case."""
         return {}
 
 
 class InvalidName(DomainError, kind=ErrorKind.INVALID):
-    """A name breaks the rules of what it should name."""
+    """A name breaks the rules of its kind."""
 
     code = "invalid_name"
 
@@ -83,7 +83,7 @@ class InvalidTopicSettings(DomainError, kind=ErrorKind.INVALID):
 
 
 class InvalidCursor(DomainError, kind=ErrorKind.INVALID):
-    """A page was asked for after a place that no page ended at."""
+    """The cursor of the request is not the end of a page."""
 
     code = "invalid_cursor"
 
@@ -92,7 +92,7 @@ class InvalidCursor(DomainError, kind=ErrorKind.INVALID):
 
 
 class InvalidPageSize(DomainError, kind=ErrorKind.INVALID):
-    """A page was asked for that is empty or larger than the limit."""
+    """The page size of the request is 0 or larger than the limit."""
 
     code = "invalid_page_size"
 
@@ -102,7 +102,7 @@ class InvalidPageSize(DomainError, kind=ErrorKind.INVALID):
 
 
 class InvalidSpan(DomainError, kind=ErrorKind.INVALID):
-    """A history was asked for over no time, or over more than it is kept."""
+    """The period of the request is empty, or longer than the history is kept."""
 
     code = "invalid_span"
 
@@ -152,7 +152,7 @@ class CapacityReportNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class BrokerGroupAmbiguous(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker group was named without its cluster, and several clusters hold one so called."""
+    """A broker group was named without its cluster, and several clusters have such a group."""
 
     code = "broker_group_ambiguous"
 
@@ -164,7 +164,7 @@ class BrokerGroupAmbiguous(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
-    """The broker group has no replicas that a controller knows of."""
+    """The controller knows no replicas of the broker group."""
 
     code = "broker_group_not_controlled"
 
@@ -174,7 +174,7 @@ class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
-    """Others changed the broker group each time that a change was about to be written."""
+    """Other processes changed the broker group before each attempt to write a change."""
 
     code = "broker_group_busy"
 
@@ -198,7 +198,7 @@ class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
-    """A broker spoke under an id that its group does not have."""
+    """A broker sent an id that its group does not have."""
 
     code = "broker_not_registered"
 
@@ -209,7 +209,7 @@ class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class AdoptionAwaited(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker spoke under an id that is not known here, and is kept as a candidate (D6)."""
+    """A broker sent an unknown id, and is kept as a candidate (D6)."""
 
     code = "adoption_awaited"
 
@@ -222,7 +222,7 @@ class AdoptionAwaited(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
-    """Brokers were to be adopted, and what is known of them does not allow it."""
+    """The known facts of the brokers do not allow their adoption."""
 
     code = "adoption_refused"
 
@@ -234,7 +234,7 @@ class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class AlterSyncStateSetRefused(DomainError, kind=ErrorKind.CONFLICT):
-    """A SyncStateSet was proposed that can't follow the present one."""
+    """The proposed SyncStateSet can't follow the present one."""
 
     code = "alter_sync_state_set_refused"
 
@@ -244,7 +244,7 @@ class AlterSyncStateSetRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker spoke as master that is not."""
+    """A broker sent a request of a master, and is not the master."""
 
     code = "not_the_master"
 
@@ -261,7 +261,7 @@ class NotTheMaster(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class MasterEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
-    """A master spoke in another epoch than the present one."""
+    """A master sent another epoch than the present one."""
 
     code = "master_epoch_fenced"
 
@@ -273,7 +273,7 @@ class MasterEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
-    """An order was given for a master epoch that is over."""
+    """An order expects a master epoch that has ended."""
 
     code = "master_epoch_moved"
 
@@ -286,7 +286,7 @@ class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
 
 
 class SyncStateSetEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
-    """A master wanted to change a SyncStateSet that is no longer the present one."""
+    """A master wants to change a SyncStateSet that is no longer the present one."""
 
     code = "sync_state_set_epoch_fenced"
 
@@ -298,7 +298,7 @@ class SyncStateSetEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class UnknownReplica(DomainError, kind=ErrorKind.CONFLICT):
-    """A SyncStateSet was proposed with a member that the group does not have."""
+    """The proposed SyncStateSet has a member that is no replica of the group."""
 
     code = "unknown_replica"
 
@@ -308,7 +308,7 @@ class UnknownReplica(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class BrokerNotAlive(DomainError, kind=ErrorKind.CONFLICT):
-    """A SyncStateSet was proposed with a member that is not alive."""
+    """The proposed SyncStateSet has a member that is not alive."""
 
     code = "broker_not_alive"
 
@@ -328,7 +328,7 @@ class MasterNotAvailable(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class ElectionFailed(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker or an operator asked for a master, and nobody may become it."""
+    """A broker or an operator asked for a master, and no replica may become master."""
 
     code = "election_failed"
 
@@ -351,7 +351,7 @@ class MasterLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class CleanRefused(DomainError, kind=ErrorKind.CONFLICT):
-    """Replicas were to be forgotten that are still needed."""
+    """The replicas to forget are still needed."""
 
     code = "clean_refused"
 
@@ -361,7 +361,7 @@ class CleanRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class RegistrationRefused(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker announced one topic before it had announced itself (remoting.md 2.7, 103)."""
+    """A broker registered one topic before it registered itself (remoting.md 2.7, 103)."""
 
     code = "registration_refused"
 
@@ -402,7 +402,7 @@ class TooManySettings(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class Unauthenticated(DomainError, kind=ErrorKind.UNAUTHENTICATED):
-    """The caller has not signed in, or no longer is."""
+    """The caller is not signed in."""
 
     code = "unauthenticated"
 
@@ -411,7 +411,7 @@ class Unauthenticated(DomainError, kind=ErrorKind.UNAUTHENTICATED):
 
 
 class InvalidCredentials(DomainError, kind=ErrorKind.UNAUTHENTICATED):
-    """The name and the password do not belong together; which of them is wrong is not told."""
+    """The name or the password is wrong; the error does not say which."""
 
     code = "invalid_credentials"
 
@@ -420,7 +420,7 @@ class InvalidCredentials(DomainError, kind=ErrorKind.UNAUTHENTICATED):
 
 
 class TooManyAttempts(DomainError, kind=ErrorKind.THROTTLED):
-    """Somebody is guessing passwords."""
+    """There were too many attempts to sign in."""
 
     code = "too_many_attempts"
 
@@ -430,7 +430,7 @@ class TooManyAttempts(DomainError, kind=ErrorKind.THROTTLED):
 
 
 class Forbidden(DomainError, kind=ErrorKind.FORBIDDEN):
-    """The caller is known and may not do this."""
+    """The caller is known, and lacks the permission."""
 
     code = "forbidden"
 
@@ -440,7 +440,7 @@ class Forbidden(DomainError, kind=ErrorKind.FORBIDDEN):
 
 
 class VersionMoved(DomainError, kind=ErrorKind.OUTDATED):
-    """Somebody edits what is another by now than what they saw."""
+    """The object has changed since the caller read it."""
 
     code = "version_moved"
 

@@ -1,7 +1,7 @@
-"""Say what has happened in a cluster, in the words that subscribers are told.
+"""Define the events of a cluster, as subscribers receive them.
 
-Plain values and functions: what an operation becomes is compared with what it was, so no change of
-one can go untold. Numbers are given later, in the order of commits (`backend/db/events.py`).
+Plain values and functions. An operation is compared with its former state, so every change gives an
+event. The numbers are assigned later, in the order of commits (`backend/db/events.py`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -42,13 +42,13 @@ KINDS: Final = frozenset(
     }
 )
 TOPIC_NAMES_MAX: Final = 100
-"""So many names an event of topics holds; beyond that the lists are to be read."""
+"""The maximum number of names in an event of topics. For more topics, read the lists."""
 FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """Hold what has happened to what; details are what JSON can hold, and never a secret.
+    """Hold the kind and the subject of an event; details are JSON values, and never a secret.
 
     The subject is a broker group (of topics too), a broker, what a finding is about, or the target
     of an operation.
@@ -88,14 +88,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Choose among events; what is None lets all pass."""
+    """Choose events; None as a condition accepts all events."""
 
     cluster_name: str | None = None
     kinds: frozenset[str] | None = None
     within: ClusterScope = EVERYWHERE
 
     def lets_pass(self, event: Event) -> bool:
-        """Tell whether an event is wanted."""
+        """Return whether an event fulfils the conditions."""
         return (
             self.cluster_name in (None, event.cluster_name)
             and (self.kinds is None or event.kind in self.kinds)
@@ -110,10 +110,10 @@ def read_subject(kind: str, subject: str) -> str:
 
 
 def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:
-    """Return the kinds that are meant by names of kinds and of families (`operation`, `group`).
+    """Return the kinds for names of kinds and of families (`operation`, `group`).
 
     Raises:
-        InvalidName: no kind and no family is called so.
+        InvalidName: no kind and no family has this name.
     """
     if not names:
         return None
@@ -130,12 +130,12 @@ def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:
 
 
 def tell_plan(operation: Operation, *, at: datetime) -> NewEvent:
-    """Tell of an operation that was just planned."""
+    """Return the event of an operation that was just planned."""
     return _of(operation, f"operation.{operation.state}", at, risk=operation.plan.risk)
 
 
 def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterator[NewEvent]:
-    """Tell what is different of an operation, its steps first."""
+    """Return the events for the differences of an operation, its steps first."""
     for was, step in zip(before.steps, after.steps, strict=True):
         if step.state is not was.state:
             details: dict[str, Any] = {"step": step.name, "position": step.position}
@@ -159,7 +159,7 @@ def tell_topics(
     *,
     at: datetime,
 ) -> Iterator[NewEvent]:
-    """Tell what has become of the topics that a broker group holds: one event, however many."""
+    """Return one event for all changes of the topics of a broker group."""
     if topic_names:
         names = sorted(topic_names)
         details = {"topics": names[:TOPIC_NAMES_MAX], "topic_count": len(names)}

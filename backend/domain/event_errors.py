@@ -1,6 +1,6 @@
-"""Name why somebody who follows events must begin again."""
+"""Define the errors after which a subscriber of events must start again."""
 
-# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from backend.domain.errors import DomainError, ErrorKind
 
 
 class EventsExpired(DomainError, kind=ErrorKind.EXPIRED):
-    """Events were asked for behind a number from which on not all are kept any more."""
+    """Some events after the requested number are no longer kept."""
 
     code = "events_expired"
 
@@ -23,12 +23,12 @@ class EventsExpired(DomainError, kind=ErrorKind.EXPIRED):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the ends of what is kept."""
+        """Return the oldest and the newest number that is kept."""
         return {"oldest_number": self.oldest_number, "newest_number": self.newest_number}
 
 
 class SubscriberTooSlow(DomainError, kind=ErrorKind.TOO_SLOW):
-    """A subscriber had caught up with the events, and then took them too slowly."""
+    """A subscriber had received all events, and was then too slow."""
 
     code = "subscriber_too_slow"
 

@@ -1,8 +1,8 @@
 """Decide which invariants of a cluster are broken, and when that is a finding (goal G8, I4-I6).
 
-Plain values and functions. What is seen once may be the middle of a change: a suspicion becomes a
-finding when it still stands a while later, and a finding ends when nothing has been seen of it for
-as long. What can't be judged now, since nobody tells, neither opens nor closes anything (D21).
+Plain values and functions. A single observation may be part of a change: a suspicion becomes a
+finding if it lasts for some time, and a finding ends after it was absent for the same time. An
+observation that lacks an answer neither opens nor closes a finding (D21).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,16 @@ from backend.domain.health import (
 from backend.domain.replica_group import UNKNOWN_LIFE, UNKNOWN_POSITION, ConfirmedEnd
 
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
-"""So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
+"""How long a suspicion lasts before it is a finding, and how long it is absent before it ends."""
 
 CONTRADICTS_FOR: Final = timedelta(seconds=45)
-"""So long members contradict each other before it is a finding: they are asked every 30 s, and a
-rolling restart changes them one by one."""
+"""How long members contradict each other before it is a finding.
+
+Brokers are asked for members every 30 s, and a rolling restart changes members one by one.
+"""
 
 OUTSIDE_FOR: Final = timedelta(seconds=60)
-"""So long a replica is outside its set before anybody is told: it is restarted, or catches up."""
+"""How long a replica is outside its set before it is a finding: it may restart or catch up."""
 
 Evidence = Mapping[str, Any]
 
@@ -62,7 +64,7 @@ ABSENCES: Final = frozenset(
         FindingCode.CONFIRMED_MISSING,
     }
 )
-"""Somebody is not there: what every group looks like while a whole cluster starts."""
+"""Findings of missing brokers, which every group has while a whole cluster starts."""
 
 OF_BROKERS: Final = frozenset(
     {
@@ -87,11 +89,11 @@ PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
     FindingCode.SUBSCRIPTIONS_DIFFER: CONTRADICTS_FOR,
     FindingCode.CLIENT_ID_SHARED: CONTRADICTS_FOR,
 }
-"""How long a suspicion stands before it is a finding, of kinds that need more than `HOLDS_FOR`."""
+"""How long a suspicion lasts before it is a finding, for kinds that need more than `HOLDS_FOR`."""
 
 
 class Severity(StrEnum):
-    """How bad it is: messages or order may be lost, or a service or a replacement is missing."""
+    """How severe it is: messages or order may be lost, or a service or a replacement is missing."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -99,10 +101,9 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """Say of a kind of finding how bad it is, what it means and what to do.
+    """Hold the severity, the meaning and the advice of a kind of finding.
 
-    The advice names `{group}` and, where a broker of it is concerned, `{broker}` and its
-    `{broker_id}`.
+    The advice names `{group}`, and `{broker}` and its `{broker_id}` if it concerns a broker.
     """
 
     severity: Severity
@@ -216,7 +217,7 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """Name what is wrong with what: a broker group, a broker, or a consumer group."""
+    """Hold the code and the subject: a broker group, a broker, or a consumer group."""
 
     code: FindingCode
     cluster_name: str
@@ -258,18 +259,18 @@ class Finding:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it counts now."""
+        """Return whether the finding is open now."""
         return self.opened_at is not None and self.closed_at is None
 
     @property
     def sentence(self) -> str | None:
-        """Say what is wrong in the words of the health of the group, where health speaks of it."""
+        """Return the sentence of the health of the group about the finding, if there is one."""
         said = self.evidence.get("sentence")
         return None if said is None else str(said)
 
     @property
     def advice(self) -> str:
-        """Say what to do, in commands that can be entered as they are."""
+        """Return the advice, with commands that can be used unchanged."""
         broker = self.key.broker_name
         return RUNBOOKS[self.key.code].advice.format(
             group=self.key.broker_group_name or self.key.subject,
@@ -280,7 +281,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ServedMaster:
-    """Hold who is registered as master with the name servers, by address."""
+    """Hold a broker that is registered as master with the name servers, with its address."""
 
     address: str
     is_online: bool
@@ -288,10 +289,10 @@ class ServedMaster:
 
 @dataclass(frozen=True, slots=True)
 class ObservedGroup:
-    """Hold what is known of a group under a controller at one moment.
+    """Hold the known facts of a group under a controller at one moment.
 
-    `epoch_past` is the highest master epoch of its newest changes. `reports` are what those of
-    its replicas told who were heard of late, by id, and how long ago.
+    `epoch_past` is the highest master epoch of its newest changes. `reports` are the last reports
+    of its replicas, by id, with their ages.
     """
 
     cluster_name: str
@@ -310,7 +311,7 @@ class ObservedGroup:
     lives: Mapping[int, int] = field(default_factory=dict)
 
     def holds_confirmed(self, broker_id: int) -> bool:
-        """Tell whether a replica that was heard holds all that was confirmed, as elections do."""
+        """Return whether a replica with a report has all confirmed data, as elections judge it."""
         report = self.reports[broker_id]
         is_vouched_for = report.life != UNKNOWN_LIFE and self.lives.get(broker_id) == report.life
         return is_vouched_for or self.confirmed.is_held_by(report.epoch, report.max_offset)
@@ -318,7 +319,7 @@ class ObservedGroup:
 
 @dataclass(frozen=True, slots=True)
 class ForsakenGroup:
-    """Hold a group of which no broker is online although topics are placed in it."""
+    """Hold a group without an online broker, in which topics are placed."""
 
     cluster_name: str
     broker_group_name: str
@@ -328,7 +329,7 @@ class ForsakenGroup:
 
 @dataclass(frozen=True, slots=True)
 class InvalidItems:
-    """Hold what a broker, by its own id, has that can't be served, as it registered last."""
+    """Hold the invalid items of the last registration of a broker, by its own id."""
 
     cluster_name: str
     broker_group_name: str
@@ -340,7 +341,7 @@ class InvalidItems:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Hold what one look has shown: what seems wrong, and what could not be judged."""
+    """Hold the result of one check: suspicions, and facts that could not be judged."""
 
     suspicions: Mapping[FindingKey, Evidence]
     unjudged: frozenset[FindingKey]
@@ -356,10 +357,10 @@ def observe(
     looking_since: datetime,
     at: datetime,
 ) -> Observation:
-    """Look for broken invariants; None as evidence is what can't be judged now.
+    """Look for broken invariants; None as evidence means that it can't be judged now.
 
-    A process that has not looked for long can't tell a broker that is gone from one that is about
-    to be back, unless the broker was heard since.
+    A process that has started recently can't distinguish a lost broker from a broker that is coming
+    back, unless it received a heartbeat since.
     """
     is_too_early = at - looking_since < RETURNS_WITHIN
     heard_after = looking_since if is_too_early else None
@@ -390,7 +391,7 @@ def observe(
 def follow(
     held: Sequence[Finding], seen: Observation, *, at: datetime
 ) -> tuple[list[Finding], list[Finding]]:
-    """Give the findings that change, as they are now, and the suspicions that came to nothing."""
+    """Return the changed findings in their new state, and the suspicions that ended."""
     known = {finding.key: finding for finding in held}
     changed = [
         Finding(None, key, evidence, evidence, suspected_at=at)
@@ -432,10 +433,10 @@ def _clear(finding: Finding, at: datetime) -> Finding | None:
 
 
 def _is_confirmed(finding: Finding, evidence: Evidence) -> bool:
-    """Tell whether a later look shows the same, and not that positions were read one by one.
+    """Return whether a later check confirms the finding, and excludes an effect of reading order.
 
-    A replica told its position after its master did, so under load it seems ahead by what came in
-    between. It was ahead only if its master has not even now what it had then.
+    A replica reports its position after its master, so under load it seems ahead by the messages
+    between both reports. It was ahead only if its master still lacks these messages now.
     """
     if finding.key.code is not FindingCode.REPLICA_AHEAD:
         return True
@@ -459,7 +460,7 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
         yield key(code, broker_id), evidence
     master = None if group.master_id is None else living.get(group.master_id)
     if master is None:
-        # Nobody tells how far the master is, or that it serves, or takes anybody into the set.
+        # Without a report of the master, these can't be judged.
         yield key(FindingCode.TWO_MASTERS), None
     elif (evidence := _find_second_master(group)) is not None:
         yield key(FindingCode.TWO_MASTERS), evidence
@@ -478,7 +479,7 @@ def _judge_replica(
     report = group.reports.get(broker_id)
     if report is not None and (ahead := _find_ahead(master, report)) is not _BEHIND:
         yield FindingCode.REPLICA_AHEAD, ahead
-    # One that is gone is a finding of its own. A learner never is a member.
+    # A lost replica is a separate finding. A learner is never a member.
     if report is None or not report.is_alive or report.is_learner or broker_id in group.members:
         return
     evidence = {"master_id": group.master_id, "sync_state_set": sorted(group.members)}
@@ -488,7 +489,7 @@ def _judge_replica(
 def _judge_facts(
     group: GroupFacts, heard_after: datetime | None
 ) -> Iterator[tuple[FindingKey, Evidence | None]]:
-    """Say which brokers are down and whether there is a writer, in the words of health."""
+    """Judge missing brokers and a missing writer, in the words of health."""
     judged = judge_group(group)
 
     def key(code: FindingCode, subject: str = group.broker_group_name) -> FindingKey:
@@ -517,7 +518,7 @@ def _judge_facts(
 
 
 def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> bool:
-    """Tell whether a broker may only be on its way back after a restart of all."""
+    """Return whether a broker may still be starting after a restart of all."""
     if heard_after is None:
         return False
     return broker is None or broker.last_heard_at is None or broker.last_heard_at < heard_after
@@ -526,7 +527,7 @@ def _may_come_back(broker: BrokerFacts | None, heard_after: datetime | None) -> 
 def _judge_logs(
     group: ObservedGroup, living: Mapping[int, ReplicaReport]
 ) -> Iterator[tuple[FindingCode, int | None, Evidence]]:
-    """Judge whether living logs hold what was confirmed; a group's finding names no broker."""
+    """Judge whether living logs contain the confirmed data; a group's finding names no broker."""
     if (evidence := _find_missing(group, living)) is not None:
         yield FindingCode.CONFIRMED_MISSING, None, evidence
     for broker_id, report in living.items():
@@ -566,7 +567,7 @@ def _judge_log(
 
 
 def _find_missing(group: ObservedGroup, living: Mapping[int, ReplicaReport]) -> Evidence | None:
-    """Give evidence that replicas are alive and none of them may become master (D27)."""
+    """Return evidence that replicas are alive and none of them may become master (D27)."""
     confirmed = group.confirmed
     candidates = [i for i in living if i in group.replica_ids]
     if not confirmed.is_known or not candidates:
@@ -605,7 +606,7 @@ _BEHIND: Final[Evidence] = {}
 
 
 def _find_ahead(master: ReplicaReport, report: ReplicaReport) -> Evidence | None:
-    """Give evidence that a replica is ahead, nothing when nobody knows, `_BEHIND` when it is not.
+    """Return evidence that a replica is ahead, None if unknown, or `_BEHIND` if it is not ahead.
 
     A greater epoch than the master's is another finding.
     """
@@ -622,7 +623,7 @@ def _find_ahead(master: ReplicaReport, report: ReplicaReport) -> Evidence | None
 
 
 def _find_backwards(group: ObservedGroup) -> Evidence | None:
-    # What a replica told last counts although it is silent now: its log has not forgotten.
+    # The last report of a silent replica is still valid: its log has not changed.
     epochs = {i: report.epoch for i, report in group.reports.items()}
     highest = max(group.epoch_past, *epochs.values(), UNKNOWN_POSITION)
     if highest <= group.master_epoch:

@@ -1,8 +1,8 @@
-"""Judge the health of broker groups: what is known, what is missing, what a failure would cost.
+"""Judge the health of broker groups: their state, missing brokers, and the cost of a failure.
 
 Plain values and functions. A group under a controller is judged by the replicas that the controller
-knows, not by registrations: a dead master is missing until it is back or forgotten, although its
-registered id has passed to its successor. What can't be known now is unknown, never healthy (D21).
+knows, not by registrations: a dead master is missing until it is back or forgotten, although the
+new master has taken its registered id. An unknown state is unknown, never healthy (D21).
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,14 +14,14 @@ from typing import Final
 from backend.domain.broker_name import BrokerName
 
 RETURNS_WITHIN: Final = timedelta(seconds=30)
-"""So long brokers may take to speak to a control plane that has just begun to listen."""
+"""How long brokers may take to send a heartbeat to a control plane that has just started."""
 
 NAMED_COUNT_MAX: Final = 3
-"""So many groups the one sentence about all of them names."""
+"""The maximum number of groups that the sentence about all groups names."""
 
 
 class HealthVerdict(StrEnum):
-    """Say how well a group, or all of them, can do their work; the order is from best to worst."""
+    """Name the health of a group or of all groups; the order is from best to worst."""
 
     HEALTHY = "healthy"
     UNKNOWN = "unknown"
@@ -30,7 +30,7 @@ class HealthVerdict(StrEnum):
 
 
 class Presence(StrEnum):
-    """Say whether a broker is there: it was heard, it is gone, or the control plane can't know."""
+    """Say whether a broker is present: it sends heartbeats, it is lost, or it is unknown."""
 
     ALIVE = "alive"
     DOWN = "down"
@@ -49,15 +49,15 @@ class WriterFault(StrEnum):
 
     @property
     def is_absence(self) -> bool:
-        """Tell whether a broker is missing, as in every group while a whole cluster starts."""
+        """Return whether the cause is a missing broker, as while a whole cluster starts."""
         return self in {WriterFault.NO_MASTER, WriterFault.MASTER_DOWN, WriterFault.MASTER_LOST}
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerFacts:
-    """Hold what is known of one broker of a group.
+    """Hold the known facts of one broker of a group.
 
-    Under a controller `broker_id` is the one that it keeps for life, else the registered one.
+    Under a controller `broker_id` is the own id of the broker, otherwise the registered id.
     """
 
     broker_id: int
@@ -73,10 +73,10 @@ class BrokerFacts:
 
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
-    """Hold what is known of one broker group.
+    """Hold the known facts of one broker group.
 
-    `is_controlled` tells whether a controller elects its master. `has_writable_topics` is None
-    where the group holds no topic.
+    `is_controlled` means that a controller elects its master. `has_writable_topics` is None if the
+    group has no topic.
     """
 
     cluster_name: str
@@ -89,17 +89,17 @@ class GroupFacts:
 
     @property
     def master(self) -> BrokerFacts | None:
-        """Find the recorded master, there or not."""
+        """Find the recorded master, present or not."""
         return next((one for one in self.brokers if one.broker_id == self.master_id), None)
 
     def name_of(self, broker: BrokerFacts) -> str:
-        """Name a broker by its group and its id, which no failover changes (D31)."""
+        """Return the name of a broker: its group and its id. No failover changes it (D31)."""
         return str(BrokerName(self.broker_group_name, broker.broker_id))
 
 
 @dataclass(frozen=True, slots=True)
 class MissingBroker:
-    """Name a broker that is not there, and when it was last heard."""
+    """Hold a missing broker, and the time of its last heartbeat."""
 
     broker_id: int
     name: str
@@ -111,7 +111,7 @@ class MissingBroker:
 class GroupHealth:
     """Hold the judgement of one group.
 
-    `has_writer` is None where nobody can know it. `next_failure` says what one more failure costs.
+    `has_writer` is None if it is unknown. `next_failure` says what one more failure would cost.
     """
 
     cluster_name: str
@@ -139,12 +139,12 @@ class Health:
 
     @property
     def replica_count(self) -> int:
-        """Count the replicas that there should be."""
+        """Count the replicas of all groups."""
         return sum(group.replica_count for group in self.groups)
 
     @property
     def alive_count(self) -> int:
-        """Count the replicas that are there."""
+        """Count the present replicas of all groups."""
         return sum(group.alive_count for group in self.groups)
 
 
@@ -155,11 +155,11 @@ def judge_presence(
     listened: timedelta,
     is_listener_gone: bool = False,
 ) -> Presence:
-    """Tell whether a broker is there, from what the control plane heard and since when it listens.
+    """Judge whether a broker is present, from its heartbeats and the time of listening.
 
-    A broker that was heard while the control plane listened, and is heard no longer, is gone. One
-    that was heard before has some time to come. `is_listener_gone` says that the process that heard
-    it last is gone itself, so that the silence says nothing of the broker.
+    A broker whose heartbeats stopped while the control plane listened is lost. A broker with
+    earlier heartbeats has some time to come back. `is_listener_gone` means that the process that
+    received its last heartbeat has ended, so the silence is no evidence about the broker.
     """
     if is_heard:
         return Presence.ALIVE
@@ -216,7 +216,7 @@ def judge_group(group: GroupFacts) -> GroupHealth:
 
 
 def find_writer_fault(group: GroupFacts) -> WriterFault | None:
-    """Say why a group takes no messages; None where it takes some, or where that is not known."""
+    """Return why a group takes no messages; None if it takes messages, or if it is unknown."""
     master = group.master
     if master is None:
         is_unknown = any(one.presence is Presence.UNKNOWN for one in group.brokers)
@@ -233,7 +233,7 @@ def find_writer_fault(group: GroupFacts) -> WriterFault | None:
 
 
 def list_heirs(group: GroupFacts) -> list[BrokerFacts]:
-    """List the replicas that would take over, with the right to write, if the master failed now."""
+    """List the replicas that could become a writing master if the master failed now."""
     if not group.is_controlled:
         return []
     return [
@@ -248,7 +248,7 @@ def list_heirs(group: GroupFacts) -> list[BrokerFacts]:
 
 
 def say_missing(group: GroupFacts, broker: BrokerFacts) -> str:
-    """Say of a broker that is gone since when nobody hears it."""
+    """Write since when a lost broker has sent no heartbeat."""
     name = f"{group.name_of(broker)} ({broker.address})"
     if broker.last_heard_at is None:
         return f"{name} sent no heartbeat"
@@ -256,7 +256,10 @@ def say_missing(group: GroupFacts, broker: BrokerFacts) -> str:
 
 
 def instant_text(at: datetime) -> str:
-    """Write an instant for people, to the second: unlike an age it stays true."""
+    """Write an instant for people, exact to the second.
+
+    Unlike an age it does not become outdated.
+    """
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -283,7 +286,7 @@ def _is_impaired(group: GroupFacts, broker: BrokerFacts) -> bool:
 
 
 def _flaws(group: GroupFacts, broker: BrokerFacts) -> list[str]:
-    """Say what keeps a broker that is there from its full service."""
+    """List the limits of a present broker."""
     flaws = []
     if broker.is_cordoned:
         flaws.append("is cordoned")
@@ -385,7 +388,7 @@ def _say_all(verdict: HealthVerdict, judged: Sequence[GroupHealth]) -> str:
 
 
 def _say_next_of_all(judged: Sequence[GroupHealth]) -> str | None:
-    """Say what one more failure costs where all is well: of the worst group its sentence does."""
+    """Write what one more failure would cost, or return the text of the worst group."""
     if judged[0].verdict is not HealthVerdict.HEALTHY:
         return judged[0].next_failure
     exposed = [group for group in judged if not group.has_heir]

@@ -1,15 +1,15 @@
-"""Say what of JSON the control plane can keep, since Postgres and answers hold less than it can."""
+"""Check JSON values: Postgres and answers accept less than JSON allows."""
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 DEPTH_MAX: Final = 20
-"""Far deeper than anything that is asked for, and far from what a reader's stack holds."""
+"""Much deeper than any valid request, and much less than the stack of a reader allows."""
 
 
 def find_unkept(value: Any) -> str | None:
-    """Say of the first part of a value that can't be kept where it is, and why; None if all can."""
+    """Describe the first part of a value that can't be stored, with its place; else None."""
     left = [("$", 0, value)]
     while left:
         path, depth, one = left.pop()
@@ -40,7 +40,7 @@ def _why_not(value: Any, depth: int) -> str | None:
 
 
 def _is_text(text: str) -> bool:
-    """Tell whether Postgres and UTF-8 have the text: no NUL, and no half of a surrogate pair."""
+    """Return whether Postgres and UTF-8 accept the text: no NUL, no half of a surrogate pair."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Name the periodic tasks, how often each runs at least, and how long one run may take.
+"""Define the periodic tasks, their intervals, and the maximum duration of a run.
 
-The schedule sends for a task more often than its interval where a lost run must not wait for the
-next slot: a slot that is worked off costs one statement.
+The schedule starts a task more often than its interval if a lost run must not wait for the next
+slot. A start in a finished slot costs one statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeriodicTask:
-    """Say how often a task runs at least, how often it is sent for, and how long a run may take."""
+    """Hold the interval of a task, how often the schedule starts it, and the duration of a run."""
 
     name: str
     interval: timedelta
@@ -21,11 +21,11 @@ class PeriodicTask:
 
     @property
     def patience(self) -> timedelta:
-        """Return after how long a run that has not ended is taken for lost."""
+        """Return the time after which a run that has not ended is treated as lost."""
         return self.deadline + timedelta(seconds=10)
 
     def is_overdue(self, *, ended_at: datetime | None, began_at: datetime, at: datetime) -> bool:
-        """Tell whether no run has ended for so long that something must be wrong."""
+        """Return whether no run has ended for several intervals, which shows a fault."""
         last = ended_at or began_at
         return at - last > 3 * self.interval + self.patience
 
@@ -33,7 +33,7 @@ class PeriodicTask:
 def _tasks() -> Iterator[PeriodicTask]:
     def task(name: str, interval_s: float, deadline_s: float) -> PeriodicTask:
         interval = timedelta(seconds=interval_s)
-        # Sent for twice in an interval, so that a schedule that is late misses no slot.
+        # Started twice in an interval, so that a late schedule misses no slot.
         sent_every = min(interval / 2, timedelta(seconds=60))
         return PeriodicTask(name, interval, timedelta(seconds=deadline_s), sent_every)
 
@@ -48,7 +48,7 @@ def _tasks() -> Iterator[PeriodicTask]:
 
 
 REPORT_DEADLINE: Final = timedelta(minutes=20)
-"""How long a capacity report may take, from its start to its result."""
+"""The maximum duration of a capacity report, from its start to its result."""
 
 PERIODIC_TASKS: Final[Mapping[str, PeriodicTask]] = {task.name: task for task in _tasks()}
-"""The tasks of which one run in each slot counts; `operations.reconcile` is bound by rows alone."""
+"""The tasks with one run in each slot. Only rows limit the runs of `operations.reconcile`."""

@@ -1,7 +1,7 @@
 """Find members of one consumer group that contradict each other.
 
-A group shares its queues and its offsets, so its members are to subscribe to the same. Where they
-differ, messages are passed over or read by a member that does not want them. Plain values.
+A group shares its queues and its offsets, so its members must have the same subscriptions. If they
+differ, messages are skipped, or read by a member without a subscription to them. Plain values.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,15 +12,15 @@ from backend.domain.finding import FindingCode
 
 NAMED_COUNT_MAX: Final = 20
 HEARD_WITHIN_MS: Final = 60_000
-"""A connection that was not heard for so long may be gone: clients are heard every 30 s."""
+"""A connection without a heartbeat for this long may be lost: clients send one every 30 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Hold what one connection of a member to a broker says of its group.
+    """Hold the report of one connection of a member to a broker about its group.
 
-    `subscriptions` is by topic the expression with its type. `heard_ms` is since the last
-    heartbeat, None where the broker does not tell.
+    `subscriptions` is the expression with its type, by topic. `heard_ms` is the time since the last
+    heartbeat, None if the broker does not report it.
     """
 
     consumer_group_name: str
@@ -35,7 +35,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Hold what is wrong with the members of one group."""
+    """Hold the contradictions between the members of one group."""
 
     code: FindingCode
     consumer_group_name: str
@@ -43,8 +43,8 @@ class Contradiction:
 
 
 def subscriptions_text(one: Membership) -> str:
-    """Write what a member subscribes to, without the retries of its group."""
-    # Each client subscribes to the retries of its group by itself, once it has started.
+    """Write the subscriptions of a member, without the retry topic of its group."""
+    # Each client subscribes to the retry topic of its group by itself after its start.
     return ", ".join(
         f"{topic} ({expression})"
         for topic, expression in sorted(one.subscriptions.items())
@@ -61,7 +61,7 @@ _ASPECTS: Final[Mapping[str, Callable[[Membership], str]]] = {
 
 
 def find_contradictions(memberships: Iterable[Sequence[Membership]]) -> list[Contradiction]:
-    """Find the contradictions of all groups, from what each broker told of its connections."""
+    """Find the contradictions of all groups, from what brokers report of their connections."""
     brokers = [[one for one in members if _is_present(one)] for members in memberships]
     by_group: dict[str, list[Membership]] = {}
     for members in brokers:
@@ -83,7 +83,7 @@ def _is_present(one: Membership) -> bool:
 
 
 def _differences(members: Sequence[Membership]) -> dict[str, Any]:
-    """Name by aspect what members say, and which members say it."""
+    """Return the differing values by aspect, with the members that report them."""
     differences: dict[str, Any] = {}
     for aspect, read in _ASPECTS.items():
         said: dict[str, set[str]] = {}

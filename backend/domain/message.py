@@ -1,4 +1,4 @@
-"""Describe a stored message, where it lies, and how far consumer groups are with it."""
+"""Describe a stored message, its place, and how far consumer groups are with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ REAL_TOPIC: Final = "REAL_TOPIC"
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """Hold a message and its place: broker group, topic, queue and offset tell it from all others.
+    """Hold a message and its place: broker group, topic, queue and offset identify it.
 
-    `message_id` is the address it was stored at and its position in the log there, which a
-    replica's copy keeps. Times are milliseconds since 1970, of the sender's and the broker's clock.
-    `body` is what was stored, compressed or not as `sys_flag` says.
+    `message_id` contains the address of its broker and its log position there; the copy on a
+    replica has the same id. Times are milliseconds since 1970, by the clocks of sender and broker.
+    `body` is the stored body; `sys_flag` says whether it is compressed.
     """
 
     broker_group_name: str
@@ -40,12 +40,12 @@ class StoredMessage:
 
     @property
     def unique_key(self) -> str | None:
-        """Return the id that its sender gave it."""
+        """Return the id that the sender gave."""
         return self.properties.get(UNIQUE_KEY)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the keys it can be found by."""
+        """Return its keys."""
         return tuple(self.properties.get(KEYS, "").split())
 
     @property
@@ -55,7 +55,7 @@ class StoredMessage:
 
     @property
     def order(self) -> tuple[int, str, int, int]:
-        """Order messages by when they were stored, and tell each from all others of a topic."""
+        """Return a key that orders messages by their store time, and identifies each in a topic."""
         return self.stored_at_ms, self.broker_group_name, self.queue_id, self.queue_offset
 
 
@@ -71,7 +71,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Hold how far a consumer group is with a message, and what that is concluded from."""
+    """Hold how far a consumer group is with a message, and the facts that show it."""
 
     consumer_group_name: str
     state: DeliveryState
@@ -81,10 +81,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Hold what was found of a message among those that a group could not handle.
+    """Hold the copies of a message that a group failed to consume.
 
-    `retry` is its newest copy that waits or has been read again, `is_retry_read` whether the group
-    has read that one; `dead` is its dead letter.
+    `retry` is its newest copy in the retry topic, and `is_retry_read` whether the group has read
+    this copy. `dead` is its dead letter.
     """
 
     retry: StoredMessage | None = None
@@ -95,10 +95,10 @@ class Copies:
 def judge_delivery(
     group: str, message: StoredMessage, committed: int | None, copies: Copies | None
 ) -> Delivery:
-    """Conclude how far a group is from where it goes on in the message's queue.
+    """Conclude how far a group is with a message from its committed offset in the queue.
 
-    What a group committed past counts as consumed: also what a filter passed over, or an operator
-    skipped. `copies` is `None` when nobody knows whether there are any.
+    All messages before the committed offset are consumed, also those that a filter or an operator
+    skipped. `copies` is `None` if it is unknown whether there are copies.
     """
     if copies is not None and copies.dead is not None:
         attempts = copies.dead.reconsume_times

@@ -1,4 +1,4 @@
-"""Show the body of a message as text, JSON or hexadecimal, no more of it than was asked for."""
+"""Show the body of a message as text, JSON or hexadecimal, up to the requested size."""
 
 import json
 import zlib
@@ -8,7 +8,7 @@ from typing import Final
 
 SHOWN_BYTES_DEFAULT: Final = 16 << 10
 SHOWN_BYTES_MAX: Final = 256 << 10
-# What a body may inflate to before it is cut (targets: decompression bombs).
+# The maximum decompressed size of a body (targets: decompression bombs).
 INFLATED_BYTES_MAX: Final = 8 << 20
 _COMPRESSED: Final = 1
 _COMPRESSIONS: Final = {0: "zlib", 1: "lz4", 2: "zstd", 3: "zlib"}
@@ -18,7 +18,7 @@ _CONTROLS: Final = frozenset(range(32)) - {9, 10, 13}
 
 
 class BodyForm(StrEnum):
-    """Say how a body is shown; `AUTO` is the first of JSON, text and hex that it can be."""
+    """Name the form of a shown body; `AUTO` is the first of JSON, text and hex that fits."""
 
     AUTO = "auto"
     TEXT = "text"
@@ -28,10 +28,10 @@ class BodyForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownBody:
-    """Hold a body as it is shown: `form` is the one that was used, never `AUTO`.
+    """Hold a shown body: `form` is the used form, never `AUTO`.
 
-    `stored_bytes` is what lies in the log, `size_bytes` what that inflates to, `None` when it is
-    compressed in a way that is not read here; then the stored bytes are shown.
+    `stored_bytes` is the size in the log. `size_bytes` is the decompressed size. It is `None` if
+    the compression can't be read here; then the stored bytes are shown.
     """
 
     form: BodyForm
@@ -44,7 +44,7 @@ class ShownBody:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether there is more than is shown."""
+        """Return whether the body is longer than the shown part."""
         return self.shown_bytes < (
             self.stored_bytes if self.size_bytes is None else self.size_bytes
         )
@@ -53,7 +53,7 @@ class ShownBody:
 def show_body(
     body: bytes, sys_flag: int, *, form: BodyForm, shown_bytes_max: int = SHOWN_BYTES_DEFAULT
 ) -> ShownBody:
-    """Show a body in the form that was asked for, or in the next that it can be shown in."""
+    """Show a body in the requested form, or in the next possible form."""
     content, size, compression, note = _inflated(body, sys_flag)
     part = content[:shown_bytes_max]
     is_whole = len(part) == size
@@ -79,7 +79,7 @@ def _forms(form: BodyForm) -> tuple[BodyForm, ...]:
 def _inflated(body: bytes, sys_flag: int) -> tuple[bytes, int | None, str | None, str | None]:
     if not sys_flag & _COMPRESSED:
         return body, len(body), None, None
-    # Three bits name the kind; the first clients had only zlib and left them clear.
+    # Three bits name the compression. The first clients had only zlib, and set no bits.
     compression = _COMPRESSIONS.get(sys_flag >> 8 & 7, "an unknown compression")
     if compression != "zlib":
         return body, None, compression, f"compressed with {compression}, shown as it is stored"
@@ -107,7 +107,7 @@ def _written(part: bytes, form: BodyForm, *, is_whole: bool) -> str | None:
 
 
 def _text(part: bytes, *, is_whole: bool) -> str | None:
-    """Read UTF-8; a part may end within a character, whose beginning is left out."""
+    """Read UTF-8. If the part ends within a character, this character is left out."""
     try:
         text = part.decode()
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
-"""Say what of a search for messages was refused, what it did not find, and what is not sent."""
+"""Define the errors of searching and sending messages."""
 
-# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.errors import DomainError, ErrorKind
 
 
 class MessageNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No broker that was asked holds the message."""
+    """None of the asked brokers has the message."""
 
     code = "message_not_found"
 
@@ -19,7 +19,7 @@ class MessageNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class InvalidMessageSearch(DomainError, kind=ErrorKind.INVALID):
-    """Messages can't be looked for in this way."""
+    """The conditions of a search for messages are invalid."""
 
     code = "invalid_message_search"
 
@@ -28,7 +28,7 @@ class InvalidMessageSearch(DomainError, kind=ErrorKind.INVALID):
 
 
 class ClientNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No broker of the cluster that answered has a client of that id connected."""
+    """No broker that answered is connected to a client of this id."""
 
     code = "client_not_found"
 
@@ -38,7 +38,7 @@ class ClientNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class InvalidMessage(DomainError, kind=ErrorKind.INVALID):
-    """A message can't be sent as it was given; `parameter` of the order says what is wrong."""
+    """A message can't be sent; `parameter` is the invalid parameter of the order."""
 
     code = "invalid_message"
 
@@ -53,7 +53,7 @@ class InvalidMessage(DomainError, kind=ErrorKind.INVALID):
 
 
 class NoQueueForMessage(DomainError, kind=ErrorKind.CONFLICT):
-    """No broker group that is meant takes a message of the topic; nothing was sent."""
+    """No chosen broker group takes messages of the topic; nothing was sent."""
 
     code = "no_queue_for_message"
 
@@ -89,7 +89,7 @@ class MessageRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class SendUnanswered(DomainError, kind=ErrorKind.UNAVAILABLE):
-    """Whether a message is stored is not known, since the broker has not said so."""
+    """It is unknown whether a message is stored, since the broker has not answered."""
 
     code = "send_unanswered"
 
@@ -103,5 +103,5 @@ class SendUnanswered(DomainError, kind=ErrorKind.UNAVAILABLE):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return what the message can be found by."""
+        """Return the values with which the message can be found."""
         return {"topic_name": self.topic_name, "unique_key": self.unique_key}

@@ -1,4 +1,4 @@
-"""Put the queues of a topic together in the order of store times, page by page."""
+"""Merge the queues of a topic by store times, page by page."""
 
 import heapq
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ QueueName = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """Hold what a pull found, where to go on, and the ends of the queue."""
+    """Hold the messages of a pull, the next offset, and the ends of the queue."""
 
     messages: tuple[StoredMessage, ...]
     next_offset: int
@@ -27,12 +27,12 @@ def merge_queues(
     size: int,
     end_ms: int | None = None,
 ) -> tuple[list[StoredMessage], dict[QueueName, int], bool]:
-    """Take the oldest messages that queues begin with; say how far each is, and whether more is.
+    """Take the oldest messages of the queues; return the next offsets, and whether more follow.
 
-    Within a queue the order is that of its offsets, whatever its broker's clock did meanwhile, so
-    that none is passed over. A queue of which all that was pulled is taken, and more is left, ends
-    the page: what follows there may be older than what the others hold. A queue is read up to its
-    first message that was stored at `end_ms` or later.
+    Within a queue the order is that of the offsets, even if the clock of its broker was set back,
+    so no message is skipped. If all pulled messages of a queue are taken and more are left, the
+    page ends: the next messages there may be older than those of other queues. A queue is read up
+    to its first message that was stored at `end_ms` or later.
     """
     moved, page = dict(positions), list[StoredMessage]()
     heads: list[tuple[tuple[int, str, int, int], QueueName, int]] = []
@@ -41,7 +41,7 @@ def merge_queues(
         if queues.messages:
             heapq.heappush(heads, (queues.messages[0].order, name, 0))
             continue
-        # The place lay outside the queue, or before what was deleted: it is corrected.
+        # The offset was outside the queue, or its messages were deleted: it is corrected.
         moved[name] = min(queues.next_offset, queues.high)
         has_more |= moved[name] != positions[name] and moved[name] < queues.high
     while heads:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class NameServerStatus:
-    """Hold where a name server listens and how much it holds at this moment."""
+    """Hold the address of a name server and the size of its tables now."""
 
     address: str
     started_at: datetime

@@ -19,22 +19,22 @@ _PORT: Final = re.compile(r"[0-9]{1,5}")
 
 
 def check_cluster_name(name: str) -> str:
-    """Return the name of a cluster when it may be one."""
+    """Return the name of a cluster if it is valid."""
     return _check(name, kind="cluster", size_max=CLUSTER_NAME_BYTES_MAX)
 
 
 def check_broker_group_name(name: str) -> str:
-    """Return the name of a broker group when it may be one."""
+    """Return the name of a broker group if it is valid."""
     return _check(name, kind="broker group", size_max=BROKER_GROUP_NAME_BYTES_MAX)
 
 
 def check_topic_name(name: str) -> str:
-    """Return the name of a topic when it may be one."""
+    """Return the name of a topic if it is valid."""
     return _passed(name, kind="topic", fault=topic_name_fault(name))
 
 
 def check_address(address: str) -> str:
-    """Return an address when it is a host and a port that clients can connect to."""
+    """Return an address if it is a host and a port that clients can connect to."""
     host, _, port = address.rpartition(":")
     is_plausible = (
         len(address) <= ADDRESS_BYTES_MAX

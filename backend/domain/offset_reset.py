@@ -1,11 +1,11 @@
-"""Say where a consumer group shall go on reading a queue, and what that skips or repeats."""
+"""Compute the new offset of a consumer group in a queue, and what it skips or repeats."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Position(StrEnum):
-    """Say where a group shall go on; `group` is where another group is."""
+    """Name the target of a reset; `group` means the offset of another group."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -25,7 +25,7 @@ class ResetMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueueReset:
-    """Hold where a group is in a queue, None if it never committed, and where it shall go on."""
+    """Hold the committed offset of a group in a queue, None if absent, and the new offset."""
 
     queue_id: int
     low: int
@@ -45,10 +45,11 @@ class QueueReset:
 
     @property
     def is_inside(self) -> bool:
-        """Tell whether the queue holds the offset, or ends there."""
+        """Return whether the offset is in the queue, or at its end."""
         return self.low <= self.offset <= self.high
 
     @property
     def _present(self) -> int:
-        # A group that never committed begins where its consumers say; nothing was read before.
+        # A group without a committed offset starts where its consumers say; it has read nothing
+        # before.
         return self.low if self.former is None else self.former

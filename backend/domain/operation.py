@@ -1,9 +1,9 @@
-"""Decide how a change of a cluster lives: planned, confirmed, carried out in steps, ended (D19).
+"""Decide the life of an operation: planned, confirmed, carried out in steps, ended (D19).
 
-Plain values and functions: a function takes an operation as it stands and gives what it becomes, or
-refuses. What a kind of operation does is not known here, nor a clock, a table or a broker. Every
-claim of an operation has a greater fencing number than the one before, and whoever speaks with an
-older one is refused, so of two workers at one operation only the later can change it (D20).
+Plain values and functions: a function takes an operation and returns its next state, or refuses.
+This module knows no kinds of operations, no clock, no table and no broker. Every claim of an
+operation has a greater fencing number than the claim before, and a worker with an older number is
+refused. So of two workers with one operation, only the later can change it (D20).
 """
 
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ from backend.domain.plan import Plan, ReadBack, Risk
 
 PLAN_LIFETIME: Final = timedelta(minutes=10)
 APPROVAL_LIFETIME: Final = timedelta(hours=24)
-"""So long a second person has to approve what was confirmed."""
+"""How long a second person has time to approve a confirmed operation."""
 
 REASON_LENGTH_MAX: Final = 500
 ATTEMPTS_MAX: Final = 8
 RETRY_DELAY: Final = timedelta(seconds=2)
 
 Value = Mapping[str, Any] | None
-"""A value as the journal keeps it: what JSON can hold, or nothing."""
+"""A value in the journal: a JSON value, or None."""
 
 
 class OperationState(StrEnum):
-    """Name where an operation stands."""
+    """Name the state of an operation."""
 
     PLANNED = "planned"
     AWAITING_APPROVAL = "awaiting_approval"
@@ -69,7 +69,7 @@ TRANSITIONS: Final[Mapping[OperationState, frozenset[OperationState]]] = {
     _S.UNDONE: frozenset(),
 }
 UNCHANGED_PLANS: Final = frozenset({_S.PLANNED, _S.AWAITING_APPROVAL})
-"""No worker has heard of these, and the facts they were planned from are compared again."""
+"""No worker has received these, and the facts of their plans are compared again."""
 
 RETRYABLE: Final = frozenset({_S.PARTLY, _S.FAILED, _S.UNKNOWN})
 UNDOABLE: Final = frozenset({_S.DONE, _S.PARTLY, _S.UNKNOWN})
@@ -98,7 +98,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Hold the journal of one step: how often it was begun, and the values around it."""
+    """Hold the journal of one step: the number of attempts, and the values before and after it."""
 
     position: int
     name: str
@@ -114,10 +114,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Say who asks for something, and from where: the door and the peer's address.
+    """Hold the user of a request, and its source: the door and the address of the peer.
 
-    `risk_max` is the highest class of operations that they may confirm, and `clusters` are those
-    of which they may change something (D26).
+    `risk_max` is the highest risk class that the user may confirm. `clusters` are the clusters that
+    the user may change (D26).
     """
 
     name: str
@@ -130,8 +130,9 @@ class Author:
 class Operation:
     """Hold a change of a cluster from its plan to its outcome.
 
-    `target` is what an operator types to confirm; `undoes` names the operation that this one takes
-    back. A worker holds it until `lease_until`; `not_before` is when the next may begin.
+    `target` is the name that an operator types to confirm. `undoes` is the operation that this one
+    undoes. The lease of a worker ends at `lease_until`. The next step does not begin before
+    `not_before`.
     """
 
     id: UUID
@@ -166,23 +167,23 @@ class Operation:
 
     @property
     def is_carried_out(self) -> bool:
-        """Tell whether every step is done, so that only the read-back is left."""
+        """Return whether every step is done, so that only the read-back remains."""
         return self.has_effect and self.next_step is None
 
     @property
     def has_effect(self) -> bool:
-        """Tell whether a step is done, or may be."""
+        """Return whether a step is done, or may be done."""
         return any(step.state is not StepState.PENDING for step in self.steps)
 
     @property
     def is_in_step(self) -> bool:
-        """Tell whether a step was begun and has not ended, so that its effect is open."""
+        """Return whether a step has begun and not ended, so that its effect is unknown."""
         return any(step.state is StepState.RUNNING for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Hold what an operator gives for an operation to go on."""
+    """Hold the confirmation of an operator."""
 
     typed_name: str | None = None
     reason: str | None = None
@@ -201,7 +202,7 @@ def new_operation(
     at: datetime,
     undoes: UUID | None = None,
 ) -> Operation:
-    """Begin an operation as a plan that waits to be confirmed."""
+    """Create an operation as a plan that waits for a confirmation."""
     return Operation(
         id=operation_id,
         kind=kind,
@@ -225,13 +226,12 @@ def confirm(
     at: datetime,
     needs_approval: bool = False,
 ) -> Operation:
-    """Put a planned operation into the queue, or have it wait for a second person first.
+    """Queue a planned operation, or let it wait for a second person first.
 
     Raises:
-        OperationStateConflict: it is no plan any more.
-        PlanExpired: the plan is too old.
-        PlanBlocked: a check of the plan forbids it.
-        ConfirmationMissing: the gate of its risk class asks for more.
+        OperationStateConflict: the operation is no longer a plan. PlanExpired: the plan is too old.
+        PlanBlocked: a check of the plan forbids it. ConfirmationMissing: the gate of its risk class
+        needs more.
     """
     state = OperationState.AWAITING_APPROVAL if needs_approval else OperationState.QUEUED
     confirmed = move(operation, state, "confirmed", {OperationState.PLANNED})
@@ -257,10 +257,10 @@ def confirm(
 
 
 def check_reason(reason: str | None, *, is_needed: bool) -> str | None:
-    """Return a reason as it is kept: one line without blanks around it, or nothing.
+    """Return a reason as it is stored: one line without blanks around it, or None.
 
     Raises:
-        ConfirmationMissing: it is needed and not given, or is too long, or more than a line.
+        ConfirmationMissing: a required reason is missing, or it is too long, or has several lines.
     """
     given = (reason or "").strip()
     if is_needed and not given:
@@ -273,12 +273,12 @@ def check_reason(reason: str | None, *, is_needed: bool) -> str | None:
 
 
 def lapse(operation: Operation, why: str, *, at: datetime) -> Operation:
-    """End a plan that is void."""
+    """End a plan that has expired."""
     return end(operation, OperationState.LAPSED, why, at)
 
 
 def pause(operation: Operation) -> Operation:
-    """Hold an operation: at once when nobody is at work on a step, else after that step."""
+    """Pause an operation: immediately if no step is running, otherwise after the step."""
     if operation.wish is Wish.CANCEL:
         raise OperationStateConflict(operation.id, "being cancelled", "paused")
     if operation.state is OperationState.RUNNING or operation.is_in_step:
@@ -288,7 +288,7 @@ def pause(operation: Operation) -> Operation:
 
 
 def resume(operation: Operation, *, at: datetime) -> Operation:
-    """Let a paused operation go on; a pause shortens no hold."""
+    """Resume a paused operation; a pause does not shorten the time before the first step."""
     if operation.wish is Wish.PAUSE:
         return replace(operation, wish=None)
     resumed = move(operation, OperationState.QUEUED, "resumed", {OperationState.PAUSED})
@@ -296,9 +296,9 @@ def resume(operation: Operation, *, at: datetime) -> Operation:
 
 
 def cancel(operation: Operation, *, at: datetime) -> Operation:
-    """End an operation: at once when nobody is at work on a step, else after that step.
+    """Cancel an operation: immediately if no step is running, otherwise after the step.
 
-    One all of whose steps are done is read back instead: nothing of it is left to cancel.
+    If all steps are done, the values are read back instead: there is nothing to cancel.
     """
     waiting = {*UNCHANGED_PLANS, OperationState.QUEUED, OperationState.PAUSED}
     _check_state(operation, "cancelled", {*waiting, OperationState.RUNNING})
@@ -311,14 +311,14 @@ def cancel(operation: Operation, *, at: datetime) -> Operation:
 
 
 def retry(operation: Operation, *, at: datetime, needs_approval: bool = False) -> Operation:
-    """Queue what is left of an operation that did not end well; steps that are done stay so.
+    """Queue the remaining steps of an operation that failed; done steps stay done.
 
-    A step that failed had no effect; one whose outcome is unknown is begun again as one that may
-    have had it. What may lose data holds again. Nothing is confirmed here, so what has to be
-    accepted or approved anew is planned again instead.
+    A failed step had no effect. A step with an unknown outcome is repeated as one that may have had
+    its effect. An operation that may lose data waits again before its first step. A retry confirms
+    nothing, so an operation that needs another acceptance or approval must be planned again.
 
     Raises:
-        OperationStateConflict: it did not end so, or is to be planned again.
+        OperationStateConflict: the operation did not fail, or must be planned again.
     """
     queued = move(operation, OperationState.QUEUED, "tried again", RETRYABLE)
     again = {StepState.FAILED: StepState.PENDING, StepState.UNKNOWN: StepState.RUNNING}
@@ -339,7 +339,7 @@ def retry(operation: Operation, *, at: datetime, needs_approval: bool = False) -
         wish=None,
     )
     if retried.is_carried_out:
-        # Only reading back is left.
+        # Only the read-back remains.
         return retried
     why = None
     if needs_approval:
@@ -354,12 +354,12 @@ def retry(operation: Operation, *, at: datetime, needs_approval: bool = False) -
 
 
 def mark_undone(operation: Operation) -> Operation:
-    """Note that another operation has taken this one back."""
+    """Record that another operation has undone this one."""
     return move(operation, OperationState.UNDONE, "undone", UNDOABLE)
 
 
 def cancel_now(operation: Operation, at: datetime) -> Operation:
-    """End an operation that nobody is at work on."""
+    """End an operation without a running step."""
     if operation.has_effect:
         done = sum(step.state is StepState.DONE for step in operation.steps)
         why = f"cancelled after {done} of {len(operation.steps)} steps"
@@ -368,7 +368,7 @@ def cancel_now(operation: Operation, at: datetime) -> Operation:
 
 
 def end(operation: Operation, state: OperationState, outcome: str, at: datetime) -> Operation:
-    """End an operation, and say how."""
+    """End an operation with a state and an outcome."""
     ended = move(operation, state, "ended", {operation.state})
     return replace(
         ended, outcome=outcome, ended_at=at, wish=None, lease_until=None, not_before=None
@@ -381,10 +381,10 @@ def move(
     verb: str,
     origins: frozenset[OperationState] | set[OperationState],
 ) -> Operation:
-    """Take an operation from one of some states to another.
+    """Change the state of an operation from one of some states to another.
 
     Raises:
-        OperationStateConflict: it stands elsewhere.
+        OperationStateConflict: the operation is in another state.
     """
     _check_state(operation, verb, origins)
     assert state in TRANSITIONS[operation.state], f"{operation.state} -> {state}"

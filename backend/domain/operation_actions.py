@@ -1,4 +1,4 @@
-"""Say what may follow where an operation stands, by the very functions that do it."""
+"""List the possible actions of an operation, with the functions that carry them out."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,7 +11,7 @@ from backend.domain.operation_errors import OperationStateConflict
 
 
 class Action(StrEnum):
-    """Name what an operator may do to an operation."""
+    """Name the actions of an operator on an operation."""
 
     CONFIRM = "confirm"
     APPROVE = "approve"
@@ -32,13 +32,13 @@ REPLANNABLE: Final = frozenset(
         *domain.RETRYABLE,
     }
 )
-"""No worker is at these, nor has one reached what was wanted: what is left may be planned anew."""
+"""No worker holds these, and they did not reach their goal: the rest can be planned again."""
 
 
 def list_actions(operation: Operation, second_person: SecondPerson) -> tuple[Action, ...]:
-    """List what may follow; whether an undo is possible is also for its kind to say.
+    """List the possible actions; whether an undo is possible also depends on the kind.
 
-    It is what some user may do: from which risk class on somebody may not is for their role to say.
+    These are the actions of any user. The role of a user decides about the risk class.
     """
     at, needs_approval = operation.planned_at, second_person.is_needed_for(operation.plan.risk)
     changes: dict[Action, Callable[[], Operation]] = {
@@ -64,10 +64,10 @@ def list_actions(operation: Operation, second_person: SecondPerson) -> tuple[Act
 
 
 def check_replannable(operation: Operation) -> None:
-    """Refuse to plan once more what is at work, or has been carried out.
+    """Refuse to plan an operation again that is running, or has been carried out.
 
     Raises:
-        OperationStateConflict: it stands so.
+        OperationStateConflict: the operation is in such a state.
     """
     if operation.state not in REPLANNABLE:
         raise OperationStateConflict(operation.id, operation.state, "planned again")

@@ -1,7 +1,7 @@
-"""Decide when a second person must agree to an operation, and what their word makes of it.
+"""Decide when a second person must approve an operation, and the effect of the answer.
 
-A confirmed operation that needs one waits, with its plan's facts, until another user than who has
-confirmed it approves or declines; until then no worker hears of it (console-and-cli.md 1.2).
+A confirmed operation that needs an approval waits, with the facts of its plan, until another user
+approves or declines it. Until then no worker receives it (console-and-cli.md 1.2).
 """
 
 from dataclasses import replace
@@ -15,19 +15,19 @@ from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 
 
 class SecondPerson(StrEnum):
-    """Name from which risk class on a second person must agree."""
+    """Name the lowest risk class that needs a second person."""
 
     NONE = "none"
     LOSS = "R3"
     SERVICE = "R2"
 
     def is_needed_for(self, risk: Risk) -> bool:
-        """Tell whether an operation of a risk class waits for somebody's approval."""
+        """Return whether an operation of a risk class needs an approval."""
         return self is not SecondPerson.NONE and risk.value >= self.value
 
 
 def announce_approval(plan: Plan, policy: SecondPerson) -> Plan:
-    """Say in a plan that a second person must agree, for whoever reads it before confirming."""
+    """Add to a plan that a second person must approve, for readers before the confirmation."""
     if not policy.is_needed_for(plan.risk):
         return plan
     why = "after the confirmation, another user must approve it"
@@ -38,13 +38,12 @@ def announce_approval(plan: Plan, policy: SecondPerson) -> Plan:
 def approve(
     operation: Operation, reason: str | None, *, reviewed_by: str, at: datetime
 ) -> Operation:
-    """Put an operation that waits for it into the queue.
+    """Queue an operation that waits for an approval.
 
     Raises:
-        OperationStateConflict: it waits for nobody's approval.
-        Forbidden: whoever has confirmed it approves.
-        PlanExpired: nobody has approved it in time.
-        ConfirmationMissing: the reason is no line of a reason's length.
+        OperationStateConflict: the operation does not wait for an approval. Forbidden: the same
+        user has confirmed the operation. PlanExpired: the time for the approval has passed.
+        ConfirmationMissing: the reason is too long, or has several lines.
     """
     awaiting = {OperationState.AWAITING_APPROVAL}
     queued = move(operation, OperationState.QUEUED, "approved", awaiting)
@@ -62,12 +61,12 @@ def approve(
 def decline(
     operation: Operation, reason: str | None, *, reviewed_by: str, at: datetime
 ) -> Operation:
-    """End an operation that waits for an approval which somebody refuses to give.
+    """End an operation whose approval another user declines.
 
     Raises:
-        OperationStateConflict: it waits for nobody's approval.
-        Forbidden: whoever has confirmed it declines; they cancel it.
-        ConfirmationMissing: there is no reason, or it is too long.
+        OperationStateConflict: the operation does not wait for an approval. Forbidden: the same
+        user has confirmed the operation, and can cancel it. ConfirmationMissing: the reason is
+        missing or too long.
     """
     awaiting = {OperationState.AWAITING_APPROVAL}
     move(operation, OperationState.CANCELLED, "declined", awaiting)

@@ -1,6 +1,6 @@
-"""Name what operations refuse, and why."""
+"""Define the errors of operations."""
 
-# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class OperationNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class OperationStateConflict(DomainError, kind=ErrorKind.CONFLICT):
-    """An operation was to become what can't follow where it stands; `why` also says what can."""
+    """The state of the operation does not allow the action; `why` also names possible actions."""
 
     code = "operation_state_conflict"
 
@@ -29,7 +29,7 @@ class OperationStateConflict(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class OperationFenced(DomainError, kind=ErrorKind.CONFLICT):
-    """A worker spoke of an operation that another has taken over."""
+    """A worker tried to change an operation that another worker has taken over."""
 
     code = "operation_fenced"
 
@@ -39,7 +39,7 @@ class OperationFenced(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class PlanExpired(DomainError, kind=ErrorKind.OUTDATED):
-    """A plan was confirmed after its time."""
+    """The plan had expired before its confirmation."""
 
     code = "plan_expired"
 
@@ -49,7 +49,7 @@ class PlanExpired(DomainError, kind=ErrorKind.OUTDATED):
 
 
 class PlanBlocked(DomainError, kind=ErrorKind.CONFLICT):
-    """A plan was confirmed that one of its checks forbids."""
+    """A check of the plan forbids its confirmation."""
 
     code = "plan_blocked"
 
@@ -59,13 +59,13 @@ class PlanBlocked(DomainError, kind=ErrorKind.CONFLICT):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the check, and stock's response code if it has one."""
+        """Return the check, and the response code of RocketMQ if it has one."""
         code = {} if self.stock_code is None else {"stock_code": self.stock_code}
         return {**code, "check": self.check}
 
 
 class PreconditionMoved(DomainError, kind=ErrorKind.OUTDATED):
-    """A fact that a plan was made from is another by now."""
+    """A fact of the plan has changed."""
 
     code = "precondition_moved"
 
@@ -81,7 +81,7 @@ class PreconditionMoved(DomainError, kind=ErrorKind.OUTDATED):
 
 
 class ConfirmationMissing(DomainError, kind=ErrorKind.UNCONFIRMED):
-    """A confirmation lacks what the gate of a risk class asks for."""
+    """The confirmation lacks something that the gate of the risk class needs."""
 
     code = "confirmation_missing"
 
@@ -91,7 +91,7 @@ class ConfirmationMissing(DomainError, kind=ErrorKind.UNCONFIRMED):
 
 
 class InvalidParameters(DomainError, kind=ErrorKind.INVALID):
-    """An operation was asked for with parameters that its kind does not have."""
+    """The parameters of an order are invalid for its kind."""
 
     code = "invalid_parameters"
 
@@ -101,7 +101,7 @@ class InvalidParameters(DomainError, kind=ErrorKind.INVALID):
 
 
 class NotUndoable(DomainError, kind=ErrorKind.CONFLICT):
-    """An operation can't be taken back."""
+    """An operation can't be undone."""
 
     code = "not_undoable"
 
@@ -111,7 +111,7 @@ class NotUndoable(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class IdempotencyKeyReused(DomainError, kind=ErrorKind.REUSED):
-    """A key came again with another request than the one it stands for."""
+    """An idempotency key was used again with another request."""
 
     code = "idempotency_key_reused"
 
@@ -121,7 +121,7 @@ class IdempotencyKeyReused(DomainError, kind=ErrorKind.REUSED):
 
 
 class DeadLettersNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """A consumer group has no dead letters that could be sent again."""
+    """A consumer group has no dead letters to resend."""
 
     code = "dead_letters_not_found"
 
@@ -134,7 +134,7 @@ class DeadLettersNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No broker that answered holds such a lock."""
+    """No broker that answered has such a lock."""
 
     code = "lock_not_found"
 
@@ -145,7 +145,7 @@ class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker was to be forgotten that is counted on by now."""
+    """The broker to forget is online now."""
 
     code = "broker_still_counted"
 
@@ -158,7 +158,7 @@ class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class ChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
-    """A broker does not make a change that a step asked it for; nothing of it was made."""
+    """A broker refused a change of a step; nothing has changed."""
 
     code = "change_refused"
 
@@ -168,7 +168,7 @@ class ChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
 
 
 class ConsumerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
-    """No broker of the cluster that was asked knows the consumer group."""
+    """None of the asked brokers knows the consumer group."""
 
     code = "consumer_group_not_found"
 
@@ -178,7 +178,7 @@ class ConsumerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class BrokerUnknown(DomainError, kind=ErrorKind.NOT_FOUND):
-    """The cluster's records hold no broker of the group under the id, or at the address."""
+    """The records of the cluster contain no broker of the group with the id or the address."""
 
     code = "broker_unknown"
 
@@ -195,7 +195,7 @@ class BrokerUnknown(DomainError, kind=ErrorKind.NOT_FOUND):
 
 
 class BrokerSilent(DomainError, kind=ErrorKind.UNAVAILABLE):
-    """A broker that had to be asked gave no answer, or another than was asked for."""
+    """A required broker gave no answer, or an unexpected one."""
 
     code = "broker_silent"
 

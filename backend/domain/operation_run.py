@@ -1,6 +1,6 @@
-"""Decide what a worker does to an operation: take it, journal its steps, end it (D20).
+"""Decide how a worker changes an operation: it claims it, writes its journal, and ends it (D20).
 
-Every function but `claim` refuses a worker whose fencing number is no longer the operation's.
+Every function except `claim` refuses a worker whose fencing number is not that of the operation.
 """
 
 from collections.abc import Sequence
@@ -25,17 +25,17 @@ from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 
 AHEAD_MAX: Final = timedelta(minutes=1)
-"""Nothing waits for longer, nor are the clocks of two processes as far apart: an instant further
-ahead was noted before a clock was set back."""
+"""The maximum of a valid wait. A later instant was written before a clock was set back."""
 
 
 def claim(
     operation: Operation, *, at: datetime, lease: timedelta, fence_floor: int = 0
 ) -> Operation | None:
-    """Give an operation to a worker; nothing when another has it, or its time has not come.
+    """Give an operation to a worker; None if another worker holds it, or if it is too early.
 
-    Its fencing number is greater than any before it of this operation, and at least `fence_floor`,
-    which orders it among the claims of others: an agent compares them too.
+    Its fencing number is greater than all earlier numbers of this operation, and at least
+    `fence_floor`. This floor orders it among the claims of other operations, since agents compare
+    them too.
     """
     is_due = _has_come(operation.not_before, at=at)
     is_lost = not is_held(operation, at=at)
@@ -50,37 +50,37 @@ def claim(
 
 
 def is_held(operation: Operation, *, at: datetime) -> bool:
-    """Tell whether the lease of an operation runs, by a wall clock that may have been set."""
+    """Return whether the lease of an operation runs, by a wall clock that may have been set."""
     return not _has_come(operation.lease_until, at=at)
 
 
 def check_fence(operation: Operation, fence: int) -> None:
-    """Refuse a worker that an operation was taken from.
+    """Refuse a worker that has lost the operation.
 
     Raises:
-        OperationFenced: another holds it, or nobody.
+        OperationFenced: another worker holds the operation, or none.
     """
     if operation.fence != fence or operation.state is not OperationState.RUNNING:
         raise OperationFenced(operation.id, fence, held=operation.fence)
 
 
 def renew(operation: Operation, *, fence: int, at: datetime, lease: timedelta) -> Operation:
-    """Keep an operation for longer.
+    """Extend the lease of an operation.
 
     Raises:
-        OperationFenced: it is another worker's by now.
+        OperationFenced: another worker holds the operation now.
     """
     check_fence(operation, fence)
     return replace(operation, lease_until=at + lease)
 
 
 def heed(operation: Operation, *, fence: int, at: datetime) -> Operation:
-    """Do what is wished of a running operation, if that can be done between two steps."""
+    """Carry out the wish for a running operation, if it is possible between two steps."""
     check_fence(operation, fence)
     if operation.wish is None or operation.is_in_step:
         return operation
     if operation.is_carried_out:
-        # All of it is done: nothing is left to pause or to cancel, only to read back.
+        # All steps are done: there is nothing to pause or cancel, only the read-back.
         return replace(operation, wish=None)
     if operation.wish is Wish.CANCEL:
         return cancel_now(operation, at)
@@ -91,7 +91,7 @@ def heed(operation: Operation, *, fence: int, at: datetime) -> Operation:
 def begin_step(
     operation: Operation, position: int, *, fence: int, before: Value, at: datetime
 ) -> Operation:
-    """Note that a step begins, and the value before it; the first attempt's value stays."""
+    """Record the beginning of a step, and the value before it; the first such value is kept."""
     check_fence(operation, fence)
     step = operation.steps[position]
     began = replace(
@@ -108,7 +108,7 @@ def begin_step(
 def end_step(
     operation: Operation, position: int, *, fence: int, before: Value, after: Value, at: datetime
 ) -> Operation:
-    """Note that a step is done, and the values around it as they are known now."""
+    """Record that a step is done, with the values before and after it."""
     check_fence(operation, fence)
     step = operation.steps[position]
     done = replace(step, state=StepState.DONE, before=before, after=after, ended_at=at)
@@ -118,7 +118,7 @@ def end_step(
 def refuse_step(
     operation: Operation, position: int, *, fence: int, error: str, at: datetime
 ) -> Operation:
-    """End an operation at a step that was refused, so had no effect."""
+    """End an operation at a step that was refused and had no effect."""
     check_fence(operation, fence)
     step = operation.steps[position]
     failed = replace(step, state=StepState.FAILED, error=error, ended_at=at)
@@ -131,9 +131,9 @@ def refuse_step(
 def leave_open(
     operation: Operation, position: int, *, fence: int, error: str, at: datetime
 ) -> Operation:
-    """End an operation at a step that may have had its effect, by this attempt or an earlier one.
+    """End an operation at a step that may have had its effect, in this or an earlier attempt.
 
-    Also one that was refused in the end is so, where an attempt before it was left open.
+    This includes a step that was refused after an earlier attempt with an unknown outcome.
     """
     check_fence(operation, fence)
     step = operation.steps[position]
@@ -145,7 +145,7 @@ def leave_open(
 def postpone_step(
     operation: Operation, position: int, *, fence: int, error: str, at: datetime
 ) -> Operation:
-    """Leave a step to a later attempt; after too many it failed, or is unknown if it was begun."""
+    """Leave a step to a later attempt. After too many attempts it has failed, or is unknown."""
     step = operation.steps[position]
     was_begun = step.state is StepState.RUNNING
     attempt_count = step.attempt_count if was_begun else step.attempt_count + 1
@@ -160,9 +160,9 @@ def postpone_step(
 def await_step(
     operation: Operation, position: int, *, fence: int, reason: str, progress: Value, at: datetime
 ) -> Operation:
-    """Leave a step that waits for others to a later look, and note how far they are.
+    """Leave a step that waits for others to a later check, and record their progress.
 
-    It waits for as long as it takes: looking is no attempt that has failed.
+    It waits without a limit: a check is no failed attempt.
     """
     check_fence(operation, fence)
     step = operation.steps[position]
@@ -171,17 +171,17 @@ def await_step(
 
 
 def release(operation: Operation, *, fence: int, not_before: datetime) -> Operation:
-    """Give an operation back to the queue."""
+    """Return an operation to the queue."""
     check_fence(operation, fence)
     queued = move(operation, OperationState.QUEUED, "released", {OperationState.RUNNING})
     return replace(queued, lease_until=None, not_before=not_before)
 
 
 def break_lease(operation: Operation, *, fence_floor: int, at: datetime) -> Operation:
-    """Take an operation from its worker: under a greater number nothing of it counts any more.
+    """Take an operation from its worker: a greater fencing number makes its later requests invalid.
 
     Raises:
-        OperationStateConflict: no worker holds it.
+        OperationStateConflict: no worker holds the operation.
     """
     queued = move(operation, OperationState.QUEUED, "taken back", {OperationState.RUNNING})
     fence = max(operation.fence + 1, fence_floor)
@@ -189,7 +189,7 @@ def break_lease(operation: Operation, *, fence_floor: int, at: datetime) -> Oper
 
 
 def fail(operation: Operation, *, fence: int, why: str, at: datetime) -> Operation:
-    """End an operation none of whose steps was begun."""
+    """End an operation before its first step."""
     check_fence(operation, fence)
     return end(operation, OperationState.FAILED, why, at)
 
@@ -197,7 +197,7 @@ def fail(operation: Operation, *, fence: int, why: str, at: datetime) -> Operati
 def finish(
     operation: Operation, read_back: Sequence[ReadBack], *, fence: int, at: datetime
 ) -> Operation:
-    """End an operation all of whose steps are done, by what was read back (D21)."""
+    """End an operation after all its steps, by the values that were read back (D21)."""
     check_fence(operation, fence)
     found = {one.agreement for one in read_back}
     wrong = [one.what for one in read_back if one.agreement is not Agreement.AGREES]

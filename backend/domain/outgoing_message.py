@@ -1,6 +1,6 @@
-"""Decide what a message may hold that is sent from here, and where it may go.
+"""Check a message that the control plane sends, and choose its queue.
 
-Nothing of this asks a broker: a message that passes may still be refused by the broker.
+No broker is asked here, so a broker may still refuse the message.
 """
 
 import base64
@@ -16,7 +16,7 @@ from backend.domain.orders.message import BodyEncoding, SendMessage
 from backend.domain.topic import QueueSettings
 
 BODY_BYTES_MAX: Final = 512 << 10
-"""A request holds 1 MiB at most, and base64 makes a third more of a body."""
+"""A request has at most 1 MiB, and base64 makes a body a third longer."""
 PROPERTIES_BYTES_MAX: Final = 32_767
 DELAY: Final = "DELAY"
 _WAIT: Final = "WAIT"
@@ -44,7 +44,7 @@ _RESERVED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """Hold a message as a broker is given it.
+    """Hold a message as it is sent to a broker.
 
     `queue_id` below 0 leaves the queue to the broker. `born_at_ms` is milliseconds since 1970.
     """
@@ -59,7 +59,7 @@ class OutgoingMessage:
 
     @property
     def unique_key(self) -> str:
-        """Return the id that its sender gave it."""
+        """Return the id that the sender gave."""
         return self.properties.get(UNIQUE_KEY, "")
 
     @property
@@ -70,7 +70,7 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Name a broker group that holds the topic, where its master is, and what it holds of it."""
+    """Hold a broker group with the topic: its master, and its settings of the topic."""
 
     broker_group_name: str
     address: str | None
@@ -78,7 +78,7 @@ class Place:
 
     @property
     def obstacle(self) -> str | None:
-        """Say why no message can be stored there; None is that it can."""
+        """Return why no message can be stored there, or None."""
         if self.address is None:
             return "no master is online"
         if not self.settings.is_writable or not self.settings.write_queue_count:
@@ -90,7 +90,7 @@ def read_body(order: SendMessage) -> bytes:
     """Return the bytes of the body.
 
     Raises:
-        InvalidMessage: it is no base64, it is empty, or it is too large for this way.
+        InvalidMessage: the body is no base64, or is empty, or is too large.
     """
     if order.body_encoding is BodyEncoding.BASE64:
         try:
@@ -137,10 +137,10 @@ def make_properties(order: SendMessage, unique_key: str) -> dict[str, str]:
 def choose_place(order: SendMessage, places: Sequence[Place], number: int) -> tuple[Place, int]:
     """Return the broker group that stores the message, and the number of its queue.
 
-    Where several could, `number` decides among them, so that messages are spread.
+    If several are possible, `number` decides, so that messages are distributed.
 
     Raises:
-        NoQueueForMessage: none takes it; the error says why of each.
+        NoQueueForMessage: none accepts the message; the error has the reason of each.
     """
     meant = [one for one in places if order.broker_group_name in (None, one.broker_group_name)]
     refusals = {
@@ -162,7 +162,7 @@ def choose_place(order: SendMessage, places: Sequence[Place], number: int) -> tu
 
 
 def check_delay(level: int, levels_text: str) -> None:
-    """Refuse a delay level that a broker does not have; it would take its longest one instead.
+    """Refuse a delay level that the broker does not have. The broker would use its longest level.
 
     Raises:
         InvalidMessage: the level is beyond the last one of the broker's `messageDelayLevel`.

@@ -1,4 +1,4 @@
-"""Cut long lists into pages by key, so that a page costs the same wherever it begins."""
+"""Divide long lists into pages by key, so that the cost of a page does not depend on its place."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MappedT = TypeVar("MappedT")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[ItemT, KeyT]):
-    """Hold one page, the key to go on after, and how many items there are in all."""
+    """Hold one page, the key after which the next page starts, and the number of all items."""
 
     items: tuple[ItemT, ...]
     next_key: KeyT | None
@@ -28,7 +28,7 @@ class Page(Generic[ItemT, KeyT]):
 
 
 def check_page_size(size: int, *, size_max: int = PAGE_SIZE_MAX) -> int:
-    """Return the size of a page when it is one."""
+    """Return the size of a page if it is valid."""
     if not 1 <= size <= size_max:
         raise InvalidPageSize(size, size_max=size_max)
     return size
@@ -37,15 +37,15 @@ def check_page_size(size: int, *, size_max: int = PAGE_SIZE_MAX) -> int:
 def cut_page(
     found: Sequence[ItemT], *, size: int, key: Callable[[ItemT], KeyT], total_count: int
 ) -> Page[ItemT, KeyT]:
-    """Make a page from one item more than it holds: the extra one only says that more follow."""
+    """Make a page from one item more than its size: the extra item shows that more follow."""
     items = tuple(found[:size])
     next_key = key(items[-1]) if len(found) > size else None
     return Page(items, next_key, total_count)
 
 
 def search_text(text: str | None) -> str:
-    """Return what names are searched for; none and the empty text find all."""
-    # A name holds no NUL and no half of a character, and neither may a text that Postgres compares
-    # with names.
+    """Return the text to search for in names; None and the empty text find all."""
+    # Names contain no NUL and no half of a character, and Postgres accepts neither in a text to
+    # compare.
     whole = (text or "").encode("utf-8", "replace").decode()
     return whole.replace("\0", "\ufffd")[:SEARCH_LENGTH_MAX]

@@ -1,4 +1,4 @@
-"""Describe what an operation is about to do, and what was read back when it had done it.
+"""Describe the plan of an operation, and the values that were read back after it.
 
 Plain values: kinds of operations make plans, people read them, and the engine carries them out.
 """
@@ -13,7 +13,7 @@ from backend.domain.operation_errors import PreconditionMoved
 
 
 class Risk(StrEnum):
-    """Class what an operation puts at risk (console-and-cli.md 1.2)."""
+    """Name the risk class of an operation (console-and-cli.md 1.2)."""
 
     SMALL = "R1"
     SERVICE = "R2"
@@ -31,9 +31,9 @@ NO_WAY_BACK: Final = "None"
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationGate:
-    """Hold what a confirmation must bring, and how long it can be taken back before it acts.
+    """Hold what a confirmation needs, and how long the operation can be cancelled before it begins.
 
-    Where the name is to be typed, a reason is to be given too.
+    If the name must be typed, a reason is required too.
     """
 
     needs_name: bool
@@ -42,7 +42,7 @@ class ConfirmationGate:
 
     @property
     def hold_ms(self) -> int:
-        """Return that time as it travels."""
+        """Return this time in milliseconds."""
         return self.hold // timedelta(milliseconds=1)
 
 
@@ -56,7 +56,7 @@ GATES: Final[Mapping[Risk, ConfirmationGate]] = {
 
 
 class CheckVerdict(StrEnum):
-    """Say what a check of a plan found; a blocked plan can't be confirmed."""
+    """Name the result of a check; a blocked plan can't be confirmed."""
 
     PASS = "pass"  # noqa: S105 - no password
     WARN = "warn"
@@ -64,7 +64,7 @@ class CheckVerdict(StrEnum):
 
 
 class Agreement(StrEnum):
-    """Say whether what was read back is what was intended."""
+    """Say whether the value that was read back is the intended one."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -73,7 +73,7 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Precondition:
-    """Hold a fact that a plan was made from; the plan is void once it is another."""
+    """Hold a fact of a plan; the plan expires if the fact changes."""
 
     name: str
     value: str
@@ -81,7 +81,7 @@ class Precondition:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Hold what could go wrong, and why; `stock_code` is stock's response code for it, if any."""
+    """Hold a check and its reason; `stock_code` is the response code of RocketMQ, if any."""
 
     name: str
     verdict: CheckVerdict
@@ -91,7 +91,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Hold one thing that changes; None is what is not there."""
+    """Hold one value that changes; None means absent."""
 
     what: str
     before: str | None
@@ -100,9 +100,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """Name a step, and say in a sentence what it does.
+    """Hold the name of a step, and its effect as a sentence.
 
-    `action` is what a worker carries out, with its parameters; earlier versions wrote none.
+    `action` is the action of the step, with its parameters; earlier versions wrote none.
     """
 
     name: str
@@ -112,14 +112,14 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Hold what will happen, what changes, who feels it, what could go wrong and how to get back.
+    """Hold the effect, the changes, the impact, the checks and the undo of an operation.
 
-    `loss` states what may be lost, in words; only a plan of risk R3 has one. `facts` is what the
-    kind of operation shows besides, such as the candidates of an election.
+    `loss` describes the possible loss in words; only a plan of risk R3 has one. `facts` are further
+    facts of the kind, such as the candidates of an election.
 
-    Doors show all texts as they are, since names tell capitals apart. `summary`, titles, `impact`
-    and `way_back` are sentences without a full stop, which begin with a capital and with no name;
-    everything else is a phrase in small letters, which an error or a table takes up.
+    Doors show all texts unchanged, since names are case-sensitive. `summary`, titles, `impact` and
+    `way_back` are sentences without a full stop. They begin with a capital letter, and not with a
+    name. All other texts are phrases in small letters, for use in errors and tables.
     """
 
     summary: str
@@ -135,19 +135,20 @@ class Plan:
 
     @property
     def gate(self) -> ConfirmationGate:
-        """Return what its confirmation must bring."""
+        """Return what its confirmation needs."""
         return GATES[self.risk]
 
     @property
     def is_reversible(self) -> bool:
-        """Tell whether the plan names a way back; only `no_way_back` writes that there is none."""
+        """Return whether the plan names an undo; only `no_way_back` writes that there is none."""
         return bool(self.way_back) and self.way_back.partition(":")[0] != NO_WAY_BACK
 
     @property
     def risk_label(self) -> str:
-        """Say what the class means for this plan: it follows the way back, which it never denies.
+        """Return the meaning of the risk class for this plan.
 
-        What data loss leaves to restore is for the way back to say, so R3 promises nothing.
+        It agrees with `way_back`. That text says what can be restored after a loss, so the label of
+        R3 promises nothing.
         """
         words = _RISK_WORDS[self.risk]
         if not self.is_reversible:
@@ -162,7 +163,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ReadBack:
-    """Hold one thing that was read back after the last step."""
+    """Hold one value that was read back after the last step."""
 
     what: str
     intended: str
@@ -171,7 +172,7 @@ class ReadBack:
 
 
 def no_way_back(why: str) -> str:
-    """Say that nothing takes a plan back, and why."""
+    """Write that a plan can't be undone, and why."""
     return f"{NO_WAY_BACK}: {why}"
 
 
@@ -183,7 +184,7 @@ def find_block(checks: Sequence[Check]) -> Check | None:
 def find_moved(
     planned: Sequence[Precondition], now: Sequence[Precondition]
 ) -> PreconditionMoved | None:
-    """Find the first precondition that is not what it was when the plan was made."""
+    """Find the first precondition that has changed since the plan was made."""
     found = {one.name: one.value for one in now}
     for one in planned:
         if found.get(one.name) != one.value:
@@ -192,7 +193,7 @@ def find_moved(
 
 
 def find_new_block(planned: Plan, now: Sequence[Check]) -> PreconditionMoved | None:
-    """Find what forbids a plan by now; what was forbidden from the start has not moved."""
+    """Find a check that forbids a plan now, and did not when the plan was made."""
     block = find_block(now)
     if block is None or planned.block is not None:
         return None

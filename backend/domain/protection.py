@@ -1,7 +1,7 @@
-"""Say what may not be deleted, and who wants it so (console-and-cli.md 1.2).
+"""Describe the protection of objects from deletion (console-and-cli.md 1.2).
 
-Protection belongs to a name, not to what is registered under it: a topic that is away now, or that
-somebody creates next week, is protected as well.
+A protection belongs to a name, not to the present object: a topic that is absent now, or is created
+later, is protected too.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ResourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Resource:
-    """Name what may be protected in a cluster; a broker is `GROUP/ADDRESS` (`broker_resource`)."""
+    """Name an object of a cluster; the name of a broker is `GROUP/ADDRESS` (`broker_resource`)."""
 
     cluster_name: str
     kind: ResourceKind
@@ -33,7 +33,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Hold who protected a resource from deletion, when and why."""
+    """Hold the protection of an object from deletion, with user, time and reason."""
 
     resource: Resource
     protected_by: str
@@ -42,14 +42,14 @@ class Protection:
 
     @property
     def text(self) -> str:
-        """Say it in a phrase."""
+        """Describe the protection in a phrase."""
         since = self.protected_at.isoformat(sep=" ", timespec="seconds")
         why = "without a reason" if self.reason is None else f"because: {self.reason}"
         return f"by {self.protected_by} since {since}, {why}"
 
 
 def broker_resource(cluster_name: str, broker_group_name: str, address: str) -> Resource:
-    """Name a broker by its address, which stays when mastership and its id move."""
+    """Name a broker by its address, which does not change with its role and id."""
     return Resource(cluster_name, ResourceKind.BROKER, f"{broker_group_name}/{address}")
 
 
@@ -60,18 +60,18 @@ def split_broker_name(name: str) -> tuple[str, str]:
 
 
 def protection_text(protection: Protection | None) -> str:
-    """Say who protects something, or that nobody does."""
+    """Describe a protection, or write that there is none."""
     return UNPROTECTED if protection is None else protection.text
 
 
 def protection_fact(protections: dict[Resource, Protection]) -> Precondition:
-    """Name the protections that a plan was made under: one more, or another, makes it void."""
+    """Return the protections as a fact of a plan: the plan expires if they change."""
     listed = "; ".join(f"{key.name} {one.text}" for key, one in sorted(protections.items()))
     return Precondition("deletion protection", listed or UNPROTECTED)
 
 
 def check_unprotected(protections: dict[Resource, Protection]) -> Check:
-    """Forbid a deletion while somebody protects what it would take, and say how to lift that."""
+    """Forbid a deletion of protected objects, and name the command that removes the protection."""
     name = "no protection"
     if not protections:
         return Check(name, CheckVerdict.PASS, "no deletion protection is set")

@@ -1,7 +1,7 @@
-"""Say which queues of a topic each client of a group would read, by the rules that clients have.
+"""Compute the queues that each client of a group would read, by the allocation rules of clients.
 
-Clients decide it for themselves, each by the same rule over the same sorted lists; this follows the
-two rules of stock that need nothing but the lists.
+Each client computes this itself, by the same rule from the same sorted lists. This module has the
+two rules of RocketMQ that need only these lists.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class AllocationRule(StrEnum):
-    """Name a rule: neighbouring queues go to one client, or queues are dealt out one by one."""
+    """Name a rule: a client gets neighbouring queues, or the queues are distributed one by one."""
 
     AVERAGE = "average"
     CIRCLE = "circle"
@@ -30,9 +30,9 @@ Allocation = Mapping[str, tuple[AllocatedQueue, ...]]
 def allocate(
     queues: Sequence[AllocatedQueue], client_ids: Sequence[str], rule: AllocationRule
 ) -> Allocation:
-    """Give each client its queues; a client without one is there too.
+    """Return the queues of each client, also of a client without a queue.
 
-    By `average` the first clients take one queue more where the numbers do not divide.
+    With `average` the first clients get one queue more if the numbers do not divide.
     """
     queues, clients = sorted(set(queues)), sorted(set(client_ids))
     if rule is AllocationRule.CIRCLE:

@@ -1,4 +1,4 @@
-"""Describe who holds a queue in order, and who leads a group under a lease."""
+"""Describe locks of ordered queues, and leases of masters."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokerKey:
-    """Name a broker of a cluster where it is asked; earlier journals hold no own id."""
+    """Name a broker of a cluster with its address; earlier journals contain no own id."""
 
     cluster_name: str
     broker_group_name: str
@@ -28,7 +28,7 @@ class BrokerKey:
 
     @property
     def name(self) -> BrokerName:
-        """Name the broker, whatever its role."""
+        """Return the name of the broker, which does not depend on its role."""
         return BrokerName(
             self.broker_group_name, self.broker_id if self.own_id is None else self.own_id
         )
@@ -36,11 +36,12 @@ class BrokerKey:
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
-    """Hold one lock as its broker tells it; ages in milliseconds by the broker's own clock (D3).
+    """Hold one lock as its broker reports it; ages are ms by the clock of the broker (D3).
 
-    `locked_at_ms` is the broker's mark of this hold: the same client that locks again after a
-    release has another. `broker_name` is how the client spelled the broker group. `idle_ms` is the
-    time since the last renewal, `heard_ms` since the last heartbeat of a holder that is connected.
+    `locked_at_ms` identifies this lock at the broker: if the same client locks again after a
+    release, the value differs. `broker_name` is the broker group as the client sent it. `idle_ms`
+    is the time since the last renewal. `heard_ms` is the time since the last heartbeat of a
+    connected holder.
     """
 
     consumer_group_name: str
@@ -58,7 +59,7 @@ class HeldLock:
 
 @dataclass(frozen=True, slots=True)
 class HeldLocks:
-    """Hold the locks that a broker listed, and how many it has."""
+    """Hold the locks that a broker listed, and the number of its locks."""
 
     locks: tuple[HeldLock, ...]
     total_count: int
@@ -66,19 +67,19 @@ class HeldLocks:
 
 @dataclass(frozen=True, slots=True)
 class QueueLock:
-    """Hold a lock and the broker that told it."""
+    """Hold a lock and the broker that reported it."""
 
     broker: BrokerKey
     held: HeldLock
 
     @property
     def holder(self) -> Holder:
-        """Tell whether its holder is still there."""
+        """Return whether its holder is still connected."""
         return Holder.CONNECTED if self.held.is_connected else Holder.GONE
 
     @property
     def key(self) -> tuple[str, str, str, str, int, str]:
-        """Order locks as lists show them, and tell each from all others."""
+        """Return a key that orders locks in lists, and identifies each."""
         broker, held = self.broker, self.held
         return (
             broker.cluster_name,
@@ -97,7 +98,7 @@ class QueueLock:
 
 @dataclass(frozen=True, slots=True)
 class LockFilter:
-    """Say which locks are meant: each fact that is given must be so."""
+    """Choose locks. A lock must fulfil each condition that is given."""
 
     cluster_name: str | None = None
     consumer_group_name: str | None = None
@@ -109,7 +110,7 @@ class LockFilter:
     within: ClusterScope = EVERYWHERE
 
     def takes(self, lock: QueueLock) -> bool:
-        """Tell whether a lock is meant."""
+        """Return whether a lock fulfils the conditions."""
         found = (
             (self.cluster_name, lock.broker.cluster_name),
             (self.consumer_group_name, lock.held.consumer_group_name),
@@ -124,10 +125,10 @@ class LockFilter:
 
 @dataclass(frozen=True, slots=True)
 class MasterLease:
-    """Hold who leads a group, in which epoch, and until when it may acknowledge alone (D9).
+    """Hold the master of a group, its epoch, and the end of its lease (D9).
 
-    `ends_at` is `None` where no lease runs; under the policy `quorum` a set of two or more needs
-    none.
+    `ends_at` is `None` if no lease runs. Under the policy `quorum` a set of two or more needs no
+    lease.
     """
 
     cluster_name: str

@@ -1,7 +1,7 @@
-"""Say in one sentence why a consumer group does not read a queue, and from what that follows.
+"""Explain in one sentence why a consumer group does not read a queue, with the facts.
 
-Pure: it is given what brokers told, `None` where they told nothing, and never takes the one for the
-other (D21). The first cause that stops everything behind it is the answer.
+Pure: its input is the reports of brokers, with `None` for a missing report. A missing report is
+never treated as an answer (D21). The answer is the first cause that hides all others.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from backend.domain.queue_lock import HeldLock
 from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReader
 from backend.domain.topic import Permission, QueueSettings
 
-# Clients commit every 5 s and pull again within 30 s of the last time.
+# Clients commit every 5 s, and pull again within 30 s.
 STANDSTILL_MS: Final = 20_000
 SILENCE_MS: Final = 40_000
 
 
 class Cause(StrEnum):
-    """Name what keeps a queue from being read, or that nothing does."""
+    """Name the cause why a queue is not read, or that it is read."""
 
     NO_MASTER = "no_master"
     BROKER_SILENT = "broker_silent"
@@ -38,15 +38,15 @@ class Cause(StrEnum):
 
 
 RUNNING: Final = frozenset({Cause.BEING_READ, Cause.NOTHING_TO_DO})
-"""A queue of these is not paused."""
+"""With these causes a queue is not paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """Hold what is known of one queue and one consumer group; `None` is not told.
+    """Hold the known facts of one queue and one consumer group; `None` is a missing report.
 
-    `locks` are those of the whole group on that broker, `None` of a stock broker; `unknown` says of
-    each thing that was asked for and not told why it was not.
+    `locks` are the locks of the whole group on that broker, `None` for a RocketMQ broker. `unknown`
+    has the reason for each missing report.
     """
 
     topic: str
@@ -77,26 +77,26 @@ class QueueFacts:
 
     @property
     def lock(self) -> HeldLock | None:
-        """Find who holds the queue."""
+        """Find the lock of the queue."""
         mine = (self.topic, self.queue_id)
         return next((one for one in self.locks or () if (one.topic, one.queue_id) == mine), None)
 
     @property
     def lag(self) -> int | None:
-        """Count what is left to read; None is not known, or is not kept by the broker."""
+        """Count the unread messages; None if unknown, or if the broker keeps no offset."""
         if self.progress is None or self.is_broadcasting:
             return None
         return self.progress.lag
 
     @property
     def is_broadcasting(self) -> bool:
-        """Tell whether each member reads the queue for itself and keeps its own offset."""
+        """Return whether each member reads the queue and keeps its own offset."""
         return self.online is not None and self.online.is_broadcasting
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Hold why one queue stands still or that it does not, and each fact that this follows from."""
+    """Hold why one queue is paused, or that it is not, with all facts."""
 
     facts: QueueFacts
     cause: Cause
@@ -105,14 +105,14 @@ class Explanation:
 
     @property
     def is_paused(self) -> bool | None:
-        """Tell whether the queue is kept from being read; None is not known."""
+        """Return whether the queue is paused; None if unknown."""
         if self.cause is Cause.UNKNOWN:
             return None
         return self.cause not in RUNNING
 
 
 def explain(facts: QueueFacts) -> Explanation:
-    """Find the first cause that holds, in the order in which causes hide each other."""
+    """Find the first cause that applies, in the order in which causes hide each other."""
     cause, why = (
         _broker_cause(facts)
         or _permission_cause(facts)
@@ -256,7 +256,7 @@ def _shared_cause(facts: QueueFacts) -> tuple[Cause, str]:
 
 
 def _still_ms(facts: QueueFacts, reader: QueueReader) -> int | None:
-    """Say for how long the group has not got on; None while that can't be told yet."""
+    """Return how long the group has made no progress; None while it is unknown."""
     if reader.advanced_ms is not None:
         return reader.advanced_ms
     observed_ms = facts.observed_for_ms

@@ -1,4 +1,4 @@
-"""Describe what brokers tell of a group at the queues of a topic."""
+"""Describe the reports of brokers about a group at the queues of a topic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """Name a client of a consumer group and where it is connected from."""
+    """Hold a client of a consumer group, and its address."""
 
     client_id: str
     address: str
@@ -16,7 +16,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class OnlineGroup:
-    """Hold who of a group is connected to a broker, and what they read: topics to expressions."""
+    """Hold the connected members of a group at a broker, and their expressions by topic."""
 
     members: tuple[GroupMember, ...]
     subscriptions: Mapping[str, str]
@@ -24,21 +24,21 @@ class OnlineGroup:
     consume_type: str = ""
     starts_from: str = ""
     expression_types: Mapping[str, str] = field(default_factory=dict)
-    """Of each topic; not told is by tags."""
+    """The expression type of each topic; a missing type means tags."""
 
     @property
     def topics(self) -> frozenset[str]:
-        """Name the topics that the group reads."""
+        """Return the topics that the group reads."""
         return frozenset(self.subscriptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Count what a group has not read of one queue.
+    """Hold the numbers of messages that a group has not read of one queue.
 
-    `lag` counts the messages that the queue holds. `expired` counts those that were deleted before
-    the group read them: nobody can read them any more. `ahead` is by how many messages the group's
-    offset is beyond the queue's end.
+    `lag` counts the messages in the queue. `expired` counts messages that were deleted before the
+    group read them; they can't be read any more. `ahead` is the number of messages by which the
+    committed offset is beyond the end of the queue.
     """
 
     lag: int
@@ -47,10 +47,10 @@ class Unread:
 
 
 def count_unread(committed: int | None, *, begin: int | None, end: int | None) -> Unread | None:
-    """Count what a group has not read; None where an offset is not known.
+    """Count the messages that a group has not read; None if an offset is unknown.
 
-    The one place of the control plane where offsets are subtracted for a lag. A negative offset is
-    a broker's way to say that it does not know. A queue that begins beyond its end holds nothing.
+    This is the only place of the control plane that subtracts offsets for a lag. A negative offset
+    of a broker means unknown. A queue that begins after its end is empty.
     """
     if end is None or end < 0 or committed is None or committed < 0:
         return None
@@ -64,9 +64,9 @@ def count_unread(committed: int | None, *, begin: int | None, end: int | None) -
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """Hold how far a group is in a queue: where it goes on, and the queue's end and begin.
+    """Hold the progress of a group in a queue: the committed offset, and the ends of the queue.
 
-    `begin` is the offset of the oldest message that the queue holds, None where it is not known.
+    `begin` is the offset of the oldest message in the queue, None if unknown.
     """
 
     topic: str
@@ -74,27 +74,27 @@ class QueueProgress:
     committed: int
     end: int
     consumed_at_ms: int | None = None
-    """When the last consumed message was stored, by the broker's clock."""
+    """The store time of the last consumed message, by the clock of the broker."""
     begin: int | None = 0
 
     @property
     def unread(self) -> Unread | None:
-        """Count what is left to read, and what is gone; None is not known."""
+        """Count the unread and the expired messages; None if unknown."""
         return count_unread(self.committed, begin=self.begin, end=self.end)
 
     @property
     def lag(self) -> int | None:
-        """Count the messages that are left to read; None is not known."""
+        """Count the unread messages; None if unknown."""
         return None if self.unread is None else self.unread.lag
 
     @property
     def expired_count(self) -> int:
-        """Count the messages that expired unread, as far as that is known."""
+        """Count the messages that expired unread; 0 if unknown."""
         return 0 if self.unread is None else self.unread.expired
 
 
 def add_lags(progress: Sequence[QueueProgress]) -> int | None:
-    """Add up the lags of queues; None where one is not known (D21)."""
+    """Add up the lags of queues; None if one is unknown (D21)."""
     lags = [one.lag for one in progress]
     known = [lag for lag in lags if lag is not None]
     return sum(known) if len(known) == len(lags) else None
@@ -102,9 +102,9 @@ def add_lags(progress: Sequence[QueueProgress]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class QueueReader:
-    """Hold how long ago a group was last seen at a queue, in ms; None is not seen.
+    """Hold the time in ms since a group last used a queue; None if it never did.
 
-    `advanced_ms` is since it committed another offset than before.
+    `advanced_ms` is the time since its committed offset last changed.
     """
 
     pulled_ms: int | None = None
@@ -115,7 +115,7 @@ class QueueReader:
 
 @dataclass(frozen=True, slots=True)
 class QueueReaders:
-    """Hold the readers of a topic's queues by queue, and for how long the broker has looked."""
+    """Hold the readers of a topic by queue, and how long the broker has observed them."""
 
     is_gate_open: bool
     observed_for_ms: int

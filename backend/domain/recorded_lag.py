@@ -1,4 +1,4 @@
-"""Add up how many messages consumer groups have left to read, from what their masters told."""
+"""Add up the lag of consumer groups from the reports of masters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from backend.domain.queue_reading import QueueProgress, Unread
 
 @dataclass(frozen=True, slots=True)
 class ReportedGroupLag:
-    """Hold how far a group is in a topic's queues on one broker group.
+    """Hold the lag of a group in a topic on one broker group.
 
-    `queue_count` is of the queues whose lag is known; `expired_count` counts the messages that were
-    deleted before the group read them, which are no part of the lag.
+    `queue_count` counts the queues with a known lag. `expired_count` counts messages that were
+    deleted before the group read them; they are no part of the lag.
     """
 
     consumer_group_name: str
@@ -24,12 +24,12 @@ class ReportedGroupLag:
 
 @dataclass(frozen=True, slots=True)
 class RecordedLag:
-    """Hold how far a group is in a topic on all broker groups together, in messages.
+    """Hold the lag of a group in a topic on all broker groups together, in messages.
 
-    `measured_at` is of the broker group that was heard the longest ago: older than the interval of
-    `lags.measure`, the number is of then, and not of now (D21). `topic_queue_count` is how many
-    queues consumers can read there are by the records: of the others, which the group never
-    committed in or whose master was never heard, the lag tells nothing.
+    `measured_at` is the time of the broker group with the oldest answer. If it is older than the
+    interval of `lags.measure`, the lag is outdated (D21). `topic_queue_count` is the number of
+    queues that consumers can read, by the records. The lag does not include queues in which the
+    group never committed, or whose master never answered.
     """
 
     consumer_group_name: str
@@ -42,7 +42,7 @@ class RecordedLag:
 
 
 def add_up(consumer_group_name: str, progress: Sequence[QueueProgress]) -> list[ReportedGroupLag]:
-    """Add the queues of each topic; one whose lag is not known is not counted (D21)."""
+    """Add up the queues of each topic, without queues whose lag is unknown (D21)."""
     known: dict[str, list[Unread]] = {}
     for one in progress:
         if one.unread is not None:

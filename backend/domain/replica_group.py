@@ -1,8 +1,8 @@
-"""Decide what may happen to the replicas of a broker group under a controller (control-plane.md 2).
+"""Decide the changes of a broker group under a controller (control-plane.md 2).
 
-Plain values and functions: a function takes the group as it stands and gives the change that
-follows, or nothing when nothing would change, or refuses. Who may become master is decided in
-`election`. Nothing here knows a clock, a socket or a table; who is alive is told.
+Plain values and functions: a function takes the present group and returns the change, or None if
+nothing changes, or refuses. `election` decides which replica may become master. This module knows
+no clock, socket or table; the caller passes the living replicas.
 """
 
 from collections.abc import Collection, Mapping
@@ -43,7 +43,7 @@ class LeasePolicy(StrEnum):
 
 
 class ChangeKind(StrEnum):
-    """Name what happened to a group."""
+    """Name the kind of a change of a group."""
 
     BROKER_ID_APPLIED = "broker_id_applied"
     ADDRESS_CHANGED = "address_changed"
@@ -60,8 +60,8 @@ class ChangeKind(StrEnum):
 class ConfirmedEnd:
     """Hold the highest confirmed position that masters of a group reported (D27).
 
-    The epoch is that of the master that wrote the last confirmed byte. Every log that lacks nothing
-    confirmed reaches the position, and has that epoch or a newer one.
+    The epoch is that of the master that wrote the last confirmed byte. Every log with all confirmed
+    data reaches the position, and has this epoch or a newer one.
     """
 
     epoch: int = UNKNOWN_POSITION
@@ -69,25 +69,25 @@ class ConfirmedEnd:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether a master reported anything."""
+        """Return whether a master has reported a position."""
         return self.position > UNKNOWN_POSITION
 
     def is_held_by(self, epoch: int, end: int) -> bool:
-        """Tell whether a log of this newest epoch, which ends there, holds all of it."""
+        """Return whether a log with this newest epoch and this end has all confirmed data."""
         return end >= self.position and epoch >= self.epoch
 
     def missing_bytes(self, end: int) -> int | None:
-        """Say how much of it a log lacks that ends at a position; `None` where that is unknown."""
+        """Return how many confirmed bytes a log with this end lacks; `None` if unknown."""
         return None if end == UNKNOWN_POSITION else max(0, self.position - end)
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStateSet:
-    """Hold who has every acknowledged message; set and epoch are one value (targets 6, row 8).
+    """Hold the replicas with all acknowledged data; set and epoch are one value (targets 6, row 8).
 
-    `lives` names the process of each member at the time when it joined. A log only grows while its
-    process lives, so that a member which still runs in the same process lacks nothing confirmed,
-    however old its last heartbeat is (D27). A member that does not report its process is left out.
+    `lives` is the process of each member at the time when it joined. A log only grows while its
+    process runs. So a member that still runs in the same process has all confirmed data, however
+    old its last heartbeat is (D27). A member that does not report its process is left out.
     """
 
     members: frozenset[int] = frozenset()
@@ -97,22 +97,23 @@ class SyncStateSet:
     def with_members(
         self, members: Collection[int], lives: Mapping[int, int] | None = None
     ) -> "SyncStateSet":
-        """Return the set that follows this one; `lives` are the processes of those who join."""
+        """Return the next set; `lives` are the processes of the new members."""
         known = {i: life for i, life in (lives or {}).items() if life != UNKNOWN_LIFE}
         kept = {i: life for i, life in self.lives.items() if i in self.members}
         wanted = {i: life for i, life in {**known, **kept}.items() if i in members}
         return SyncStateSet(frozenset(members), self.epoch + 1, wanted)
 
     def vouches_for(self, broker_id: int, life: int) -> bool:
-        """Tell whether a member still runs in the process in which it joined."""
+        """Return whether a member still runs in the process in which it joined."""
         return life != UNKNOWN_LIFE and self.lives.get(broker_id) == life
 
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """Hold a broker's place in its group: an id for life, and where it was last reached.
+    """Hold a replica of a group: its id, which never changes, and its last address.
 
-    The register code proves, when an answer was lost, that the one who asks again is the same.
+    The register check code proves that a repeated request, after a lost answer, is of the same
+    broker.
     """
 
     broker_id: int
@@ -122,10 +123,10 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaGroup:
-    """Hold the replicas of a broker group and who of them is master.
+    """Hold the replicas of a broker group and its master.
 
-    Always true: a master is a member of the set, members are replicas, an id that was ever given
-    away is a replica's or a retired one's.
+    Invariants: the master is a member of the set, members are replicas, and an assigned id belongs
+    to a replica or is retired.
     """
 
     cluster_name: str
@@ -135,12 +136,12 @@ class ReplicaGroup:
     master_id: int | None = None
     master_epoch: int = NEVER_ELECTED
     sync_state_set: SyncStateSet = SyncStateSet()
-    # Nobody could replace the master when it was found dead, so it needs a new epoch to come back.
+    # No replica could replace the dead master, so the master needs a new epoch to come back.
     is_master_lost: bool = False
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
-    # Whom operators would have as master, among members whose logs are equal.
+    # The master that operators prefer among members with equal logs.
     preferred_id: int | None = None
-    # What no master of the group may lack (D27).
+    # The confirmed position, which every master of the group must have (D27).
     confirmed: ConfirmedEnd = ConfirmedEnd()
     # The newest master epoch that began with an accepted loss; 0 for none.
     loss_epoch: int = NEVER_ELECTED
@@ -153,47 +154,50 @@ class ReplicaGroup:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Hold one event: what it was and the group after it; no group when that was removed."""
+    """Hold one change: its kind and the group after it, None if the group was removed."""
 
     kind: ChangeKind
     before: ReplicaGroup
     after: ReplicaGroup | None
-    # It may only be carried out once the lease of the master before it has run out.
+    # The change must wait until the lease of the former master has ended.
     awaits_lease: bool = False
-    # The newest epoch and the end of the winner's log, which must hold what is confirmed at the
-    # time of writing; `None` where the set vouches for the winner, or a loss is accepted.
+    # The newest epoch and the end of the winner's log, which must have all data that is confirmed
+    # at the time of writing. `None` if the set vouches for the winner, or a loss is accepted.
     winner_log: tuple[int, int] | None = None
-    # Whether what is confirmed becomes what `after` says: a loss is accepted, or a group returns.
+    # Whether the confirmed position becomes that of `after`: a loss is accepted, or a group is
+    # adopted.
     resets_confirmed: bool = False
-    # What people have to know of it at once, as that nothing can be written from now on.
+    # What operators must know immediately, for example that the group takes no writes.
     warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStateSetProposal:
-    """Hold what a master wants the set to be, and from which state it says so."""
+    """Hold the set that a master proposes, and the state that it knows."""
 
     master_id: int
     master_epoch: int
     members: frozenset[int]
     sync_state_set_epoch: int
     is_fence: bool = False
-    """Whether the members stay and only the set's epoch is raised: what was asked for before, and
-    not answered, is refused from then on, whenever it comes (D8)."""
+    """Whether only the epoch of the set is raised.
+
+    An earlier request without an answer is then refused, whenever it arrives (D8).
+    """
 
 
 def check_master_epoch(group: ReplicaGroup, expected: int | None) -> None:
-    """Refuse an order that was given for another master epoch; none expected is any.
+    """Refuse an order for another master epoch; None accepts any epoch.
 
     Raises:
-        MasterEpochMoved: a master was elected since.
+        MasterEpochMoved: a master was elected since then.
     """
     if expected is not None and group.master_epoch != expected:
         raise MasterEpochMoved(group.name, expected, held=group.master_epoch)
 
 
 def next_broker_id(group: ReplicaGroup | None) -> int:
-    """Give the smallest id that was never given away, so that no id can jam the count (D5)."""
+    """Return the smallest id that was never assigned, so that ids never run out (D5)."""
     taken = frozenset[int]() if group is None else group.replicas.keys() | group.retired_ids
     broker_id = FIRST_BROKER_ID
     while broker_id in taken:
@@ -204,12 +208,13 @@ def next_broker_id(group: ReplicaGroup | None) -> int:
 def apply_broker_id(
     group: ReplicaGroup | None, empty: ReplicaGroup, replica: Replica
 ) -> Change | None:
-    """Bind an id to a register code; asking again with the same code changes nothing.
+    """Bind an id to a register check code; a repeated request with the same code changes nothing.
 
-    `empty` is the group as it begins when there is none yet.
+    `empty` is the new group if there is none yet.
 
     Raises:
-        BrokerIdRefused: the id is somebody else's, was retired, or is not the first of a new group.
+        BrokerIdRefused: the id belongs to another broker, is retired, or is not the first of a new
+        group.
     """
     broker_id = replica.broker_id
     held = None if group is None else group.replicas.get(broker_id)
@@ -237,11 +242,11 @@ def register_replica(
     address: str,
     register_code: str | None = None,
 ) -> Change | None:
-    """Note where a replica is reached now; who tells a code must tell the one bound to the id.
+    """Record the address of a replica; a sent code must be the one that is bound to the id.
 
     Raises:
-        BrokerNotRegistered: nobody ever applied for the id.
-        BrokerIdRefused: the id is somebody else's.
+        BrokerNotRegistered: no broker ever applied for the id. BrokerIdRefused: the id belongs to
+        another broker.
     """
     held = None if group is None else group.replicas.get(broker_id)
     if group is None or held is None:
@@ -263,20 +268,18 @@ def alter_sync_state_set(
     alive_ids: Collection[int],
     lives: Mapping[int, int] | None = None,
 ) -> Change:
-    """Replace the set as its master asks; the first check that fails decides.
+    """Replace the set as its master asks; the first failed check decides.
 
     The checks are those of control-plane.md 1.4.
 
-    `lives` are the processes in which the replicas run. The master vouches for each that joins.
+    `lives` are the processes of the replicas. The master vouches for each new member.
 
     Raises:
         AlterSyncStateSetRefused: there is no such group, the set is the present one (or, for a
             fence, it is not), or it lacks the master.
-        NotTheMaster: somebody else is master.
-        MasterEpochFenced: the caller speaks of another master epoch.
-        SyncStateSetEpochFenced: the set has changed since the caller knew it.
-        UnknownReplica: a member is no replica.
-        BrokerNotAlive: a new member is not alive.
+        NotTheMaster: another broker is master. MasterEpochFenced: the caller sent another master
+        epoch. SyncStateSetEpochFenced: the set has changed since the caller read it.
+        UnknownReplica: a member is no replica. BrokerNotAlive: a new member is not alive.
     """
     if group is None:
         raise AlterSyncStateSetRefused(broker_group_name, "is not known")
@@ -295,8 +298,9 @@ def alter_sync_state_set(
     for broker_id in sorted(proposal.members):
         if broker_id not in group.replicas:
             raise UnknownReplica(broker_group_name, broker_id)
-        # A member that only the controller does not hear holds everything all the same. Were it to
-        # keep the master from letting another one go, nothing would be acknowledged meanwhile.
+        # A present member has all data, even if the controller receives no heartbeats of it. A
+        # refusal would stop the master from removing another member, and nothing would be
+        # acknowledged meanwhile.
         if broker_id not in held.members and broker_id not in alive_ids:
             raise BrokerNotAlive(broker_group_name, broker_id)
     if group.master_id not in proposal.members:
@@ -308,7 +312,7 @@ def alter_sync_state_set(
 
 
 def lose_master(group: ReplicaGroup) -> Change | None:
-    """Note that the master is dead and that nobody may replace it.
+    """Record that the master is dead, and that no replica may replace it.
 
     Neither the recorded master nor an epoch changes (D4).
     """
@@ -320,13 +324,13 @@ def lose_master(group: ReplicaGroup) -> Change | None:
 def prefer_master(
     group: ReplicaGroup | None, *, broker_group_name: str, broker_id: int | None
 ) -> Change | None:
-    """Note whom operators would have as master, or that they no longer care.
+    """Record the master that operators prefer, or that they prefer none.
 
-    It decides the next election between members whose logs are equal, and causes none.
+    The preference decides the next election between members with equal logs. It causes no election.
 
     Raises:
-        BrokerGroupNotControlled: the group is not known.
-        UnknownReplica: the one named is no replica of it.
+        BrokerGroupNotControlled: the group is not known. UnknownReplica: the named broker is no
+        replica of the group.
     """
     if group is None:
         raise BrokerGroupNotControlled(broker_group_name)
@@ -345,14 +349,15 @@ def clean_replicas(
     cleans_living: bool,
     alive_ids: Collection[int],
 ) -> Change | None:
-    """Forget replicas; without ids, or with the living ones too, the whole group.
+    """Forget replicas; without ids, or if living replicas are included, the whole group.
 
-    So does request 1011 (control-plane.md 1.13).
+    Request 1011 does the same (control-plane.md 1.13).
 
-    A cleaned id is retired, not given away again. The set's epoch rises when the set changes.
+    The id of a forgotten replica is retired, and never assigned again. The epoch of the set grows
+    if the set changes.
 
     Raises:
-        CleanRefused: the group is not known, has a master, or a replica named is alive.
+        CleanRefused: the group is unknown, has a master, or a named replica is alive.
     """
     if group is None:
         raise CleanRefused(broker_group_name, "is not known")

@@ -1,7 +1,7 @@
-"""Tell whether the broker that answers at a replica's address is that replica.
+"""Check whether the broker that answers at the address of a replica is this replica.
 
-An address outlives the broker that had it: another replica, of this or another group, may serve
-there by now. What it tells is of its own log, and never of the replica that was asked for (D21).
+Another broker may use the address now: another replica of this group, or of another group. Its
+answer is about its own log, and never about the replica that was asked for (D21).
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MASTER_ROLE_ID: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Hold who a broker says it is."""
+    """Hold the identity that a broker reports."""
 
     cluster_name: str
     broker_group_name: str
@@ -23,10 +23,10 @@ class Teller:
 
 
 def find_other(teller: Teller | None, group: ReplicaGroup, broker_id: int) -> str | None:
-    """Say who answers in place of a replica; None is the replica itself, or one that says nothing.
+    """Return which broker answers in place of a replica; None if it is the replica, or unknown.
 
-    A replica that was master and does not know its successor yet answers as master too: until it
-    follows, nobody can tell it from another broker at its address.
+    A former master that does not know the new master yet also answers as master. Until it follows,
+    it can't be distinguished from another broker at its address.
     """
     if teller is None:
         return None

@@ -1,6 +1,6 @@
-"""Say how far replicas are behind their master, from what each told of its own log.
+"""Compute the lag of replicas behind their master, from the reports about their logs.
 
-Positions are bytes of the log. What nobody told stays unknown (D21).
+Positions are bytes of the log. A value that was not reported is unknown (D21).
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from backend.domain.replica_identity import Teller
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Hold where one broker's log ends, and for a replica how it follows its master, or why not.
+    """Hold the end of the log of a broker, and how a replica follows its master, or why not.
 
-    `reported_by` is who the broker says it is.
+    `reported_by` is the identity that the broker reports.
     """
 
     max_offset: int | None
@@ -26,11 +26,11 @@ class LogPosition:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLag:
-    """Hold how far one replica is behind; `catch_up_ms` is for what it lacks, at its present rate.
+    """Hold the lag of one replica; `catch_up_ms` is the time for the lag at its present rate.
 
-    A replica that receives nothing has no rate to go by, so that only one which lacks nothing has
-    caught up for sure. One that is ahead by `ahead_bytes` holds what its master does not: it has no
-    lag and catches up with nothing, since it will cut that part.
+    A replica that receives nothing has no rate, so `catch_up_ms` is then known only without a lag.
+    A replica that is ahead by `ahead_bytes` has data that its master lacks. It has no lag, and will
+    truncate that part.
     """
 
     lag_bytes: int | None

@@ -1,4 +1,4 @@
-"""Say how long what has happened is kept, and from when on it may go."""
+"""Define how long records are kept, and which of them may be deleted."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Final
 
 CHANGES_KEPT_MIN: Final = 100
-"""So many of the newest changes of each broker group stay, however old they are."""
+"""The number of changes of each broker group that are kept, however old they are."""
 
 
 class Subject(StrEnum):
-    """Name what is kept for a while."""
+    """Name a kind of records with a limited retention."""
 
     GROUP_CHANGES = "group_changes"
     OPERATIONS = "operations"
@@ -33,22 +33,22 @@ class RetentionPolicy:
     events_max: int
 
     def kept_for(self, subject: Subject) -> timedelta:
-        """Return how long a subject is kept."""
+        """Return how long records of a subject are kept."""
         kept: timedelta = getattr(self, subject.value)
         return kept
 
     def cutoff(self, subject: Subject, *, at: datetime) -> datetime:
-        """Return the instant before which a subject may go."""
+        """Return the instant before which records of a subject may be deleted."""
         return at - self.kept_for(subject)
 
     def samples_kept_since(self, *, at: datetime) -> date:
-        """Return the first day of which samples are kept: days go whole."""
+        """Return the first day whose samples are kept: only whole days are deleted."""
         return self.cutoff(Subject.SAMPLES, at=at).date()
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """Say how much of a subject is older than it is kept, and would go with the next run."""
+    """Hold the number of records of a subject that the next run would delete."""
 
     subject: Subject
     kept_for: timedelta

@@ -1,4 +1,4 @@
-"""Describe what a client is told about a topic, and who stands in for a missing master."""
+"""Describe the route of a topic, and the acting master in place of a missing master."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,8 @@ from typing import Final
 from backend.domain.broker import MASTER_ID
 from backend.domain.topic import QueueSettings
 
-# A broker learns its group's real members from this topic's route: ids stay as they are there.
+# Brokers read the real members of their group from the route of this topic, so its ids never
+# change.
 SYNC_MEMBER_PREFIX: Final = "rmq_sys_SYNC_BROKER_MEMBER_"
 
 
@@ -24,7 +25,7 @@ class GroupMembers:
 
 @dataclass(frozen=True, slots=True)
 class RouteEntry:
-    """Say where one broker group serves a topic, and how many queues it has there."""
+    """Hold the members of a broker group that serves a topic, and its queues there."""
 
     members: GroupMembers
     settings: QueueSettings
@@ -32,7 +33,7 @@ class RouteEntry:
 
 @dataclass(frozen=True, slots=True)
 class TopicRoute:
-    """Hold every place a topic is served."""
+    """Hold all broker groups that serve a topic."""
 
     topic_name: str
     entries: tuple[RouteEntry, ...]
@@ -40,17 +41,17 @@ class TopicRoute:
 
 @dataclass(frozen=True, slots=True)
 class TopologyChange:
-    """Say that routes of a cluster may differ from those before."""
+    """Report that routes of a cluster may have changed."""
 
     cluster_name: str
     route_version: int
 
 
 def substitute_acting_masters(route: TopicRoute) -> TopicRoute:
-    """Show the smallest replica as master where a group has none (control-plane.md 4.5).
+    """Show the replica with the lowest id as master of a group without one (control-plane.md 4.5).
 
-    Only the answer changes: tables keep the real ids, and a group whose queues are still writable
-    is left as it is.
+    Only the answer changes: the tables keep the real ids. A group whose queues are still writable
+    does not change.
     """
     if route.topic_name.startswith(SYNC_MEMBER_PREFIX):
         return route

@@ -1,4 +1,4 @@
-"""Describe a session that somebody has open, for whoever may end it."""
+"""Describe an open session of a user."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ USER_AGENT_LENGTH_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class UserSession:
-    """Hold an open session: whose, from which address and program, and until when."""
+    """Hold an open session with its user, address, program and end."""
 
     id: UUID
     user_name: str

@@ -1,4 +1,4 @@
-"""Describe a topic: what kind it is, and how many queues each broker group holds of it."""
+"""Describe a topic: its kind, and its queues on each broker group."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ SYSTEM_TOPIC_NAMES: Final = frozenset(
 
 
 class TopicKind(StrEnum):
-    """Separates topics of users from topics that the cluster makes."""
+    """Name the kind of a topic: of users, or made by the cluster."""
 
     NORMAL = "normal"
     RETRY = "retry"
@@ -64,7 +64,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class QueueSettings:
-    """Say how many queues of a topic one broker group holds, and who may use them."""
+    """Hold the number of queues of a topic on one broker group, and their permissions."""
 
     read_queue_count: int
     write_queue_count: int
@@ -84,7 +84,7 @@ class QueueSettings:
 
     @property
     def is_inherited(self) -> bool:
-        """Tell whether topics created on first use take these settings over."""
+        """Return whether topics that are created on first use inherit these settings."""
         return bool(self.permissions & Permission.INHERIT)
 
     def without_write(self) -> "QueueSettings":
@@ -98,7 +98,7 @@ class QueueSettings:
 
 @dataclass(frozen=True, slots=True)
 class TopicPlacement:
-    """Say what one broker group holds of a topic."""
+    """Hold the settings of a topic on one broker group."""
 
     topic_id: int
     broker_group_name: str
@@ -106,11 +106,11 @@ class TopicPlacement:
 
 
 def check_topic(name: str, settings: QueueSettings) -> QueueSettings:
-    """Return the settings of a topic when a broker may announce it so.
+    """Return the settings of a topic if they are valid.
 
     Raises:
-        InvalidName: no topic may be called so.
-        InvalidTopicSettings: its counts, permissions or flag are out of range.
+        InvalidName: the name of the topic is invalid. InvalidTopicSettings: its counts, permissions
+        or flag are out of range.
     """
     if (reason := topic_name_fault(name)) is not None:
         raise InvalidName(kind="topic", name=name, reason=reason)
@@ -127,7 +127,7 @@ def check_topic(name: str, settings: QueueSettings) -> QueueSettings:
 
 
 def topic_kind(name: str, *, cluster_name: str, broker_group_names: Collection[str]) -> TopicKind:
-    """Tell what a topic is for, from its name alone and the names around it."""
+    """Return the kind of a topic, from its name and the names of cluster and groups."""
     if name.startswith(RETRY_PREFIX):
         return TopicKind.RETRY
     if name.startswith(DEAD_LETTER_PREFIX):

@@ -1,4 +1,4 @@
-"""Say how one broker holds a topic, and what an operator may ask of it."""
+"""Define the layout of a topic on one broker, and how an operator may change it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ MESSAGE_TYPE: Final = "message.type"
 
 
 class MessageType(StrEnum):
-    """Name what a topic may carry; brokers that check it refuse the rest."""
+    """Name the type of the messages of a topic; brokers that check it refuse other messages."""
 
     UNSPECIFIED = "UNSPECIFIED"
     NORMAL = "NORMAL"
@@ -23,7 +23,7 @@ class MessageType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicLayout:
-    """Hold how one broker holds a topic; the filter type and the flag are passed on as they are."""
+    """Hold the layout of a topic on one broker; the filter type and the flag are passed on."""
 
     read_queue_count: int = 8
     write_queue_count: int = 8
@@ -53,7 +53,7 @@ class TopicLayout:
 
 @dataclass(frozen=True, slots=True)
 class TopicWish:
-    """Hold what shall become of a topic's layout; None leaves it as it is."""
+    """Hold the wished layout of a topic; None leaves a value unchanged."""
 
     read_queue_count: int | None = None
     write_queue_count: int | None = None
@@ -64,11 +64,11 @@ class TopicWish:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is wished."""
+        """Return whether the wish contains no value."""
         return self == TopicWish()
 
     def of(self, layout: TopicLayout) -> TopicLayout:
-        """Return the layout that is wished for."""
+        """Return the layout with the wish applied."""
         permissions = _with_bit(layout.permissions, Permission.READ, self.is_readable)
         permissions = _with_bit(permissions, Permission.WRITE, self.is_writable)
         attributes = dict(layout.attributes)

@@ -1,4 +1,4 @@
-"""Count what is still to be read from a broker before nobody needs it."""
+"""Count the unread messages of a broker that is being drained."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ NAMED_COUNT_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class UnreadMessages:
-    """Hold the lag of each consumer group in messages, who is online, and what is delayed.
+    """Hold the lag of each consumer group in messages, the online groups, and delayed messages.
 
-    Groups that never committed an offset on the broker are not counted: nobody knows of them.
+    Groups that never committed an offset on the broker are unknown, and not counted.
     """
 
     lags: Mapping[str, int]
@@ -20,12 +20,12 @@ class UnreadMessages:
 
     @property
     def count(self) -> int:
-        """Count the messages that somebody is still to read."""
+        """Count the messages that consumers still have to read."""
         return sum(self.lags.values()) + self.delayed_count
 
     @property
     def sentence(self) -> str:
-        """Say what is left."""
+        """Describe the unread messages."""
         behind = {name: lag for name, lag in self.lags.items() if lag}
         parts = [
             f"{name} has {lag} to read"
@@ -45,7 +45,7 @@ class UnreadMessages:
         )
 
     def as_value(self) -> dict[str, Any]:
-        """Write them as the journal keeps them; of many groups the furthest behind."""
+        """Return the value for the journal; of many groups, those with the highest lag."""
         most = sorted(self.lags.items(), key=lambda one: (-one[1], one[0]))[:NAMED_COUNT_MAX]
         return {
             "unread_count": self.count,

@@ -1,4 +1,4 @@
-"""Describe who may sign in, and what each role stands for."""
+"""Describe users and roles."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _USER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._@+-]*")
 
 
 class Role(StrEnum):
-    """Say what a user may do: look, change clusters too, or decide who else may; least first."""
+    """Name the role of a user: reads, changes clusters, or manages users; the lowest first."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -28,23 +28,23 @@ class Role(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return the role's place, from 0 for the least."""
+        """Return the rank of the role; 0 is the lowest."""
         return list(Role).index(self)
 
     def includes(self, other: "Role") -> bool:
-        """Tell whether this role may do all that another one may."""
+        """Return whether this role includes all permissions of another role."""
         return self.rank >= other.rank
 
     def at_most(self, other: "Role") -> "Role":
-        """Return the lesser of two roles."""
+        """Return the lower of two roles."""
         return self if other.includes(self) else other
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Hold a user, whose role holds in the clusters of some patterns.
+    """Hold a user, whose role is valid in the clusters of some patterns.
 
-    A one-time password is one that still has to be replaced before it expires.
+    A one-time password must be replaced before it expires.
     """
 
     id: int
@@ -57,25 +57,25 @@ class User:
 
     @property
     def version(self) -> str:
-        """Name the version of what they may do."""
+        """Return the version of the role and the clusters."""
         return version_of([self.role, self.cluster_patterns, self.is_disabled])
 
     @property
     def is_disabled(self) -> bool:
-        """Tell whether the user is kept out."""
+        """Return whether the user is disabled."""
         return self.disabled_at is not None
 
     @property
     def must_change_password(self) -> bool:
-        """Tell whether the user still has a one-time password."""
+        """Return whether the user still has a one-time password."""
         return self.password_expires_at is not None
 
 
 def check_user_name(name: str) -> str:
-    """Return the name of a new user when it may be one.
+    """Return the name of a new user if it is valid.
 
     Raises:
-        InvalidName: it is empty, too long, or holds what is easily misread.
+        InvalidName: it is empty or too long, or contains characters that are easily misread.
     """
     if len(name) > USER_NAME_LENGTH_MAX:
         reason = f"is longer than {USER_NAME_LENGTH_MAX} characters"
@@ -87,10 +87,10 @@ def check_user_name(name: str) -> str:
 
 
 def check_new_password(password: str) -> str:
-    """Return a password that somebody chose when it may be one.
+    """Return a chosen password if it is valid.
 
     Raises:
-        InvalidPassword: it is too short, too long, or no text.
+        InvalidPassword: it is too short or too long, or no text.
     """
     if not PASSWORD_LENGTH_MIN <= len(password) <= PASSWORD_LENGTH_MAX:
         raise InvalidPassword(

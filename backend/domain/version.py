@@ -1,7 +1,7 @@
-"""Name the versions of what people edit, so that nobody overwrites what they have not seen.
+"""Compute versions of editable objects, so that no edit overwrites an unseen change.
 
-A version is a digest of what can be edited and of nothing else: figures that are shown beside it
-may move, and it stays.
+A version is a digest of the editable values only: it does not change with the figures that are
+shown beside them.
 """
 
 import dataclasses
@@ -16,21 +16,21 @@ VERSION_LENGTH: Final = 32
 
 
 def version_of(value: Any) -> str:
-    """Name the version of a value that JSON can hold; data classes are their fields."""
+    """Return the version of a JSON value; data classes are their fields."""
     encoded = json.dumps(value, sort_keys=True, default=dataclasses.asdict)
     return hashlib.sha256(encoded.encode()).hexdigest()[:VERSION_LENGTH]
 
 
 def version_by_group(settings: Mapping[str, Any]) -> str:
-    """Name the version of what each broker group is set to."""
+    """Return the version of the settings of each broker group."""
     return version_of(sorted(settings.items()))
 
 
 def check_version(what: str, found: str, *, expected: str | None) -> None:
-    """Refuse an edit of another version than the present one; without one any will do.
+    """Refuse an edit of another version than the present one; None accepts any version.
 
     Raises:
-        VersionMoved: it was edited since.
+        VersionMoved: the object was edited since then.
     """
     if expected is not None and expected != found:
         raise VersionMoved(what, expected=expected, found=found)

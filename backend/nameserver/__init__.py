@@ -1,1 +1,1 @@
-"""Answer routes: the remoting door of the control plane, a server, sessions and a table."""
+"""Answer requests over remoting: a server, its sessions and the route table."""

@@ -1,4 +1,4 @@
-"""Hold what a processor answers, before it is a frame."""
+"""Hold the answer of a processor before it becomes a frame."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Name the requests to a controller as stock's metrics do (control-plane.md 2.9)."""
+"""Name the requests to a controller as the metrics of RocketMQ do (control-plane.md 2.9)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,7 +21,7 @@ _ASKED_OF_CONTROLLERS: Final = (
     RequestCode.CONTROLLER_APPLY_BROKER_ID,
 )
 
-# One port hears for the name server too, so its heartbeats are among those of 904.
+# The port serves the name server too, so 904 includes the heartbeats for it.
 CONTROLLER_REQUESTS: Final[Mapping[int, str]] = {
     code: _PREFIX + code.name.lower().removeprefix(_PREFIX) for code in _ASKED_OF_CONTROLLERS
 }

@@ -1,4 +1,7 @@
-"""Enter in the audit what stock's tools order, which acts at once and past the engine (D19)."""
+"""Enter in the audit the orders of RocketMQ's tools.
+
+They take effect immediately, without a plan (D19).
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +12,7 @@ from backend.services.access.audit import AuditedAction
 from backend.services.controller.group_changes import Controller
 
 UNNAMED = "unnamed"
-"""Stock's tools do not say who runs them."""
+"""The tools of RocketMQ do not name their user."""
 
 
 async def enter_order(

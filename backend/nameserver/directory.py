@@ -1,4 +1,4 @@
-"""Hold what the processors work on: the tables, the controller, and who is told of changes."""
+"""Hold the tables, the controller and the notices that processors work with."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Directory:
     reports: ReplicaReportWriter
     failover: Failover
     describe_controller: Callable[[], dict[str, str]]
-    # Under which address a session's peer reached us.
+    # The local address that the peer of a session has connected to.
     address_of: Callable[[object], str]
     key_values: KeyValues = field(default_factory=KeyValues)
     settings: LiveSettings = field(default_factory=LiveSettings)
@@ -37,7 +37,7 @@ class Directory:
     controller_requests: RequestTally = field(default_factory=RequestTally)
 
     def dismiss(self, brokers: list[RegisteredBroker]) -> None:
-        """Take brokers out of the routes, as one batch."""
+        """Remove brokers from the routes, as one batch."""
         departures = [broker.report.departure for broker in brokers]
         self.table.remove(departures)
         for departure in departures:

@@ -1,7 +1,7 @@
-"""Find the processor of a request and turn what it says, or raises, into an answer.
+"""Find the processor of a request, and turn its answer or its error into a frame.
 
-This is the one place of the remoting door with a broad `except`: whatever goes wrong in a
-processor becomes an answer, and what we did not foresee is told without its inside.
+This is the one place of the remoting door with a broad `except`: every error of a processor becomes
+an answer. The answer to an unexpected error has no details.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ log = structlog.get_logger(__name__)
 def dispatch(
     command: Command, session: object, directory: Directory
 ) -> bytes | Coroutine[Any, Any, bytes]:
-    """Answer one request as a frame, now or later; a one-way request gets an empty answer."""
+    """Answer one request with a frame, now or later; a one-way request gets an empty answer."""
     if command.is_response:
-        # We ask over no connection that was made to us, so this belongs to no question of ours.
+        # This process sends no requests over accepted connections, so it expects no response here.
         return b""
     started_at_ns = time.monotonic_ns()
     outcome = _process(command, session, directory)
@@ -51,7 +51,7 @@ def dispatch(
 
 
 def refuse(command: Command, directory: Directory) -> bytes:
-    """Answer that too many requests wait already."""
+    """Answer that too many requests are waiting."""
     remark = "[REJECTREQUEST] too many requests wait for the database; try again"
     return _finish(command, Answer(ResponseCode.SYSTEM_BUSY, remark=remark), directory)
 
@@ -120,5 +120,5 @@ def _explain(command: Command, error: Exception) -> Answer:
 
 
 def _name(code: int) -> str:
-    # Codes that nobody knows share one name, so that a stranger can't fill the metrics.
+    # Unknown codes share one name, so that a client can't fill the metrics with names.
     return _NAMES.get(code, UNKNOWN_REQUEST)

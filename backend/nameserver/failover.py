@@ -1,13 +1,14 @@
-"""Have masters replaced that are gone: at once when a connection closes, else by scans.
+"""Replace lost masters: immediately when a connection closes, otherwise by scans.
 
 The triggers are those of control-plane.md 2.5.
 
-Three ways lead to one use case, which finds out by itself whether there is anything to do: a
-connection that closed, a replica that fell silent, and a group whose master no process hears.
+Three events lead to one use case: a connection closes, a replica sends no heartbeat, or no process
+receives heartbeats of a master. The use case decides whether an election is needed.
 
-What this process itself caused is no sign of failure (D28). After a pause of its own it waits for
-every replica as if each had spoken now, and a closed connection does not count meanwhile. A peer
-that waited for our answer for too long may hang up, and is silent while it waits.
+An event that this process itself caused is no sign of failure (D28). After a pause of this process,
+the timeout of every replica starts again, and a closed connection is no sign of failure for some
+time. A peer that waits too long for an answer may close its connection, and sends no heartbeat
+while it waits.
 """
 
 import asyncio
@@ -30,27 +31,27 @@ from backend.services.controller.group_changes import BrokerGroupName, Controlle
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
-# Who waited for our answer for longer than this may have hung up for that: a broker that can ask
-# another controller does so after a third of its lease.
+# A peer that waited longer than this for an answer may have closed the connection because of the
+# wait: a broker with another controller asks that controller after a third of its lease.
 OWED_S_MAX: Final = 0.5
 RETRY_DELAY_S: Final = 0.5
-# So long after the first one that was replaced, those are forgotten that were meanwhile: together,
-# and not while its successor takes over.
+# Replaced masters are removed from Postgres in one batch, this long after the first of them. So the
+# removal does not delay the new master.
 FORGET_DELAY_S: Final = 0.5
-# What is elected within this time is logged together.
+# Elections within this time are logged together.
 LOG_DELAY_S: Final = 0.02
 WORKER_COUNT: Final = 4
 
 Group = tuple[str, str]
 CloseConnection = Callable[[object], None]
 OwesFor = Callable[[object], float]
-"""Says for how many seconds the peer of a connection has waited for an answer of ours."""
+"""Returns the seconds that the peer of a connection has waited for an answer of this process."""
 
 log = structlog.get_logger(__name__)
 
 
 class Failover:
-    """Watch over masters."""
+    """Watch masters, and replace those that are lost."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Failover:
         self._table, self._writer, self._controller = table, writer, controller
         self._pauses = pauses
         self._close_connection, self._owes_for_s = close_connection, owes_for_s
-        # What waits is groups, not events: a group whose turn comes is judged as it is then.
+        # The queue holds groups, not events: each group is judged by its state when its turn comes.
         self._causes: dict[Group, str] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
         self._groups: asyncio.Queue[Group] = asyncio.Queue()
@@ -74,7 +75,7 @@ class Failover:
         self._unlogged: list[tuple[GroupView, str]] = []
 
     def note_closed(self, connection: object) -> None:
-        """Have the replicas of a closed connection taken for gone, unless we may be the cause."""
+        """Treat replicas of a closed connection as lost, unless this process may be the cause."""
         self._pauses.look()
         is_owed = self._owes_for_s(connection) >= OWED_S_MAX
         for entry in self._table.list_replicas_over(connection):
@@ -86,10 +87,10 @@ class Failover:
         self._note_gone(self._table.remove_replicas_over(connection), "its connection closed")
 
     async def take_leave(self, key: ReplicaKey, last_report: ReplicaReport) -> None:
-        """Replace a replica that says good-bye, and end its lease.
+        """Replace a replica that unregisters, and end its lease.
 
-        A master says so once it has stopped acknowledging, so the election ends its lease in the
-        same statement. Where nobody could be elected, the lease ends by itself.
+        A master unregisters after it has stopped to acknowledge, so the election ends its lease in
+        the same statement. If no replica can be elected, the lease expires.
 
         Raises:
             ConnectionError: Postgres does not answer.
@@ -110,7 +111,7 @@ class Failover:
                 self._replaced.add(key)
                 self._has_replaced.set()
             else:
-                # In a turn of its own: the broker waits for an answer.
+                # In a later turn of the event loop, since the broker waits for an answer.
                 loop = asyncio.get_running_loop()
                 loop.call_soon(self._note_gone, [key], "it unregistered")
 
@@ -126,7 +127,7 @@ class Failover:
         self._causes.setdefault(group, cause)
 
     async def work(self) -> None:
-        """Have groups judged until cancelled; several may work side by side."""
+        """Judge the groups of the queue until cancelled; several workers may run in parallel."""
         while True:
             group = await self._groups.get()
             cause = self._causes.pop(group)
@@ -134,7 +135,8 @@ class Failover:
                 key for key in self._gone.pop(group, ()) if self._table.find_replica(key) is None
             }
             try:
-                # What others are to know can wait; this process judges by what it hears itself.
+                # The election comes first: it uses the heartbeats that this process received. The
+                # removal from Postgres informs the other processes, and can wait.
                 await self._judge(group, cause, gone=gone)
                 if gone:
                     await self._writer.forget(sorted(gone))
@@ -144,7 +146,7 @@ class Failover:
                 self._enqueue_later(group, cause, RETRY_DELAY_S)
 
     async def forget_replaced(self) -> None:
-        """Have it known until cancelled that replaced masters are heard no longer."""
+        """Remove replaced masters from the reports in Postgres, until cancelled."""
         while True:
             await self._has_replaced.wait()
             await asyncio.sleep(FORGET_DELAY_S)
@@ -167,7 +169,7 @@ class Failover:
         gone: Collection[ReplicaKey] = (),
         resigned: Resignation | None = None,
     ) -> bool:
-        """Replace a group's master if it is gone; tell whether it has another one."""
+        """Replace the master of a group if it is lost; return whether one was elected."""
         name = BrokerGroupName(group[1], group[0])
         evidence = Evidence(frozenset(key[2] for key in gone), self._writer.listened_ms, resigned)
         try:
@@ -188,7 +190,7 @@ class Failover:
         return view.change.kind is ChangeKind.MASTER_ELECTED
 
     def _log_later(self, view: GroupView, cause: str) -> None:
-        """Log a change with others: while many groups fail over, brokers wait for each other."""
+        """Log a change together with others: while many groups fail over, brokers wait."""
         if not self._unlogged:
             asyncio.get_running_loop().call_later(LOG_DELAY_S, self._log)
         self._unlogged.append((view, cause))
@@ -202,7 +204,7 @@ class Failover:
         asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)
 
     async def scan_silence(self) -> None:
-        """Take silent replicas for gone until cancelled."""
+        """Treat replicas without heartbeats as lost, until cancelled."""
         while True:
             await asyncio.sleep(SILENCE_SCAN_INTERVAL_S)
             self._pauses.look()
@@ -212,7 +214,7 @@ class Failover:
         silent = []
         for entry in self._table.list_silent_replicas():
             if self._owes_for_s(entry.connection) > 0:
-                # It sends nothing before it has our answer.
+                # The replica sends no heartbeat before it has received the answer.
                 self._table.wait_again([entry])
             else:
                 silent.append(entry)
@@ -220,12 +222,12 @@ class Failover:
             self._table.remove_replica(entry.key)
         self._note_gone([entry.key for entry in silent], "it sent no heartbeat in time")
         for entry in silent:
-            # Another replica may still speak over the same connection.
+            # Another replica may still use the same connection.
             if not self._table.list_replicas_over(entry.connection):
                 self._close_connection(entry.connection)
 
     async def scan_masterless(self) -> None:
-        """Find groups that lost their master to nobody's sight, until cancelled (S63)."""
+        """Find groups that lost their master without an event in any process (S63)."""
         while True:
             await asyncio.sleep(MASTERLESS_SCAN_INTERVAL_S)
             self._pauses.look()

@@ -1,4 +1,4 @@
-"""Keep the name server's two-level table of texts in memory, within bounds."""
+"""Keep the key-value table of the name server in memory, within bounds."""
 
 from typing import Final
 
@@ -39,7 +39,7 @@ class KeyValues:
         return value
 
     def remove(self, namespace: str, key: str) -> None:
-        """Forget a value; one that is not there is no error."""
+        """Remove a value; an absent value is no error."""
         table = self._tables.get(namespace, {})
         if table.pop(key, None) is not None:
             self._count -= 1

@@ -1,7 +1,7 @@
-"""Hold the settings of a name server that may change while it runs (remoting.md 2.7: 318, 319).
+"""Hold the settings of a name server that can change while it runs (remoting.md 2.7: 318, 319).
 
-They are those of one process and last until it ends. Names and units are stock's. No request
-changes a setting that names a path, a command or a class (D26).
+The settings belong to one process and last until it ends. RocketMQ defines the names and units. No
+request changes a setting that names a path, a command or a class (D26).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class LiveSettings:
-    """Say how often silent brokers are looked for, and what clients are told."""
+    """Hold the interval of the scan for silent brokers, and the content of answers to clients."""
 
     silence_scan_interval_s: float = 1.0
     idle_timeout_s: float = 120.0
@@ -70,7 +70,7 @@ FIXED: Final = {
     "notifyMinBrokerIdChanged": "false",
     "deleteTopicWithBrokerRegistration": "false",
 }
-"""How this name server always works; the value is told and can't be another."""
+"""Settings with a fixed value. The name server reports them, and refuses other values."""
 
 _INSTEAD: Final[Mapping[str, str]] = {
     "listenPort": "set REGENT_REMOTING_PORT and start the control plane again",
@@ -82,13 +82,13 @@ _INSTEAD: Final[Mapping[str, str]] = {
 
 
 def describe(settings: LiveSettings) -> dict[str, str]:
-    """Give all that tools are told of, by the names of stock."""
+    """Return all settings that tools can read, by their names in RocketMQ."""
     live = {name: one.write(getattr(settings, one.field)) for name, one in CHANGEABLE.items()}
     return FIXED | live
 
 
 def changed(settings: LiveSettings, wished: Mapping[str, str]) -> LiveSettings:
-    """Return the settings with what is wished, all of it or nothing.
+    """Return the settings with all wished values.
 
     Raises:
         SettingsRefused: a setting can't be changed, or not to this value.

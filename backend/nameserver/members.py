@@ -1,4 +1,4 @@
-"""Hold who is in each broker group; a part of the route table.
+"""Hold the members of each broker group; a part of the route table.
 
 Keyed by (cluster, group) and (cluster, address): two clusters may use one group name (D2).
 """
@@ -14,7 +14,7 @@ LiveKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Hold what one REGISTER_BROKER says of its sender, without the topics."""
+    """Hold the fields of one REGISTER_BROKER request, without the topics."""
 
     cluster_name: str
     broker_group_name: str
@@ -23,7 +23,7 @@ class Registration:
     ha_address: str | None
     timeout_ms: int
     data_version: DataVersion
-    # Absent from brokers older than acting masters, which never stand in (remoting.md 2.7).
+    # Brokers from before acting masters do not send it, and never act as master (remoting.md 2.7).
     acting_master_enabled: bool | None = None
     zone_name: str | None = None
     left_out: LeftOutItems = NOTHING_LEFT_OUT
@@ -40,13 +40,13 @@ class Registration:
 
     @property
     def departure(self) -> "Departure":
-        """Name the sender as one that leaves."""
+        """Return the sender as a broker that leaves."""
         return Departure(self.cluster_name, self.broker_group_name, self.broker_id, self.address)
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Name a broker that leaves."""
+    """Hold a broker that leaves."""
 
     cluster_name: str
     broker_group_name: str
@@ -70,7 +70,7 @@ class Group:
     zone_name: str | None = None
 
     def remove_address(self, address: str, *, except_id: int | None = None) -> None:
-        """Take out every id that an address has, but one."""
+        """Remove every id of an address, except one."""
         for broker_id in [i for i, a in self.addresses.items() if a == address and i != except_id]:
             del self.addresses[broker_id]
 

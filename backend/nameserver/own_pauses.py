@@ -1,9 +1,9 @@
-"""Know when this process itself stood still: what peers did meanwhile is no evidence about them.
+"""Notice when this process itself was paused: events of that time are no evidence about peers.
 
-A process stands still when it is stopped (SIGSTOP), when its machine sleeps, or when something
-keeps its event loop busy. Brokers see the same in each case: no answer. They close their
-connections, and their heartbeats lie unread. So neither a silence nor a closed connection of that
-time counts as a sign of failure (D28).
+A process is paused when it is stopped (SIGSTOP), when its machine sleeps, or when its event loop is
+blocked. For brokers each case looks the same: they receive no answer. They close their connections,
+and their heartbeats are not read. So neither silence nor a closed connection of that time is a sign
+of failure (D28).
 """
 
 import asyncio
@@ -17,10 +17,10 @@ STALL_MIN_MS: Final = 100.0
 """A shorter delay of a look is usual on a busy machine, and no heartbeat timeout is that short."""
 
 PAUSE_MIN_MS: Final = 1_000.0
-"""A longer standstill is a pause: peers may have given this process up."""
+"""A longer stall is a pause: peers may have closed their connections to this process."""
 
 LISTENING_MAX_MS: Final = 10_000.0
-"""For so long after a pause, at most, a closed connection is no sign of failure."""
+"""The maximum time after a pause in which a closed connection is no sign of failure."""
 
 OnStandstill = Callable[[float], None]
 
@@ -28,10 +28,10 @@ log = structlog.get_logger(__name__)
 
 
 class OwnPauses:
-    """Notice each standstill of this process, and say how long ago a pause ended.
+    """Notice each stall of this process, and report how long ago a pause ended.
 
-    Pure but for `watch`: time comes from the clock that is passed in, which must go on while the
-    process stands still.
+    Only `watch` is not pure. Time comes from the clock that is passed in. The clock must go on
+    while the process is paused.
     """
 
     def __init__(self, elapsed_ms: Callable[[], float]) -> None:
@@ -42,22 +42,22 @@ class OwnPauses:
         self._on_pause: list[OnStandstill] = []
 
     def on_stall(self, call: OnStandstill) -> None:
-        """Have each standstill told, and how many milliseconds it lasted."""
+        """Register a call for each stall; its argument is the duration in milliseconds."""
         self._on_stall.append(call)
 
     def on_pause(self, call: OnStandstill) -> None:
-        """Have each pause told, after `on_stall` was called for it."""
+        """Register a call for each pause; the calls for its stall come first."""
         self._on_pause.append(call)
 
     def begin(self) -> None:
-        """Watch from now on: before this process listened, no peer waited for it."""
+        """Start to watch: no peer waits before this process listens."""
         self._looked_at_ms = self._elapsed_ms()
 
     def look(self) -> None:
-        """Find out whether the process stood still since the last look.
+        """Check whether the process was paused since the last look.
 
-        Who judges a peer looks first: after a pause, the close of a connection may be handled
-        before the watching task runs.
+        Call this before a judgement about a peer: after a pause, the event loop may handle a closed
+        connection before the watching task runs.
         """
         now_ms = self._elapsed_ms()
         stood_ms = now_ms - self._looked_at_ms - LOOK_INTERVAL_S * 1000
@@ -73,7 +73,7 @@ class OwnPauses:
                 call(stood_ms)
 
     def has_ended_within(self, listening_ms: float) -> bool:
-        """Tell whether a pause ended so short a time ago that this process still has to listen."""
+        """Return whether a pause ended so recently that brokers may not have reconnected."""
         if self._ended_at_ms is None:
             return False
         listened_ms = self._elapsed_ms() - self._ended_at_ms

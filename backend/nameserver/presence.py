@@ -1,4 +1,4 @@
-"""Keep whom this process hears: what each broker said last, when, and over which connection.
+"""Keep the last report of each broker that this process hears, with its time and connection.
 
 A broker may have two rows. One is its registration, by address: it keeps the broker in the routes.
 The other is its report as a replica of a controller's group, by id: elections and leases depend on
@@ -23,11 +23,11 @@ REPLICA_COUNT_MAX: Final = 50_000
 
 
 class Report(Protocol):
-    """What a broker said of itself."""
+    """A report of a broker about itself."""
 
     @property
     def timeout_ms(self) -> int:
-        """Say for how long the broker asks to be waited for."""
+        """Return the heartbeat timeout that the broker asked for."""
         ...
 
 
@@ -37,15 +37,15 @@ ReportT = TypeVar("ReportT", bound=Report)
 
 @dataclass(slots=True, eq=False)
 class HeardBroker(Generic[KeyT, ReportT]):
-    """Hold one broker that is heard; its report is as old as `heard_at_ms`."""
+    """Hold one broker with its last report, which arrived at `heard_at_ms`."""
 
     key: KeyT
     report: ReportT
     connection: object
     heard_at_ms: float
-    # It asks for leases, so it takes notices over the connection that it speaks on.
+    # The broker asks for leases, so it accepts notices over its own connection.
     takes_notices: bool = False
-    # Until when it may act as master if the election is committed that is being written.
+    # The end of its lease as master if the election that is being written is committed.
     lease_ends_at_ms: float = 0.0
 
 
@@ -54,36 +54,36 @@ HeardReplica = HeardBroker[ReplicaKey, ReplicaReport]
 
 
 class PresenceTable:
-    """Hold every broker that is heard; the witness of this process."""
+    """Hold every broker whose heartbeats this process receives."""
 
     def __init__(self, process_id: UUID, monotonic_ms: Callable[[], float]) -> None:
         self._id, self._now_ms = process_id, monotonic_ms
         self._registered: dict[LiveKey, RegisteredBroker] = {}
         self._groups: dict[GroupKey, dict[int, HeardReplica]] = {}
-        # By connection, in the order of their coming.
+        # By connection, in the order in which they were opened.
         self._connections: dict[object, dict[HeardBroker[Any, Any], None]] = {}
         self._unwritten: set[ReplicaKey] = set()
         self._replica_count = 0
 
     @property
     def id(self) -> UUID:
-        """Name this process among those of the control plane."""
+        """Return the id of this process of the control plane."""
         return self._id
 
     def postpone(self, by_ms: float) -> None:
-        """Grant every broker the time in which this process itself stood still (D28)."""
+        """Extend the timeout of every broker by the time in which this process was paused (D28)."""
         now_ms = self._now_ms()
         for row in self._rows():
             row.heard_at_ms = min(now_ms, row.heard_at_ms + by_ms)
 
     def wait_again(self, rows: Iterable[HeardBroker[Any, Any]] | None = None) -> None:
-        """Wait for some brokers, or for all, as if each had spoken now."""
+        """Restart the timeout of some brokers, or of all."""
         now_ms = self._now_ms()
         for row in self._rows() if rows is None else rows:
             row.heard_at_ms = now_ms
 
     def register(self, registration: Registration, *, connection: object) -> None:
-        """Note a registration and the connection that it came over."""
+        """Record a registration and its connection."""
         key = registration.live_key
         self.unregister(key)
         row = HeardBroker(key, registration, connection, self._now_ms())
@@ -91,14 +91,14 @@ class PresenceTable:
         self._attach(row)
 
     def hear_registered(self, key: LiveKey) -> RegisteredBroker | None:
-        """Note a heartbeat; one of a broker that is not registered means nothing."""
+        """Record a heartbeat; a heartbeat of an unregistered broker is ignored."""
         row = self._registered.get(key)
         if row is not None:
             row.heard_at_ms = self._now_ms()
         return row
 
     def find_registered(self, key: LiveKey) -> RegisteredBroker | None:
-        """Find a broker that is registered and heard."""
+        """Find a registered broker."""
         return self._registered.get(key)
 
     def unregister(self, key: LiveKey) -> None:
@@ -167,49 +167,49 @@ class PresenceTable:
         return list(self._groups.get((cluster_name, broker_group_name), {}).values())
 
     def list_groups(self) -> list[GroupKey]:
-        """List the groups of which a replica is heard."""
+        """List the groups with a replica in the table."""
         return list(self._groups)
 
     def find_cluster(self, connection: object, broker_group_name: str) -> str | None:
-        """Find the cluster of a connection's group, where a request leaves it out (D2)."""
+        """Find the cluster of a connection's group, for a request without a cluster name (D2)."""
         keys = (row.key for row in self.list_replicas_over(connection))
         return next((key[0] for key in keys if key[1] == broker_group_name), None)
 
     def take_unwritten(self) -> dict[ReplicaKey, ReplicaReport]:
-        """Hand over what was heard of replicas since it was last handed over."""
+        """Return the reports of replicas since the last call."""
         unwritten, self._unwritten = self._unwritten, set()
         now_ms = self._now_ms()
         held = ((key, self.find_replica(key)) for key in unwritten)
         return {key: _report(row, now_ms) for key, row in held if row is not None}
 
     def put_back(self, keys: Iterable[ReplicaKey]) -> None:
-        """Take back what could not be written."""
+        """Take back reports that could not be written."""
         self._unwritten.update(keys)
 
     def list_replicas_over(self, connection: object) -> list[HeardReplica]:
-        """List every replica that was last heard over a connection."""
+        """List every replica whose last heartbeat came over a connection."""
         rows = self._connections.get(connection, ())
         return [row for row in rows if isinstance(row.report, ReplicaReport)]
 
     def remove_replicas_over(self, connection: object) -> list[ReplicaKey]:
-        """Drop every replica that was last heard over a connection, and name them."""
+        """Remove all replicas whose last heartbeat came over a connection; return their keys."""
         keys = [row.key for row in self.list_replicas_over(connection)]
         for key in keys:
             self.remove_replica(key)
         return keys
 
     def keep_without_connection(self, row: HeardReplica) -> None:
-        """Wait for a replica as if it had spoken now, though its connection has closed."""
+        """Keep a replica whose connection has closed, and restart its timeout."""
         self._detach(row)
         row.connection, row.takes_notices = object(), False
         row.heard_at_ms = self._now_ms()
 
     def list_silent_replicas(self) -> list[HeardReplica]:
-        """List replicas that were silent for longer than they asked to be waited for."""
+        """List replicas without a heartbeat for longer than their timeout."""
         return self._silent(row for rows in self._groups.values() for row in rows.values())
 
     def remove_replica(self, key: ReplicaKey) -> None:
-        """Drop a replica, if it is heard."""
+        """Remove a replica if it is in the table."""
         held = self.find_replica(key)
         if held is None:
             return
@@ -244,7 +244,7 @@ class PresenceTable:
 
 
 def _report(row: HeardReplica, now_ms: float) -> ReplicaReport:
-    """Say what was heard of a replica and how long ago."""
+    """Return the report of a replica with its age."""
     return row.report.aged(max(0, int(now_ms - row.heard_at_ms)))
 
 

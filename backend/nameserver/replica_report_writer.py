@@ -1,6 +1,6 @@
-"""Carry what this process hears of replicas to Postgres in batches, and grant leases with them.
+"""Write the reports of replicas to Postgres in batches, and grant leases with them.
 
-A lease is granted when it is written, never before: whoever elects reads it (D9).
+A lease is granted when it is written, never before: an election reads it (D9).
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from backend.services.controller.replica_reports import (
 )
 
 WRITE_INTERVAL_S: Final = 0.5
-# A write that takes longer shows that nobody knows in time what this process hears.
+# If a write takes longer, other processes learn too late which replicas this process hears.
 WRITE_MAX_MS: Final = 1_000.0
-# Leases that are asked for within this time are granted by one commit.
+# One commit grants all leases that are requested within this time.
 GATHERING_S: Final = 0.01
 RETRY_DELAY_S: Final = 1.0
 
@@ -36,19 +36,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Hold a wish for a lease: what its sender told, and when."""
+    """Hold a request for a lease: the report of its sender, and its time."""
 
     last_report: ReplicaReport
     asked_at_ms: float
     future: asyncio.Future[bool]
 
     def report(self, now_ms: float) -> ReplicaReport:
-        """Count the lease from when it was asked for."""
+        """Return the report; its lease starts at the time of the request."""
         return replace(self.last_report, age_ms=max(0, int(now_ms - self.asked_at_ms)))
 
 
 class ReplicaReportWriter:
-    """Keep Postgres informed of whom this process hears."""
+    """Write to Postgres which replicas this process hears."""
 
     def __init__(
         self, table: PresenceTable, *, database: Database, monotonic_ms: Callable[[], float]
@@ -56,26 +56,26 @@ class ReplicaReportWriter:
         self._table, self._database, self._now_ms = table, database, monotonic_ms
         self._asked: dict[ReplicaKey, _Asked] = {}
         self._is_asked = asyncio.Event()
-        # Batches and removals take turns, or a late batch would bring back who was removed.
+        # Batches and removals take turns. Otherwise a late batch could add a removed replica again.
         self._turn = asyncio.Lock()
         self._listening_since_ms: float | None = None
 
     @property
     def listened_ms(self) -> int:
-        """Say for how long, without a break, this process has heard and told what it heard."""
+        """Return for how long this process has received and written reports without a break."""
         if self._listening_since_ms is None:
             return 0
         return int(self._now_ms() - self._listening_since_ms)
 
     def note_break(self) -> None:
-        """Begin to count anew: this process stood still, and may have missed who spoke."""
+        """Restart the count: this process was paused, and may have missed heartbeats."""
         self._listening_since_ms = None
 
     async def ask_lease(self, key: ReplicaKey, last_report: ReplicaReport) -> bool:
-        """Ask for a lease and wait until it is written; tell whether it was granted.
+        """Ask for a lease and wait until it is written; return whether it was granted.
 
-        What the broker tells now decides, not what was the most it ever told. Of two that ask for
-        one broker at once, the former gets none.
+        The present report of the broker decides, not its highest report. If two requests for one
+        broker wait, the earlier one is not granted.
 
         Raises:
             ConnectionError: Postgres does not answer.
@@ -87,17 +87,17 @@ class ReplicaReportWriter:
         return await future
 
     async def ask_lease_at_once(self, key: ReplicaKey, last_report: ReplicaReport) -> bool:
-        """Ask as `ask_lease` does, but gather no others.
+        """Ask as `ask_lease` does, but without waiting for other requests.
 
-        Senders wait for it: a new master acknowledges nothing before, and who gives its lease
-        back is to be replaced.
+        Brokers wait for the answer: a new master acknowledges nothing before it, and a master that
+        gives back its lease is replaced after it.
 
         Raises:
             ConnectionError: Postgres does not answer.
         """
         self._drop_asked(key)
         wish = _Asked(last_report, self._now_ms(), asyncio.get_running_loop().create_future())
-        # A lease that is given back must not be followed by one that was asked for before.
+        # After a lease is given back, no lease of an earlier request may be granted.
         async with self._turn if last_report.timeout_ms <= 0 else contextlib.nullcontext():
             try:
                 granted = await record_replica_reports(
@@ -116,7 +116,7 @@ class ReplicaReportWriter:
             former.future.set_result(False)
 
     async def forget(self, keys: Sequence[ReplicaKey]) -> None:
-        """Have it known that replicas are heard here no longer."""
+        """Remove the reports of replicas that this process hears no longer."""
         async with self._turn:
             await forget_replica_reports(keys, heard_by=self._table.id, database=self._database)
 
@@ -164,5 +164,5 @@ def _settle(asked: dict[ReplicaKey, _Asked], error: Exception) -> None:
     for wish in asked.values():
         if not wish.future.done():
             wish.future.set_exception(error)
-            # Who asked may have gone; then nobody looks at the error.
+            # If the sender has left, the error is not read. This prevents a warning of asyncio.
             wish.future.exception()

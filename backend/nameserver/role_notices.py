@@ -1,10 +1,9 @@
-"""Tell the brokers that this process hears who became master, whichever process had it elected.
+"""Notify the brokers of this process about new masters, whichever process held the election.
 
-Every process hears of every committed change and pushes to the replicas on its own connections
-(1008, one-way, once). A broker that asks for leases is told over the connection that it speaks on,
-at once where this process itself has committed the election; a stock broker, which takes no
-requests there, at its address. What is lost is healed by the brokers' own polling
-(control-plane.md 2.7).
+Every process receives every committed change, and notifies the replicas on its connections (1008,
+one-way, once). A broker that asks for leases is notified over its own connection, immediately if
+this process committed the election. A RocketMQ broker accepts no requests there, and is notified at
+its address. Brokers also poll, so a lost notice does no harm (control-plane.md 2.7).
 """
 
 import asyncio
@@ -41,7 +40,7 @@ class Notifiable(Protocol):
 
 
 class _Reachable(NamedTuple):
-    """A replica that is told over its own connection, and the lease that it would have there."""
+    """A replica that is notified over its own connection, and the duration of its lease."""
 
     broker_id: int
     connection: Notifiable
@@ -56,7 +55,8 @@ class RoleNotices:
     ) -> None:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
-        # Whom this process told of an election that it committed, until Postgres tells of it too.
+        # The brokers that this process notified of its own election, until the notice of Postgres
+        # arrives.
         self._informed: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
         controller.listeners.append(self._prepare)
 
@@ -68,7 +68,8 @@ class RoleNotices:
                     asyncio.TaskGroup() as pushes,
                     listen(self._controller.database) as notices,
                 ):
-                    # What was committed while nobody listened; telling it twice is harmless.
+                    # Changes that were committed while this process did not listen. A second notice
+                    # is harmless.
                     for cluster_name, broker_group_name in self._table.list_groups():
                         pushes.create_task(self._tell(cluster_name, broker_group_name))
                     async for notice in notices:
@@ -90,10 +91,11 @@ class RoleNotices:
             await asyncio.sleep(RETRY_DELAY_S)
 
     def _prepare(self, group: ReplicaGroup) -> Tell:
-        """Spell what those are told who can be told at once, while the election is written.
+        """Build the notices of reachable brokers while the election is being written.
 
-        First the new master, for whom senders wait. Who was heard meanwhile is told anew: a lease
-        counts from the newest heartbeat that the broker can have an answer to.
+        The new master comes first, since clients wait for it. If a heartbeat arrives meanwhile, its
+        notice is built again: the lease starts at the newest heartbeat that the broker can have an
+        answer to.
         """
         known = self._list_reachable(group)
         notices = [_spell(group, one) for one in known]
@@ -121,7 +123,7 @@ class RoleNotices:
         return sorted(heard, key=lambda one: one.key[2] != group.master_id)
 
     def _take_reported(self, notice: GroupNotice) -> frozenset[int]:
-        """Say whom this process has told of an election already, or of a later one."""
+        """Return the brokers that this process has notified of this election, or of a later one."""
         key = (notice.cluster_name, notice.broker_group_name)
         revision, informed_ids = self._informed.get(key, (None, frozenset[int]()))
         if revision is None or revision > notice.revision:
@@ -148,7 +150,7 @@ class RoleNotices:
                 return
             if group is None or group.master_id is None:
                 return
-            # Read again: who is heard may have changed meanwhile.
+            # Read again: the replicas of the table may have changed meanwhile.
             for heard in self._by_rank(group):
                 if heard.key[2] not in informed_ids:
                     await self._tell_replica(group, heard)
@@ -157,7 +159,7 @@ class RoleNotices:
         self, cluster_name: str, broker_group_name: str, revision: int | None
     ) -> ReplicaGroup | None:
         held = self._controller.known.find(cluster_name, broker_group_name)
-        # What this process itself has just written need not be read.
+        # A group that this process has just written need not be read.
         if held is not None and held.revision == revision:
             return held.group
         view = await find_group(BrokerGroupName(broker_group_name, cluster_name), self._controller)
@@ -180,7 +182,7 @@ class RoleNotices:
 
 
 def _connection_of(heard: HeardReplica) -> Notifiable | None:
-    """Find the connection over which a replica takes notices, if it does."""
+    """Find the connection over which a replica accepts notices, if it does."""
     if not heard.takes_notices or not hasattr(heard.connection, "notify"):
         return None
     return cast("Notifiable", heard.connection)

@@ -1,11 +1,11 @@
-"""Keep every route in memory, by the rules of stock's RouteInfoManager (control-plane.md 4).
+"""Keep every route in memory, by the rules of RocketMQ's RouteInfoManager (control-plane.md 4).
 
-The table is the one truth that route answers come from (D15). It is pure: no socket or task; it is
-changed and read from one event loop, so that each call is whole. Which brokers live is in the
-presence table, which it shares. `version` rises by one with every change that an answer can show.
-What differs from stock, each on purpose: a refused
-registration leaves no trace, leaving takes effect at once instead of through a queue, a connection
-takes all its brokers along, and no live entry stays without a group.
+All route answers come from this table (D15). It is pure: it has no socket or task. One event loop
+changes and reads it, so each call is atomic. The presence table, which it shares, holds the live
+brokers. `version` grows by one with every change that an answer can show. It differs from RocketMQ
+on purpose in four points. A refused registration changes nothing. A broker that unregisters is
+removed immediately, not through a queue. A closed connection removes all its brokers. No live entry
+remains without a group.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -34,7 +34,7 @@ SINGLE_TOPIC: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Say what a registration did: whom its sender follows, and which topics it changed."""
+    """Hold the result of a registration: the master of its sender, and the changed topics."""
 
     is_accepted: bool
     master: RegisteredBroker | None = None
@@ -69,9 +69,9 @@ class RouteTable:
         connection: object,
         left_out_count: int = 0,
     ) -> Registered:
-        """Take a broker in, with its topics when it speaks for its group.
+        """Register a broker, with its topics if it reports for its group.
 
-        It announced more topics than these by those that were left out.
+        The announcement contained `left_out_count` further topics, which were left out.
 
         Raises:
             RegistrationRefused: a broker that is not known announced exactly one topic.
@@ -100,7 +100,7 @@ class RouteTable:
         )
 
     def _find_or_add(self, registration: Registration) -> Group:
-        """Return the sender's group, made when it is new, with its settings as now registered."""
+        """Return the sender's group with the settings of this registration; add it if it is new."""
         group = self._groups.setdefault(
             registration.group_key, Group(registration.cluster_name, registration.broker_group_name)
         )
@@ -109,7 +109,7 @@ class RouteTable:
         return group
 
     def _leave_other_group(self, registration: Registration) -> Departure | None:
-        """Take a broker out of the group it was in before it was given another."""
+        """Remove a broker from its former group if it has another group now."""
         held = self._presence.find_registered(registration.live_key)
         if held is None or held.report.group_key == registration.group_key:
             return None
@@ -136,7 +136,7 @@ class RouteTable:
         *,
         is_first: bool,
     ) -> dict[str, QueueSettings]:
-        # Only the master speaks for its group, or the smallest replica while it stands in.
+        # Only the master reports for its group, or the acting master with the lowest id.
         is_prime_replica = (
             registration.broker_id != MASTER_ID
             and registration.acting_master_enabled is not None
@@ -167,7 +167,7 @@ class RouteTable:
         return None if address is None else self._presence.find_registered((key[0], address))
 
     def remove(self, departures: Iterable[Departure]) -> None:
-        """Take brokers out as one batch; topics that nobody serves go with them."""
+        """Remove brokers as one batch, and the topics that no broker serves any more."""
         emptied: set[GroupKey] = set()
         reduced: set[GroupKey] = set()
         is_changed = False
@@ -194,7 +194,7 @@ class RouteTable:
         self._note_change(is_changed=is_changed)
 
     def _forget(self, departure: Departure) -> None:
-        """Drop a broker's registration, unless it is of another group by now."""
+        """Remove the registration of a broker, unless it belongs to another group now."""
         held = self._presence.find_registered(departure.live_key)
         if held is not None and held.report.broker_group_name == departure.broker_group_name:
             self._presence.unregister(departure.live_key)
@@ -218,7 +218,7 @@ class RouteTable:
         return count
 
     def route(self, topic_name: str) -> TopicRoute:
-        """Answer where a topic is served, a missing master replaced where the group allows.
+        """Return the route of a topic, with an acting master where the group allows it.
 
         Raises:
             RouteNotFound: no broker serves it.
@@ -252,7 +252,7 @@ class RouteTable:
         )
 
     def list_by_flag(self, is_wanted: Callable[[int], bool]) -> list[str]:
-        """List topics whose system flag, as one of their groups tells it, is wanted."""
+        """List topics whose system flag, as one of their groups reports it, is wanted."""
         return sorted(
             name
             for name, held in self._topics.items()
@@ -275,11 +275,11 @@ class RouteTable:
         return count
 
     def _keys_of(self, broker_group_name: str) -> list[GroupKey]:
-        """Name the groups of a name, one for each cluster that has it."""
+        """Return the keys of all groups of this name, one for each cluster."""
         return [key for key in self._groups if key[1] == broker_group_name]
 
     def add_topic(self, topic_name: str, settings: Mapping[str, QueueSettings]) -> bool:
-        """Add a topic to groups by name; with one that is not known, nothing is added."""
+        """Add a topic to groups by name; if one group is unknown, nothing is added."""
         keys = {name: self._keys_of(name) for name in settings}
         if not settings or not all(keys.values()):
             return False
@@ -296,7 +296,7 @@ class RouteTable:
         cluster_name: str | None = None,
         broker_group_names: Collection[str] | None = None,
     ) -> bool:
-        """Forget a topic, everywhere, in one cluster or in some groups; tell if it was there."""
+        """Remove a topic everywhere, in one cluster or in some groups; return if it existed."""
         held = self._topics.get(topic_name, {})
         doomed = [
             key

@@ -1,8 +1,8 @@
-"""Listen for brokers, clients and tools, and give up brokers that fall silent.
+"""Listen for brokers, clients and tools, and remove brokers without heartbeats.
 
-The server owns its sessions, its tables and its tasks: scans, the writing-behind, the controller's
-watch over masters, and the requests that wait for the database. A closed connection takes its
-brokers out at once, and has a master replaced that was on it.
+The server owns its sessions, its tables and its tasks: scans, the writing to the databases, the
+failover of masters, and the requests that wait for the database. A closed connection removes its
+brokers immediately, and starts the replacement of a master on it.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from backend.services.background import end_tasks
 from backend.services.controller.group_changes import Controller
 from backend.services.controller.heartbeats import Observer
 
-# After a pause all brokers wait here, some of them with several attempts.
+# After a pause the connections of all brokers wait here, some with several attempts.
 BACKLOG: Final = 4096
 CONNECTION_COUNT_MAX: Final = 20_000
 WAITING_REQUESTS_MAX: Final = 2_000
@@ -161,7 +161,7 @@ class NameServer:
         )
         self._address = listener.sockets[0].getsockname()[:2]
         log.info("name_server_started", address=self.address)
-        # A task that fails brings the server down instead of leaving it half alive.
+        # A task that fails stops the server. A server without one of its tasks must not go on.
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(work, name=name) for name, work in self._background().items()
@@ -189,7 +189,7 @@ class NameServer:
         }
 
     async def _close(self, tasks: list[asyncio.Task[None]]) -> None:
-        # Brokers live on when we stop: closing their connections here is not their leaving.
+        # Brokers keep running when this process stops: these closed connections are no departures.
         self._is_closing = True
         for session in list(self._sessions):
             session.close()
@@ -204,26 +204,26 @@ class NameServer:
 
     @property
     def address(self) -> str:
-        """Name the address that is listened on."""
+        """Return the address of the listening socket."""
         return f"{self._address[0]}:{self._address[1]}"
 
     @property
     def port(self) -> int:
-        """Name the port that is listened on."""
+        """Return the port of the listening socket."""
         return self._address[1]
 
     @property
     def controller(self) -> Controller:
-        """Return what use cases of the controller work with in this process."""
+        """Return the controller of this process."""
         return self._controller
 
     @property
     def listened_ms(self) -> int:
-        """Say for how long, without a break, this process has heard replicas."""
+        """Return for how long this process has received heartbeats of replicas without a break."""
         return self._report_writer.listened_ms
 
     def describe(self) -> NameServerStatus:
-        """Say where the server listens and how much it holds."""
+        """Describe the address of the server and the size of its tables."""
         return NameServerStatus(
             address=self.address,
             started_at=self._started_at,
@@ -235,7 +235,7 @@ class NameServer:
         )
 
     def describe_controller(self) -> ControllerFigures:
-        """Say what the controller has counted since its start, and whom it hears."""
+        """Describe the figures of the controller since its start, and its replicas."""
         return ControllerFigures(
             requests=self._directory.controller_requests,
             elections=self._controller.elections,
@@ -248,7 +248,7 @@ class NameServer:
         )
 
     def find_route(self, topic_name: str) -> TopicRoute | None:
-        """Find what clients are answered for a topic."""
+        """Find the route that clients receive for a topic."""
         try:
             return self._table.route(topic_name)
         except RouteNotFound:
@@ -284,7 +284,7 @@ class NameServer:
         self._failover.note_closed(session)
         gone, kept = list[RegisteredBroker](), list[RegisteredBroker]()
         for broker in self._presence.list_registered_over(session):
-            # After a pause a broker has time to come back: it may have closed for that (D28).
+            # After a pause a broker has time to come back: the pause may be why it closed (D28).
             is_kept = self._pauses.has_ended_within(broker.report.timeout_ms)
             (kept if is_kept else gone).append(broker)
         self._presence.wait_again(kept)
@@ -296,7 +296,7 @@ class NameServer:
             )
 
     def _look_at_clock(self) -> float:
-        """Read the clock, and notice a pause before what came meanwhile is judged (D28)."""
+        """Read the clock, and notice a pause before events of that time are judged (D28)."""
         self._pauses.look()
         return elapsed_s()
 
@@ -307,7 +307,7 @@ class NameServer:
             session.active_at_s = min(now_s, session.active_at_s + stood_ms / 1000)
 
     def _listen_again(self, _pause_ms: float) -> None:
-        """Wait for every broker as if it had spoken now: what it sent has not been read yet."""
+        """Restart the timeout of every broker: its heartbeats have not been read yet."""
         self._presence.wait_again()
         self._report_writer.note_break()
         self._write_behind.observer.begin()
@@ -336,7 +336,7 @@ class NameServer:
             idle_since_s = elapsed_s() - self._directory.settings.idle_timeout_s
             for session in list(self._sessions):
                 if session.active_at_s < idle_since_s:
-                    # Who reads no more would keep a closing connection open.
+                    # A peer that does not read would keep the connection open.
                     session.abort()
 
     def _address_of(self, session: object) -> str:

@@ -1,10 +1,10 @@
-"""Own one connection to the control plane: bytes to commands, answers to bytes.
+"""Own one connection: turn bytes into commands, and answers into bytes.
 
-What is answered from memory is answered at once and in order; what waits for the database is a task
-of the server's, bounded in number, and its answer leaves when it is there. A peer that asks much
-at once takes turns with the others. One that does not read its answers is neither answered nor read
-from until it does, and one that is silent for too long is closed. One that has left gets no
-answers, but all that it sent before counts.
+Requests that need only memory are answered immediately and in order. A request that waits for the
+database is a task of the server; the number of these tasks is bounded. A peer with many requests
+takes turns with other peers. While a peer does not read its answers, its requests are not read. The
+connection of a silent peer is closed. After a peer has left, the requests that it sent before are
+still processed.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from backend.nameserver.directory import Directory
 from backend.nameserver.dispatcher import dispatch, refuse
 from backend.remoting.unread import read_unread
 
-# Registrations of brokers with ten thousands of topics are the largest frames we are sent.
+# The largest frames are registrations of brokers with tens of thousands of topics.
 FRAME_SIZE_MAX: Final = 16 << 20
 WRITE_BUFFER_MAX: Final = 1 << 20
 WAITING_COUNT_MAX: Final = 64
 TURN_S: Final = 0.01
-"""For so long one peer is answered before others have their turn."""
+"""The maximum time for the requests of one peer before the next peer has its turn."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +43,7 @@ class NameServerSession(asyncio.Protocol):
     ) -> None:
         self._directory = directory
         self._start = start
-        # When each request came that waits for its answer, the oldest first.
+        # The arrival time of each request without an answer, the oldest first.
         self._owed_since_s: dict[object, float] = {}
         self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
         self._decoder = Decoder(FRAME_SIZE_MAX)
@@ -55,11 +55,11 @@ class NameServerSession(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.active_at_s = monotonic()
         self.peer = ""
-        # Under which address the peer reached us.
+        # The local address that the peer has connected to.
         self.local_address = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, unless the server is full or about to stop."""
+        """Accept the connection, unless the server is full or is stopping."""
         # uvloop's transports have the methods, not the base class.
         transport = cast("asyncio.Transport", transport)
         self._transport = transport
@@ -70,7 +70,7 @@ class NameServerSession(asyncio.Protocol):
             self.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Answer every whole request of what has arrived."""
+        """Answer every complete request in the received bytes."""
         self._take_in(data)
         if not (self._is_turn_due or self._is_unread):
             self._take_turn()
@@ -84,13 +84,13 @@ class NameServerSession(asyncio.Protocol):
             self._is_broken = True
 
     def notify(self, frame: bytes) -> None:
-        """Send the peer a one-way request, with an answer if one is written in this turn."""
+        """Send a one-way request to the peer, together with the answers of this turn."""
         if not self._notices:
             asyncio.get_running_loop().call_soon(self._write, b"")
         self._notices.append(frame)
 
     def _take_turn(self) -> None:
-        """Answer what waits, in order; what takes too long waits for the next turn."""
+        """Answer the waiting requests in order, until the time of this turn is used."""
         self._is_turn_due = False
         self.active_at_s = now = self._monotonic()
         answers, until = [], now + TURN_S
@@ -111,7 +111,7 @@ class NameServerSession(asyncio.Protocol):
             self.close()
 
     def _rest(self) -> None:
-        """Read nothing more until all is answered; a peer that has to read first goes on then."""
+        """Stop reading until all requests are answered, or until the peer reads its answers."""
         if self._is_ended and not self._is_gone:
             self._unanswered.clear()
             return
@@ -125,7 +125,7 @@ class NameServerSession(asyncio.Protocol):
         try:
             self._take_turn()
         except Exception:
-            # As the loop does when a fault comes out of `data_received`.
+            # The event loop does the same after an error in `data_received`.
             self.abort()
             raise
         self._read_on()
@@ -153,7 +153,7 @@ class NameServerSession(asyncio.Protocol):
 
     @property
     def owes_for_s(self) -> float:
-        """Say for how long the peer has waited for its oldest answer; 0 if for none."""
+        """Return how long the peer has waited for its oldest answer, or 0."""
         oldest_s = next(iter(self._owed_since_s.values()), None)
         return 0.0 if oldest_s is None else self._monotonic() - oldest_s
 
@@ -171,16 +171,16 @@ class NameServerSession(asyncio.Protocol):
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Go on answering, and reading."""
+        """Answer and read again."""
         self._is_unread = False
         if not (self._is_turn_due or self._is_gone):
             self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Serve what the peer sent before it left, and say that the connection is gone."""
+        """Process the requests that came before the end, then report the closed connection."""
         del exc
         transport, self._transport = self._transport, None
-        # It reads no answers any more, so that none of its requests waits for that.
+        # The peer reads no more answers, so no request waits for that.
         self._is_gone, self._is_unread = True, False
         if self._is_ended:
             self._unanswered.clear()
@@ -191,7 +191,7 @@ class NameServerSession(asyncio.Protocol):
             self._take_turn()
 
     def close(self) -> None:
-        """Close after what was written has left; closing twice is no error."""
+        """Close after the written bytes are sent; closing twice is no error."""
         self._is_ended = True
         if self._transport is not None:
             self._transport.close()

@@ -1,8 +1,8 @@
-"""Take deleted topics out of the routes of this process, whichever process had them deleted.
+"""Remove deleted topics from the routes of this process, whichever process deleted them.
 
-A broker that registers without a topic does not take it out: absence in a copy is no deletion. What
-is missed while the connection is away stays in the routes until its brokers leave, and they refuse
-whoever comes for it.
+A registration without a topic does not remove the topic from the routes. A deletion that is missed
+while the connection is lost stays in the routes until its brokers leave. These brokers refuse
+requests for the topic.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class TopicNotices:
-    """Follow what is deleted."""
+    """Follow deletions of topics."""
 
     def __init__(self, table: RouteTable, write_behind: WriteBehind, database: Database) -> None:
         self._table, self._write_behind, self._database = table, write_behind, database

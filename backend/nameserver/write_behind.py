@@ -1,8 +1,8 @@
-"""Carry what the route table learned to Postgres and Redis, after the answer was given.
+"""Write changes of the route table to Postgres and Redis, after the answer was sent.
 
-What waits is not a list of events but the names of brokers whose rows may be out of date: their
-present state is read from the table when its turn comes. So what waits is bounded by the number of
-brokers, a database that was away for an hour misses nothing, and order can't be mixed up.
+The queue holds names of brokers with outdated rows, not events. The present state is read from the
+table when a broker's turn comes. So the queue is bounded by the number of brokers, a database that
+was down for an hour misses nothing, and the order of events does not matter.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ log = structlog.get_logger(__name__)
 
 
 class WriteBehind:
-    """Keep Postgres and Redis as the route table is, a moment later."""
+    """Keep Postgres and Redis up to date with the route table."""
 
     def __init__(
         self,
@@ -71,23 +71,23 @@ class WriteBehind:
     def note_registered(
         self, registration: Registration, changed_topics: Mapping[str, QueueSettings]
     ) -> None:
-        """Have a broker's row written, and those of topics that its registration changed."""
+        """Schedule the rows of a broker and of the topics that its registration changed."""
         if changed_topics:
             self._topics.setdefault(registration.group_key, {}).update(changed_topics)
         self._note_outdated(_key(registration))
 
     def note_departed(self, departure: Departure) -> None:
-        """Have the row written of a broker that is no longer where it was."""
+        """Schedule the row of a broker that has left."""
         self._note_outdated(
             BrokerIdentity(departure.cluster_name, departure.broker_group_name, departure.broker_id)
         )
 
     def note_heard(self, broker: RegisteredBroker) -> None:
-        """Have a sign of life written."""
+        """Schedule the heartbeat of a broker."""
         self._heard[_key(broker.report)] = self._clock.now_ms()
 
     def note_topic_removed(self, topic_name: str, cluster_name: str | None) -> None:
-        """Have a deleted topic's rows removed."""
+        """Schedule the removal of the rows of a deleted topic."""
         for (topic_cluster, _), topics in self._topics.items():
             if cluster_name in (None, topic_cluster):
                 topics.pop(topic_name, None)
@@ -98,7 +98,7 @@ class WriteBehind:
     def note_placements_removed(
         self, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
     ) -> None:
-        """Forget what was to be written of a topic that groups hold no more."""
+        """Drop scheduled rows of a topic that groups no longer hold."""
         for broker_group_name in broker_group_names:
             self._topics.get((cluster_name, broker_group_name), {}).pop(topic_name, None)
 
@@ -107,7 +107,7 @@ class WriteBehind:
         self._work.set()
 
     async def drain(self) -> None:
-        """Write what waits, once; for a clean stop."""
+        """Write all scheduled rows once, for a clean stop."""
         try:
             await self._flush_rows()
             await self._flush_heartbeats()
@@ -160,20 +160,20 @@ class WriteBehind:
         except (DomainError, *UNSTORABLE):
             raise
         except BaseException:
-            # What was learned meanwhile is newer and wins.
+            # Changes that arrived meanwhile are newer, and replace these.
             self._topics[group_key] = topics | self._topics.get(group_key, {})
             raise
 
     async def _announce(self, change: TopologyChange) -> None:
         try:
-            # Rows go on being written while Redis hangs.
+            # Rows are still written while Redis does not answer.
             async with asyncio.timeout(REDIS_TIMEOUT_S):
                 await topology.announce(self._redis, change)
         except (RedisError, OSError, TimeoutError) as error:
             log.warning("topology_unannounced", error=str(error))
 
     async def write_heartbeats(self) -> None:
-        """Write signs of life until cancelled."""
+        """Write heartbeats until cancelled."""
         while True:
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
             try:

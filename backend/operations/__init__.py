@@ -1,1 +1,1 @@
-"""Carry out every change of a cluster as an operation: planned, confirmed, done in steps (D19)."""
+"""Carry out every change of a cluster as an operation: plan, confirmation, steps (D19)."""

@@ -9,7 +9,7 @@ from backend.questions.question import Question
 
 @cache
 def list_questions() -> tuple[Question, ...]:
-    """List every question there is, by module and in the order of its lines."""
+    """List all questions, by module and in the order of its lines."""
     modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
     return tuple(
         one for module in modules for one in vars(module).values() if isinstance(one, Question)

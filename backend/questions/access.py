@@ -31,7 +31,10 @@ async def show_sessions(
     database: Database,
     clock: Clock,
 ) -> Page[OpenSessionOut, CredentialKey]:
-    """List the caller's sessions, the newest first; an administrator sees those of all users."""
+    """List the caller's sessions, the newest first.
+
+    An administrator sees the sessions of all users.
+    """
     page = await list_sessions(
         principal, user_name=user_name, size=limit, after=after, database=database, clock=clock
     )
@@ -47,7 +50,7 @@ async def show_tokens(
     principal: Principal,
     database: Database,
 ) -> Page[ApiTokenOut, CredentialKey]:
-    """List the caller's tokens, the newest first; an administrator sees those of all users."""
+    """List the caller's tokens, the newest first. An administrator sees the tokens of all users."""
     page = await list_tokens(
         principal, user_name=user_name, size=limit, after=after, database=database
     )
@@ -84,5 +87,5 @@ async def show_user(user_name: UserName, *, database: Database) -> UserOut:
     why_not="`GET /session` has it beside what they may not do",
 )
 async def show_viewer(*, principal: Principal) -> ViewerOut:
-    """Say who asks."""
+    """Describe the caller."""
     return ViewerOut.of(principal)

@@ -19,6 +19,6 @@ async def show_candidates(
     within: ClusterScope,
     controller: Controller,
 ) -> Page[AdoptionCandidateOut, CandidateKey]:
-    """List who waits for adoption by cluster, group and id."""
+    """List the brokers that wait for adoption, by cluster, group and id."""
     page = await list_candidates(size=limit, after=after, within=within, controller=controller)
     return page.map(AdoptionCandidateOut.of)

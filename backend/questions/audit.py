@@ -32,7 +32,7 @@ Hash = Annotated[str, Given(pattern="^[0-9a-f]{64}$", is_optional_in_graph=True)
 
 @dataclass(frozen=True, slots=True)
 class AuditChoice:
-    """Say which entries are meant; `search` is a part of what something was done to."""
+    """Choose entries of the audit. `search` is a part of the name of the changed object."""
 
     cluster_name: Text = None
     actor: Text = None
@@ -72,7 +72,7 @@ async def show_audit(
     within: ClusterScope,
     database: Database,
 ) -> Page[AuditEntryOut, int]:
-    """List entries, the newest first."""
+    """List entries of the audit, the newest first."""
     page = await list_entries(
         size=limit, before=after, chosen=chosen.within(within), database=database
     )
@@ -83,7 +83,7 @@ async def show_audit(
 async def verify_audit(
     after_number: Number = 0, after_hash: Hash = "0" * 2 * HASH_LENGTH, *, database: Database
 ) -> AuditVerificationOut:
-    """Follow the chain from its beginning, or from where it was followed to before."""
+    """Check the hash chain of the audit from its beginning, or from the end of the last check."""
     end = ChainEnd(min(max(after_number, 0), NUMBER_MAX), _read_hash(after_hash))
     return AuditVerificationOut.of(await verify_chain(database=database, after=end))
 

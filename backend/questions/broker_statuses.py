@@ -1,4 +1,4 @@
-"""Ask a broker for its own figures and settings, and how far consumer groups are on it."""
+"""Ask a broker for its figures and settings, and for the progress of consumer groups."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ async def show_broker_status(
     brokers: Brokers,
     clock: Clock,
 ) -> BrokerStatusOut:
-    """Describe a running broker by its own figures; the broker itself is asked."""
+    """Describe a running broker by the figures that the broker reports now."""
     found = await describe_status(
         cluster_name, broker_group_name, broker_id, database=database, brokers=brokers, clock=clock
     )
@@ -48,7 +48,7 @@ async def show_consume_stats(
     brokers: Brokers,
     clock: Clock,
 ) -> ConsumeStatsOut:
-    """List how far consumer groups are on one broker, by name; the broker itself is asked."""
+    """List the progress of consumer groups on one broker, by name, as the broker reports it now."""
     found = await list_consume_stats(
         cluster_name,
         broker_group_name,
@@ -71,7 +71,7 @@ async def show_broker_config(
     database: Database,
     brokers: Brokers,
 ) -> BrokerConfigOut:
-    """Describe every property of a broker; the broker itself is asked."""
+    """Describe every property of a broker, as the broker reports it now."""
     found = await describe_config(
         cluster_name, broker_group_name, broker_id, database=database, brokers=brokers
     )

@@ -52,7 +52,7 @@ async def show_brokers(
 async def show_broker(
     cluster_name: str, broker_name: NameOfBroker, *, database: Database, redis: Redis
 ) -> BrokerOut:
-    """Show one broker by its name, which no failover changes."""
+    """Describe one broker by its name. A failover does not change the name."""
     broker = await describe_broker(cluster_name, broker_name, database=database)
     return (await _show([broker], database=database, redis=redis))[0]
 
@@ -78,7 +78,7 @@ async def show_broker_groups(
 async def show_broker_group(
     cluster_name: str, broker_group_name: str, *, database: Database
 ) -> BrokerGroupOut:
-    """Show one broker group; its brokers are listed with those of its cluster."""
+    """Describe one broker group. The list of brokers of the cluster contains its brokers."""
     group = await describe_broker_group(cluster_name, broker_group_name, database=database)
     brokers = await list_brokers_of_groups([group.id], database=database)
     return BrokerGroupOut.of(group, brokers[group.id])
@@ -99,10 +99,10 @@ async def _show(brokers: Sequence[Broker], *, database: Database, redis: Redis) 
 
 
 def broker_key(broker: Broker) -> BrokerIdentity:
-    """Return what the heartbeat of a broker is kept under."""
+    """Return the key under which the heartbeat of a broker is stored."""
     return BrokerIdentity(broker.cluster_name, broker.broker_group_name, broker.broker_id)
 
 
 def resource_of(broker: Broker) -> Resource:
-    """Return what a broker is called where it is protected."""
+    """Return the name under which a broker is protected."""
     return broker_resource(broker.cluster_name, broker.broker_group_name, broker.address)

@@ -22,7 +22,7 @@ ReportId = Annotated[UUID, Given(graph_name="id")]
 async def show_reports(
     limit: Limit = 20, after: After[ReportKey] = None, *, within: ClusterScope, database: Database
 ) -> Page[CapacityReportOut, ReportKey]:
-    """List reports, newest first."""
+    """List capacity reports, the newest first."""
     page = await list_reports(database=database, size=limit, after=after, within=within)
     return page.map(CapacityReportOut.of)
 
@@ -39,7 +39,7 @@ async def show_reports(
 async def show_report(
     report_id: ReportId, *, within: ClusterScope, database: Database
 ) -> CapacityReportDetailOut:
-    """Describe one report with its rows."""
+    """Describe one capacity report with its rows."""
     report = await describe_report(report_id, within=within, database=database)
     rows = [CapacityRowOut.of(row) for row in report.rows]
     return copied(CapacityReportDetailOut, CapacityReportOut.of(report), rows=rows)

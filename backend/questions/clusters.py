@@ -1,4 +1,4 @@
-"""Ask which clusters there are."""
+"""Ask for clusters."""
 
 from typing import Annotated
 
@@ -43,5 +43,5 @@ async def show_cluster(cluster_name: ClusterName, *, database: Database) -> Clus
     why_not="REST has the totals with each list",
 )
 async def show_overview(*, within: ClusterScope, database: Database) -> OverviewOut:
-    """Count what all clusters within reach hold."""
+    """Count the brokers, broker groups and topics of all clusters within reach."""
     return OverviewOut.of(await count_clusters(within=within, database=database))

@@ -1,4 +1,4 @@
-"""Ask for consumer groups: who is there, and how far they are."""
+"""Ask for consumer groups, their members and their lag."""
 
 from dataclasses import dataclass
 from typing import Annotated

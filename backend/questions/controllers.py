@@ -13,7 +13,7 @@ from backend.views.controllers import ControllerOut, NameServerOut
 async def show_controllers(
     *, name_server: NameServerStatus, controller: Controller, second_person: SecondPerson
 ) -> list[ControllerOut]:
-    """List the controllers that this process knows by address: itself."""
+    """Describe the controller of this process, as a list of one."""
     found = await describe_controller(name_server.address, controller, second_person=second_person)
     return [ControllerOut.of(found)]
 
@@ -26,5 +26,5 @@ async def show_controllers(
     why_not="metrics have the same figures",
 )
 async def show_name_servers(*, name_server: NameServerStatus) -> list[NameServerOut]:
-    """List the name servers that this process knows: its own."""
+    """Describe the name server of this process, as a list of one."""
     return [NameServerOut.of(name_server)]

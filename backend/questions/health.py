@@ -6,14 +6,14 @@ from backend.clients.clock import Clock
 from backend.db.engine import Database
 from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
-from backend.questions.question import Name, question
+from backend.questions.question import InCluster, question
 from backend.services.cluster.health import Listener, describe_health
 from backend.views.health import HealthOut
 
 
 @question("/health", field="health", tag="health", reach=Reach.KEPT, refusals=(404,))
 async def show_health(
-    cluster_name: Name = None,
+    cluster_name: InCluster = None,
     *,
     within: ClusterScope,
     listener: Listener,
@@ -21,7 +21,7 @@ async def show_health(
     redis: Redis,
     clock: Clock,
 ) -> HealthOut:
-    """Judge the health of all broker groups, or of those of one cluster."""
+    """Judge the health of all broker groups, or of the groups of one cluster."""
     observed = await describe_health(
         cluster_name=cluster_name,
         within=within,

@@ -1,4 +1,4 @@
-"""Ask who leads groups, and which operations workers hold."""
+"""Ask for the leases of masters, and for the operations that workers carry out."""
 
 from datetime import datetime
 from uuid import UUID
@@ -19,7 +19,7 @@ OperationKey = tuple[datetime, UUID]
 async def show_leases(
     cluster_name: str, limit: Limit = 100, after: After[str] = None, *, controller: Controller
 ) -> Page[LeaseOut, str]:
-    """List who leads the groups of a cluster under a controller, and until when."""
+    """List the masters of the broker groups under a controller, with the end of their leases."""
     pages = await list_leases(
         [check_cluster_name(cluster_name)], size=limit, after=after, controller=controller
     )
@@ -34,6 +34,6 @@ async def show_operation_leases(
     *,
     operations: OperationContext,
 ) -> Page[OperationLeaseOut, OperationKey]:
-    """List the operations of a cluster that workers hold, the newest first."""
+    """List the operations of a cluster that workers carry out now, the newest first."""
     page = await list_operation_leases(cluster_name, size=limit, after=after, context=operations)
     return page.map(OperationLeaseOut.of)

@@ -1,4 +1,4 @@
-"""Ask who holds queues in order, and why queues stand still."""
+"""Ask which clients hold the locks of ordered queues, and why queues are paused."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -10,28 +10,45 @@ from backend.domain import queue_lock
 from backend.domain.access import Reach
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.queue_lock import Holder
-from backend.questions.question import NAME_LENGTH_MAX, After, Given, Limit, Name, QueueId, question
+from backend.questions.question import (
+    NAME_LENGTH_MAX,
+    After,
+    Given,
+    InBrokerGroup,
+    InCluster,
+    InQueue,
+    Limit,
+    question,
+)
 from backend.services.consumer_group.queue_locks import list_locks
 from backend.services.consumer_group.queue_pauses import QueuesAsked, explain_queues
 from backend.views.graph_forms import in_graph
 from backend.views.locks import ExplanationsOut, LocksOut
 
 LockKey = tuple[str, str, str, str, int, str]
+OfConsumerGroup = Annotated[
+    str | None, Given("Only of this consumer group.", length_max=NAME_LENGTH_MAX)
+]
+OfTopic = Annotated[str | None, Given("Only of this topic.", length_max=NAME_LENGTH_MAX)]
+OfClient = Annotated[str | None, Given("Only of this client.", length_max=NAME_LENGTH_MAX)]
+OfHolder = Annotated[
+    Holder | None, Given("Only of clients that are connected, or of clients that are gone.")
+]
 ConsumerGroup = Annotated[str, Given(length_min=1, length_max=NAME_LENGTH_MAX)]
 
 
 @in_graph("LockFilter")
 @dataclass(frozen=True, slots=True)
 class LockChoice:
-    """Say which locks are meant: each fact that is given must be so."""
+    """Choose locks. A lock must fulfil each condition that is given."""
 
-    cluster_name: Name = None
-    consumer_group_name: Name = None
-    topic: Name = None
-    broker_group_name: Name = None
-    queue_id: QueueId = None
-    client_id: Name = None
-    holder: Holder | None = None
+    cluster_name: InCluster = None
+    consumer_group_name: OfConsumerGroup = None
+    topic: OfTopic = None
+    broker_group_name: InBrokerGroup = None
+    queue_id: InQueue = None
+    client_id: OfClient = None
+    holder: OfHolder = None
 
 
 Chosen = Annotated[LockChoice, Given(is_optional_in_graph=True)]
@@ -71,14 +88,14 @@ async def explain_pauses(
     cluster_name: str,
     topic_name: str,
     consumer_group_name: ConsumerGroup,
-    broker_group_name: Name = None,
-    queue_id: QueueId = None,
+    broker_group_name: InBrokerGroup = None,
+    queue_id: InQueue = None,
     *,
     database: Database,
     brokers: Brokers,
     clock: Clock,
 ) -> ExplanationsOut:
-    """Say of each queue in a sentence why a consumer group does not read it, or that it does."""
+    """Explain for each queue why a consumer group does not read it, or that it does."""
     asked = QueuesAsked(cluster_name, topic_name, consumer_group_name, broker_group_name, queue_id)
     found = await explain_queues(asked, database=database, brokers=brokers, clock=clock)
     return ExplanationsOut.of(found)

@@ -1,4 +1,4 @@
-"""Ask how the periodic tasks stand, and what retention would let go."""
+"""Ask for the state of periodic tasks, and for the records that retention would delete."""
 
 from backend.clients.clock import Clock
 from backend.db.engine import Database
@@ -25,6 +25,6 @@ async def show_tasks(*, database: Database, clock: Clock) -> list[TaskOut]:
 async def show_retention(
     *, retention: RetentionPolicy, database: Database, clock: Clock
 ) -> list[ExpiryOut]:
-    """Say what retention would let go now, and change nothing."""
+    """Report which records retention would delete now. Nothing is deleted."""
     found = await preview_retention(retention, database=database, clock=clock)
     return [ExpiryOut.of(one) for one in found]

@@ -12,7 +12,7 @@ from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, Bo
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.domain.operation import Author
 from backend.questions.given_instants import milliseconds_of
-from backend.questions.question import After, Given, Name, QueueId, question
+from backend.questions.question import After, Given, InBrokerGroup, InQueue, question
 from backend.services.message.message_bodies import ReadBody, read_message_body
 from backend.services.message.message_browsing import (
     PAGE_SIZE_MAX,
@@ -42,7 +42,15 @@ from backend.views.messages import (
 MESSAGES: Final = "/clusters/{cluster_name}/topics/{topic_name}/messages"
 Begin = Annotated[datetime | None, Given("Only messages stored then or later.")]
 End = Annotated[datetime | None, Given("Only messages stored before.")]
-Offset = Annotated[Int64 | None, Given(low=0, high=2**63 - 1)]
+Offset = Annotated[
+    Int64 | None,
+    Given(
+        "Start at this offset. Needs a broker group and a queue.",
+        low=0,
+        high=2**63 - 1,
+    ),
+]
+FromLatest = Annotated[bool, Given("Start at the ends of the queues, to follow later messages.")]
 Size = Annotated[int, Given(low=1, high=PAGE_SIZE_MAX, graph_name="first")]
 FoundCount = Annotated[int, Given(low=1, high=FOUND_COUNT_MAX, graph_name="first")]
 Key = Annotated[str, Given(length_min=1, length_max=1_000)]
@@ -54,14 +62,14 @@ MaxBytes = Annotated[int, Given(low=1, high=SHOWN_BYTES_MAX)]
 @in_graph("MessageRange")
 @dataclass(frozen=True, slots=True)
 class MessageRange:
-    """Say which messages of a topic are meant; an offset is of one queue of one group."""
+    """Choose messages of a topic. An offset needs one queue of one broker group."""
 
     begin: Begin = None
     end: End = None
-    broker_group_name: Name = None
-    queue_id: QueueId = None
+    broker_group_name: InBrokerGroup = None
+    queue_id: InQueue = None
     offset: Offset = None
-    from_latest: bool = False
+    from_latest: FromLatest = False
 
 
 Meant = Annotated[MessageRange, Given(graph_name="within", is_optional_in_graph=True)]
@@ -79,7 +87,10 @@ async def show_messages(
     brokers: Brokers,
     clock: Clock,
 ) -> MessagesOut:
-    """List a topic's messages by when they were stored; the cursor of the last page follows it."""
+    """List messages of a topic by the time of storage.
+
+    The last page has a cursor for later messages.
+    """
     if (meant.offset or 0) < 0 or (meant.queue_id or 0) < 0:
         raise InvalidMessageSearch("no offset and no queue is below 0")
     wanted = Browsing(
@@ -111,7 +122,7 @@ async def show_found_messages(
     database: Database,
     brokers: Brokers,
 ) -> FoundMessagesOut:
-    """Find messages by a key, or with `is_unique` by the id that their sender gave them."""
+    """Find messages by a key, or with `is_unique` by the id that the sender gave."""
     end_ms = milliseconds_of(end)
     search = KeySearch(
         cluster_name,
@@ -139,7 +150,7 @@ async def show_message(
     database: Database,
     brokers: Brokers,
 ) -> MessageDetailOut:
-    """Describe one message, and how far each consumer group is with it."""
+    """Describe one message, and how far each consumer group is with the message."""
     message = await get_message(
         cluster_name, message_id, topic=topic_name, database=database, brokers=brokers
     )
@@ -174,7 +185,7 @@ async def show_message_body(
     brokers: Brokers,
     clock: Clock,
 ) -> BodyOut:
-    """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
+    """Show the body of one message as text, JSON or hexadecimal. The audit records the reader."""
     if not 1 <= max_bytes <= SHOWN_BYTES_MAX:
         raise InvalidMessageSearch(f"of a body 1 to {SHOWN_BYTES_MAX} bytes are shown")
     shown = await read_message_body(

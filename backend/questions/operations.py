@@ -1,4 +1,4 @@
-"""Ask for operations, and whether the facts of a plan are as they were."""
+"""Ask for operations, and whether the facts of a plan have changed."""
 
 from datetime import datetime
 from typing import Annotated
@@ -67,7 +67,7 @@ async def show_operation(
 async def show_facts(
     operation_id: OperationId, *, within: ClusterScope, operations: OperationContext
 ) -> FactsOut:
-    """Compare the facts that a plan was made from with those of now."""
+    """Compare the facts of a plan with the present facts."""
     return FactsOut.of(await following.find_moved_fact(operation_id, operations, within=within))
 
 
@@ -79,10 +79,10 @@ async def show_facts(
     why_not="the OpenAPI document has the kinds with their parameters",
 )
 async def list_kinds() -> list[str]:
-    """List the kinds of operations there are."""
+    """List all kinds of operations."""
     return list(KINDS)
 
 
 def show(operation: Operation, operations: OperationContext) -> OperationOut:
-    """Show an operation, and what may follow it."""
+    """Show an operation, and the actions that are possible now."""
     return OperationOut.of(operation, following.find_following(operation, operations))

@@ -1,9 +1,9 @@
-"""Declare a question: one function, its address over REST, its field in the graph, who may ask.
+"""Declare a question: a function, its path over REST, its field in the graph, its permission.
 
-Positional parameters of the function are asked for by the caller; keyword-only parameters are
-supplied by the process (`database`, `clock`, `within`, …). The answer is a view, a list or a page
-of views. Both doors are generated from this declaration, and so are the tables of docs/access.md
-and docs/doors.md.
+The caller gives the positional parameters of the function. The process supplies the keyword-only
+parameters (`database`, `clock`, `within`, …). The answer is a view, a list or a page of views.
+Both doors are generated from this declaration, and so are the tables of docs/access.md and
+docs/doors.md.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -28,7 +28,8 @@ NAME_LENGTH_MAX: Final = 300
 class Given:
     """Describe a parameter: help, bounds and choices over REST; other name or default in a door.
 
-    One that is optional in the graph is null there unless it is given, and stands for its default.
+    A parameter that is optional in the graph is null there unless it is given. Null means the
+    default.
     """
 
     help: str | None = None
@@ -46,7 +47,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Mark the key after which a page goes on; callers give the `next` of the page before."""
+    """Mark the key after which a page starts. Callers give the `next` of the previous page."""
 
 
 FLAT: Final = "flat"
@@ -110,12 +111,15 @@ def page_size(size_max: int, *, graph_default: int | None = None) -> Given:
 Limit = Annotated[int, page_size(PAGE_SIZE_MAX)]
 After = Annotated[KeyT | None, Cursor()]
 Fifty = Annotated[int, page_size(PAGE_SIZE_MAX, graph_default=50)]
-"""The size of a page that has 50 items in the graph unless another is asked for."""
+"""The size of a page. In the graph the default is 50 items."""
 Search = Annotated[
     str | None, Given("A part of the names that are listed.", length_max=SEARCH_LENGTH_MAX)
 ]
-Name = Annotated[str | None, Given(length_max=NAME_LENGTH_MAX)]
-QueueId = Annotated[int | None, Given(low=0, high=2**31 - 1)]
+InCluster = Annotated[str | None, Given("Only in this cluster.", length_max=NAME_LENGTH_MAX)]
+InBrokerGroup = Annotated[
+    str | None, Given("Only in this broker group.", length_max=NAME_LENGTH_MAX)
+]
+InQueue = Annotated[int | None, Given("Only in the queue with this number.", low=0, high=2**31 - 1)]
 BrokerId = Annotated[
     int,
     Given(
@@ -129,7 +133,7 @@ BrokerId = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Hold what both doors need to know of a question.
+    """Hold the declaration of a question, from which both doors are made.
 
     `refusals` are statuses of HTTP that may answer this question, beside those of every question.
     A field such as `Cluster.topics` is a relation of an object, which is written by hand. The graph

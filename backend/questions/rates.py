@@ -1,4 +1,4 @@
-"""Ask what clusters took in and gave out lately."""
+"""Ask for the rates of clusters over the last minutes."""
 
 from typing import Annotated
 
@@ -27,9 +27,9 @@ async def list_rates(
     database: Database,
     clock: Clock,
 ) -> list[RatesOut]:
-    """List what all clusters within reach, or one, took in and gave out in the last minutes.
+    """List the rates of all clusters within reach, or of one, over the last minutes.
 
-    That is every few seconds, beyond an hour the mean of every five minutes.
+    The last hour has a value every few seconds. Earlier values are means of five minutes.
     """
     points = await show_rates(
         minutes,

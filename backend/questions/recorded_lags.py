@@ -1,4 +1,4 @@
-"""Ask how far consumer groups were when that was last measured."""
+"""Ask for the recorded lag of consumer groups."""
 
 from backend.db.engine import Database
 from backend.domain.names import check_cluster_name
@@ -21,7 +21,7 @@ async def show_recorded_lags(
     *,
     database: Database,
 ) -> Page[RecordedLagOut, tuple[str, str]]:
-    """List how far consumer groups are, by group and topic; brokers are not asked for it."""
+    """List the recorded lag of consumer groups, by group and topic. No broker is asked."""
     page = await list_lags(
         check_cluster_name(cluster_name), size=limit, after=after, database=database
     )

@@ -1,4 +1,4 @@
-"""Ask for groups under a controller, the election as it would be now, and what happened."""
+"""Ask for broker groups under a controller, their next election and their changes."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ async def show_replica_groups(
     database: Database,
     controller: Controller,
 ) -> Page[ReplicaGroupOut, str]:
-    """List a cluster's groups under a controller by name."""
+    """List the broker groups of a cluster under a controller, by name."""
     cluster = await describe_cluster(cluster_name, database=database)
     pages = await list_replica_groups(
         [cluster.name], size=limit, after=after, search=search, controller=controller
@@ -58,7 +58,7 @@ async def show_replica_group(
     controller: Controller,
     listener: Listener,
 ) -> ReplicaGroupDetailOut:
-    """Describe one group, and the next master of it now."""
+    """Describe one broker group, and the master that an election would choose now."""
     found = await describe_replica_group(named(cluster_name, broker_group_name), controller)
     key = (found.group.cluster_name, found.group.name)
     judged = await describe_groups_health([key], listener=listener, database=database, redis=redis)
@@ -79,7 +79,7 @@ async def show_election(
     *,
     controller: Controller,
 ) -> ElectionOut:
-    """Say the next master if it were ordered now, of one's choice or by the rules."""
+    """Describe an election that is ordered now: of the chosen replica, or by the rules."""
     view = await describe_group(named(cluster_name, broker_group_name), controller)
     return ElectionOut.of(explain_election(view, controller, designated_id=broker_id))
 
@@ -93,7 +93,7 @@ async def show_changes(
     *,
     controller: Controller,
 ) -> Page[GroupChangeOut, int]:
-    """List what happened to a group, the newest first; the group may be gone."""
+    """List the changes of a broker group, the newest first. The group may be removed already."""
     page = await list_changes(
         named(cluster_name, broker_group_name), size=limit, before=after, controller=controller
     )

@@ -1,4 +1,4 @@
-"""Ask the replicas of a group how far they are, and which epochs wrote their logs."""
+"""Ask the replicas of a broker group for the ends and the epochs of their logs."""
 
 from backend.brokers.asking import Brokers
 from backend.domain.names import check_broker_group_name, check_cluster_name
@@ -14,7 +14,7 @@ GROUP = GROUPS + "/{broker_group_name}"
 
 
 def named(cluster_name: str, broker_group_name: str) -> BrokerGroupName:
-    """Return a group's name, when a group may be called so."""
+    """Return the name of a broker group if it is valid."""
     return BrokerGroupName(
         check_broker_group_name(broker_group_name), check_cluster_name(cluster_name)
     )
@@ -24,7 +24,7 @@ def named(cluster_name: str, broker_group_name: str) -> BrokerGroupName:
 async def show_lag(
     cluster_name: str, broker_group_name: str, *, controller: Controller, brokers: Brokers
 ) -> GroupLagsOut:
-    """Ask the brokers of a group where their logs end, and compare them with the master's."""
+    """Ask the brokers of a group for the ends of their logs, and compare these to the master's."""
     found = await measure_group(named(cluster_name, broker_group_name), controller, brokers)
     return GroupLagsOut.of(found)
 

@@ -1,4 +1,4 @@
-"""Ask for figures of topics: offsets, rates and lags, clusters, which client would read what."""
+"""Ask for figures of topics: offsets, rates, lags, clusters, and allocations of queues."""
 
 from typing import Annotated
 
@@ -43,7 +43,7 @@ ClientIds = Annotated[
 async def show_topic_offsets(
     cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers, clock: Clock
 ) -> TopicOffsetsOut:
-    """Give the ends of a topic's queues, as the masters that hold it report them."""
+    """List the ends of the queues of a topic, as the masters report them now."""
     found = await list_offsets(
         cluster_name, topic_name, database=database, brokers=brokers, clock=clock
     )
@@ -54,7 +54,7 @@ async def show_topic_offsets(
 async def show_holding_clusters(
     topic_name: str, *, within: ClusterScope, database: Database
 ) -> list[HoldingClusterOut]:
-    """List the clusters that hold a topic of a name."""
+    """List the clusters that hold a topic of this name."""
     found = await list_holding_clusters(topic_name, within=within, database=database)
     return [HoldingClusterOut.of(topic, placements) for topic, placements in found]
 
@@ -71,7 +71,10 @@ async def show_topic_stats(
     redis: Redis,
     clock: Clock,
 ) -> Page[TopicStatsOut, str]:
-    """List what topics take in and how far their readers were, by name; no broker is asked."""
+    """List the rates of topics and the recorded lag of their readers, by name.
+
+    No broker is asked.
+    """
     page = await list_topic_stats(
         cluster_name,
         size=limit,
@@ -88,6 +91,6 @@ async def show_topic_stats(
 async def show_allocations(
     cluster_name: str, topic_name: str, client_ids: ClientIds, *, database: Database
 ) -> list[AllocationOut]:
-    """Give the client that would read each queue, by each allocation rule of clients."""
+    """List the queues that each client would read, for each allocation rule."""
     found = await compare_allocations(cluster_name, topic_name, client_ids, database=database)
     return [AllocationOut.of(rule, dealt) for rule, dealt in found.items()]

@@ -1,8 +1,8 @@
-"""End background tasks for certain.
+"""End background tasks reliably.
 
-One request to cancel is not always enough: a library underneath may catch it while it connects, and
-go on. So it is asked again until the task has ended or the deadline has passed. The tasks must be
-leaves: a task group that is ending already does not pass a second request on to its children.
+One request to cancel is not always enough: a library may catch it while it connects, and continue.
+So the request is repeated until the task has ended or the deadline has passed. The tasks must have
+no child tasks: a task group that is already ending does not pass a second request to its children.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 async def end_tasks(tasks: Collection[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait until they have ended; what they raised is theirs to report."""
+    """Cancel tasks and wait until they have ended; their errors are not raised."""
     waiting = {task for task in tasks if not task.done()}
     ends_at = asyncio.get_running_loop().time() + DEADLINE_S
     while waiting:

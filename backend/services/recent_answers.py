@@ -1,4 +1,4 @@
-"""Keep one answer to each question for a moment, and put a question once however many ask it."""
+"""Keep the answer to a question for a moment, and ask a question once for many callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,9 +11,9 @@ KEPT_S: Final = 1.0
 PATIENCE_S: Final = 0.05
 FORMER_KEPT_S: Final = 10.0
 KEPT_BY_COST: Final = 20.0
-"""How often an answer is kept for what it took: then asking takes a twentieth of the time."""
+"""An answer is kept this many times its duration, so asking takes a twentieth of the time."""
 KEPT_LONGER_MAX: Final = 5.0
-"""How often at most it is kept for as long as others, however much it took."""
+"""The limit of this time, as a multiple of the normal time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class _Answer(Generic[AnswerT]):
 
 
 class RecentAnswers(Generic[AnswerT]):
-    """Answer from what was told a moment ago; belongs to one event loop.
+    """Answer from recent answers; belongs to one event loop.
 
-    An answer is kept for `kept_for_s` seconds since it was asked for. One that took long, as of a
-    large cluster, is kept for twenty times what it took, up to five times as long as others.
-    Who asks while a question is on its way waits for the same answer, and one that gives up ends
-    nobody else's wait. When it takes longer than `patience_s`, the answer before it does, as long
-    as that was asked for no more than `former_kept_for_s` seconds ago: so pages of a large cluster,
-    or of one with a broker that keeps silent, do not wait. A failure is told to all who wait, and
-    not kept. There are as many answers as keys that were answered.
+    An answer is kept for `kept_for_s` seconds since its question. A slow answer, as of a large
+    cluster, is kept for twenty times its duration, up to five times as long as others. A caller
+    during an open question waits for the same answer; a caller that gives up does not end the wait
+    of others. If the answer takes longer than `patience_s`, the previous answer is returned, unless
+    its question is more than `former_kept_for_s` seconds old. So pages of a large cluster, or of a
+    cluster with a silent broker, do not wait. An error is raised to all waiting callers, and not
+    kept. There is one answer for each key.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class RecentAnswers(Generic[AnswerT]):
         self._asked: dict[str, tuple[float, asyncio.Task[AnswerT]]] = {}
 
     async def get(self, key: str, *, is_fresh: bool = False, is_patient: bool = False) -> AnswerT:
-        """Return an answer that is still kept, or the one before it.
+        """Return an answer that is still kept, or the previous answer.
 
-        The one before it is for who is not patient. Where it must be `is_fresh` a kept one does
-        not do either, but one that is on its way does.
+        The previous answer is for callers that do not wait. With `is_fresh` a kept answer is not
+        returned either, but the answer to an open question is.
         """
         now = asyncio.get_running_loop().time()
         kept = self._answers.get(key)
@@ -61,14 +61,14 @@ class RecentAnswers(Generic[AnswerT]):
         began_at, task = self._asked.get(key) or self._begin(key, now)
         is_patient |= is_fresh
         if kept is not None and not is_patient and now - kept.began_at < self._former_kept_for_s:
-            # For all who come, from when it was asked: not everybody waits that long again.
+            # The time counts from the question, for all callers: later callers wait less.
             done, _ = await asyncio.wait({task}, timeout=began_at + self._patience_s - now)
             if not done:
                 return kept.answer
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
-        """End the questions that are on their way."""
+        """Cancel the open questions."""
         tasks = [task for _, task in self._asked.values()]
         self._answers.clear()
         for task in tasks:
@@ -77,7 +77,7 @@ class RecentAnswers(Generic[AnswerT]):
 
     def _begin(self, key: str, now: float) -> tuple[float, asyncio.Task[AnswerT]]:
         task = asyncio.ensure_future(self._ask_for(key, now))
-        # All who wait may have gone; then nobody looks at the error.
+        # All callers may have left; then no code reads the error.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._asked[key] = now, task
         return now, task

@@ -1,7 +1,7 @@
-"""Hold the response code that stock RocketMQ answers for an error.
+"""Hold the response code of RocketMQ for an error.
 
-The table lists the errors that a remoting request can raise, and those of a controller's orders,
-whose codes the other doors show too. Stock's tools and scripts know the codes.
+The table lists the errors of remoting requests, and those of orders to a controller, whose codes
+the other doors show too. Tools and scripts of RocketMQ know the codes.
 """
 
 from collections.abc import Mapping
@@ -47,6 +47,6 @@ def stock_code_of(error: errors.DomainError) -> ResponseCode:
 
 
 def find_controller_code(error: errors.DomainError) -> int | None:
-    """Find the response code of an error that stock's controller knows too."""
+    """Find the response code of an error that RocketMQ's controller has too."""
     code = STOCK_CODES.get(type(error))
     return int(code) if code in _CONTROLLER_CODES else None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from backend.domain.access import Principal
@@ -10,59 +10,80 @@ from backend.domain.api_token import ApiToken
 from backend.domain.session import UserSession
 from backend.domain.user import Role, User
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Version
+from backend.views.field_texts import (
+    CLUSTER_LIMITS,
+    CLUSTER_PATTERNS,
+    CREDENTIAL,
+    CREDENTIAL_EXPIRES_AT,
+    MUST_CHANGE_PASSWORD,
+    TOKEN_NAME,
+    TOKEN_READ_ONLY,
+    TOKEN_ROLE,
+    USER_NAME,
+    USER_ROLE,
+)
+from backend.views.graph_forms import Text, Version
 
 
 @dataclass(frozen=True, slots=True)
 class UserOut(Copied[User]):
-    """A user, whose role holds in clusters of these patterns.
+    """A user, whose role is valid in clusters of these patterns.
 
-    A one-time password stands until `password_expires_at`, a chosen one for good.
+    A one-time password is valid until `password_expires_at`. A chosen password does not expire.
     """
 
-    name: str
-    role: Role
-    cluster_patterns: list[str]
-    created_at: datetime
-    disabled_at: datetime | None
-    password_expires_at: datetime | None
-    version: Version
+    name: Annotated[str, USER_NAME]
+    role: Annotated[Role, USER_ROLE]
+    cluster_patterns: Annotated[list[str], CLUSTER_PATTERNS]
+    created_at: Annotated[datetime, Text("Time when the user was added.")]
+    disabled_at: Annotated[
+        datetime | None, Text("Time when the user was disabled. Null if the user is enabled.")
+    ]
+    password_expires_at: Annotated[
+        datetime | None,
+        Text("Time when the one-time password expires. Null if the user chose the password."),
+    ]
+    version: Annotated[Version, Text("Version of the user. A change can require it.")]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSessionOut:
-    """An open session; `is_own` marks the session of the caller. Its use is exact to a minute."""
+    """An open session; `is_own` marks the session of the caller."""
 
-    id: UUID
-    user_name: str
-    source: str
-    user_agent: str
-    created_at: datetime
-    last_used_at: datetime
-    expires_at: datetime
-    is_own: bool = False
+    id: Annotated[UUID, Text("Id of the session.")]
+    user_name: Annotated[str, USER_NAME]
+    source: Annotated[str, Text("Address that the user signed in from.")]
+    user_agent: Annotated[str, Text("Program that the user signed in with.")]
+    created_at: Annotated[datetime, Text("Time of the sign-in.")]
+    last_used_at: Annotated[datetime, Text("Time of the last request, exact to a minute.")]
+    expires_at: Annotated[datetime, Text("Time when the session expires.")]
+    is_own: Annotated[bool, Text("Whether this is the session of the caller.")] = False
 
     @classmethod
     def of(cls, session: UserSession, principal: Principal) -> Self:
-        """Show a session to who asks for it."""
+        """Show a session to a caller."""
         return copied(cls, session, is_own=session.id == principal.credential_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiTokenOut:
-    """A token, without what it is used by but its beginning."""
+    """A token, of which only the first characters are shown."""
 
-    id: UUID
-    user_name: str
-    name: str
-    prefix: str
-    role: Role
-    cluster_patterns: list[str]
-    is_read_only: bool
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
-    last_used_from: str | None
+    id: Annotated[UUID, Text("Id of the token.")]
+    user_name: Annotated[str, Text("Name of the user who owns the token.")]
+    name: Annotated[str, TOKEN_NAME]
+    prefix: Annotated[str, Text("First characters of the token, to recognise it by.")]
+    role: Annotated[Role, TOKEN_ROLE]
+    cluster_patterns: Annotated[list[str], CLUSTER_PATTERNS]
+    is_read_only: Annotated[bool, TOKEN_READ_ONLY]
+    created_at: Annotated[datetime, Text("Time when the token was created.")]
+    expires_at: Annotated[datetime, Text("Time when the token expires.")]
+    last_used_at: Annotated[
+        datetime | None, Text("Time of the last request with the token. Null if there was none.")
+    ]
+    last_used_from: Annotated[
+        str | None, Text("Address of the last request with the token. Null if there was none.")
+    ]
 
     @classmethod
     def of(cls, token: ApiToken) -> Self:
@@ -78,22 +99,22 @@ class ApiTokenOut:
 
 @dataclass(frozen=True, slots=True)
 class ViewerOut:
-    """Who asks, in which role and with what, and until when.
+    """The caller with role and credential, and when the credential expires.
 
-    A cluster is within reach when its name fits a pattern of each of `cluster_limits`: the user's
-    own, and those of their token. Without any, all are.
+    A cluster is within reach if its name fits a pattern of each list of `cluster_limits`: those of
+    the user, and those of the token. Without lists, all clusters are.
     """
 
-    name: str
-    role: str
-    cluster_limits: list[list[str]]
-    expires_at: datetime
-    credential: str
-    must_change_password: bool
+    name: Annotated[str, USER_NAME]
+    role: Annotated[str, USER_ROLE]
+    cluster_limits: Annotated[list[list[str]], CLUSTER_LIMITS]
+    expires_at: Annotated[datetime, CREDENTIAL_EXPIRES_AT]
+    credential: Annotated[str, CREDENTIAL]
+    must_change_password: Annotated[bool, MUST_CHANGE_PASSWORD]
 
     @classmethod
     def of(cls, principal: Principal) -> Self:
-        """Show who asks."""
+        """Show the caller."""
         return copied(
             cls,
             principal,

@@ -1,4 +1,4 @@
-"""Show what a broker says of itself, and how far consumer groups are on it."""
+"""Show the figures that a broker reports, and the progress of consumer groups on it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +7,17 @@ from typing import Annotated, Self
 from backend.domain.queue_reading import QueueProgress
 from backend.services.cluster.broker_statuses import BrokerStatus, GroupStats
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, Pairs
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    CONSUMED_AT,
+    CONSUMER_GROUP,
+    EXPIRED_COUNT,
+    LAG,
+    NEXT_OFFSET,
+    QUEUE_ID,
+    TOPIC_NAME,
+)
+from backend.views.graph_forms import Int64, Pairs, Text
 from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -17,9 +27,16 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 class BrokerStatusOut:
     """A broker's figures under RocketMQ's names, as the broker writes them."""
 
-    address: str
-    figures: Annotated[dict[str, str], Pairs("BrokerFigure", "name", "value")]
-    observed_at: datetime
+    address: Annotated[str, BROKER_ADDRESS]
+    figures: Annotated[
+        dict[
+            Annotated[str, Text("Name of the figure.")],
+            Annotated[str, Text("Value of the figure.")],
+        ],
+        Pairs("BrokerFigure", "name", "value"),
+        Text("Figures that the broker reports, under RocketMQ's names."),
+    ]
+    observed_at: Annotated[datetime, Text("Time when the broker was asked.")]
 
     @classmethod
     def of(cls, found: BrokerStatus) -> Self:
@@ -29,15 +46,15 @@ class BrokerStatusOut:
 
 @dataclass(frozen=True, slots=True)
 class ConsumedQueueOut:
-    """How far a group is in a queue; `consumed_at` is of the last consumed message."""
+    """Progress of a consumer group in a queue; `consumed_at` is of the last consumed message."""
 
-    topic: str
-    queue_id: int
-    committed: Int64
-    end: Int64
-    lag: Int64 | None
-    expired_count: Int64
-    consumed_at: datetime | None
+    topic: Annotated[str, TOPIC_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    committed: Annotated[Int64, Text("Committed offset of the group.")]
+    end: Annotated[Int64, NEXT_OFFSET]
+    lag: Annotated[Int64 | None, LAG]
+    expired_count: Annotated[Int64, EXPIRED_COUNT]
+    consumed_at: Annotated[datetime | None, CONSUMED_AT]
 
     @classmethod
     def of(cls, queue: QueueProgress, stats: GroupStats) -> Self:
@@ -53,16 +70,25 @@ class ConsumedQueueOut:
 
 @dataclass(frozen=True, slots=True)
 class GroupStatsOut:
-    """How far a consumer group is in its queues on one broker.
+    """Progress of a consumer group in its queues on one broker.
 
-    `lag` is null where it is not known, and of a broadcasting group, which has none.
+    `lag` is null if it is unknown, and for a broadcasting group, which has no lag.
     """
 
-    consumer_group_name: str
-    is_broadcasting: bool
-    lag: Int64 | None
-    expired_count: Int64
-    queues: list[ConsumedQueueOut]
+    consumer_group_name: Annotated[str, CONSUMER_GROUP]
+    is_broadcasting: Annotated[
+        bool, Text("Whether each member reads all messages and keeps its own offsets.")
+    ]
+    lag: Annotated[
+        Int64 | None,
+        Text(
+            "Number of messages not consumed. Null if it is unknown or the group is broadcasting."
+        ),
+    ]
+    expired_count: Annotated[Int64, EXPIRED_COUNT]
+    queues: Annotated[
+        list[ConsumedQueueOut], Text("Progress of the group in each queue of the broker.")
+    ]
 
     @classmethod
     def of(cls, stats: GroupStats) -> Self:
@@ -72,4 +98,4 @@ class GroupStatsOut:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStatsOut(ObservedPage[GroupStatsOut, UnknownBrokerOut]):
-    """One page of groups by name; a broker that did not list all its groups is unknown."""
+    """One page of groups by name; a broker that did not list all groups is unknown."""

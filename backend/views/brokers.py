@@ -9,6 +9,16 @@ from backend.domain.broker import Broker, BrokerRole, BrokerState
 from backend.domain.broker_group import BrokerGroup, GroupMode, find_master
 from backend.domain.protection import Protection
 from backend.views.copying import copied
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    BROKER_NAME,
+    BROKERS_IN_GROUP,
+    CLUSTER_NAME,
+    LAST_HEARTBEAT_AT,
+    REPLICA_ID,
+    ROUTED_ID,
+)
 from backend.views.graph_forms import GraphId, Int64, NotShown, RestOnly, RestText, Text
 from backend.views.instants import instant
 from backend.views.protections import ProtectionOut
@@ -25,22 +35,18 @@ class BrokerOut:
 
     id: Annotated[GraphId, Text("Key of the row of the broker.")]
     model: NotShown[Broker]
-    name: Annotated[
-        str, Text("Name of the broker: its group and own id. A failover does not change it.")
-    ]
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
-    own_id: Annotated[Int64, Text("Id of the broker in its group. A failover does not change it.")]
-    broker_id: Annotated[Int64, Text("Id that clients are routed to: 0 is the master.")]
+    name: Annotated[str, BROKER_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    own_id: Annotated[Int64, REPLICA_ID]
+    broker_id: Annotated[Int64, ROUTED_ID]
     role: Annotated[RestText[BrokerRole], Text("Role of the broker: master or replica.")]
     state: Annotated[RestText[BrokerState], Text("Whether the broker is online.")]
-    address: Annotated[str, Text("Address for clients.")]
+    address: Annotated[str, BROKER_ADDRESS]
     ha_address: Annotated[
         str | None, Text("Address for replicas. Null if the broker reported none.")
     ]
     registered_at: Annotated[datetime, Text("Time of the first registration.")]
-    last_heartbeat_at: Annotated[
-        RestOnly[datetime | None], Text("Time of the last heartbeat. Null if it is unknown.")
-    ]
+    last_heartbeat_at: Annotated[RestOnly[datetime | None], LAST_HEARTBEAT_AT]
     is_registered: Annotated[
         bool,
         Text("Whether the broker is registered. One that is not is known to its controller only."),
@@ -77,10 +83,10 @@ class BrokerGroupOut:
     """A broker group; `master` is the address that takes writes, or null."""
 
     id: Annotated[GraphId, Text("Key of the row of the broker group.")]
-    name: Annotated[str, Text("Name of the broker group.")]
-    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    name: Annotated[str, BROKER_GROUP_NAME]
+    cluster_name: Annotated[str, CLUSTER_NAME]
     mode: Annotated[RestText[GroupMode], Text("Whether a controller elects the master.")]
-    broker_count: Annotated[RestOnly[int], Text("Number of brokers in the group.")]
+    broker_count: Annotated[RestOnly[int], BROKERS_IN_GROUP]
     online_broker_count: Annotated[
         RestOnly[int], Text("Number of brokers of the group that are online.")
     ]

@@ -10,11 +10,12 @@ from uuid import UUID
 from backend.domain.broker_name import BrokerName
 from backend.services.capacity_reports.capacity import CapacityReport, CapacityReportRow
 from backend.views.copying import copied
-from backend.views.graph_forms import GraphOnly, Int64, NamedInGraph, RestOnly, RestText
+from backend.views.field_texts import BROKER_GROUP_NAME, BROKER_NAME, CLUSTER_NAME, REPORT_ID
+from backend.views.graph_forms import GraphOnly, Int64, NamedInGraph, RestOnly, RestText, Text
 
 
 class CapacityRowKind(StrEnum):
-    """Say what a row is about."""
+    """Name the subject of a row."""
 
     TOPIC_DAY = "topic_day"
     DISK = "disk"
@@ -22,24 +23,49 @@ class CapacityRowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CapacityRowOut:
-    """One line of a report: the bytes of a topic's day, or the state of a disk.
+    """One row of a report: the bytes of one day of a topic, or the state of a disk.
 
-    The id is the broker's own, and in reports of former times that of its role: 0 for a master.
+    The id is that of the broker in its group. Former reports have the id of its role: 0 for a
+    master.
     """
 
-    kind: RestText[CapacityRowKind]
-    cluster_name: str
-    broker_name: Annotated[str, NamedInGraph("brokerGroupName")]
-    name: Annotated[str, NamedInGraph("brokerName")]
-    broker_id: Int64
-    topic_name: str | None
-    day: RestOnly[date | None]
-    bytes: Int64 | None
-    disk_total_bytes: Int64 | None
-    disk_free_bytes: Int64 | None
-    bytes_per_day: float | None
-    days_until_full: float | None
-    note: str | None
+    kind: Annotated[
+        RestText[CapacityRowKind],
+        Text("Whether the row is about one day of a topic or about a disk."),
+    ]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    broker_name: Annotated[str, NamedInGraph("brokerGroupName"), BROKER_GROUP_NAME]
+    name: Annotated[str, NamedInGraph("brokerName"), BROKER_NAME]
+    broker_id: Annotated[
+        Int64,
+        Text(
+            "Id of the broker in its group. Former reports have the id that clients were routed to."
+        ),
+    ]
+    topic_name: Annotated[str | None, Text("Name of the topic. Null in a row about a disk.")]
+    day: Annotated[
+        RestOnly[date | None], Text("Day of the bytes, in UTC. Null in a row about a disk.")
+    ]
+    bytes: Annotated[
+        Int64 | None,
+        Text(
+            "Bytes that the broker received for the topic on that day. Null in a row about a disk."
+        ),
+    ]
+    disk_total_bytes: Annotated[
+        Int64 | None, Text("Size of the disk in bytes. Null in a row about a topic.")
+    ]
+    disk_free_bytes: Annotated[
+        Int64 | None, Text("Free space of the disk in bytes. Null in a row about a topic.")
+    ]
+    bytes_per_day: Annotated[
+        float | None, Text("Growth of the used space in bytes per day. Null if it is unknown.")
+    ]
+    days_until_full: Annotated[
+        float | None,
+        Text("Days until the disk is full at this growth. Null if it does not fill up."),
+    ]
+    note: Annotated[str | None, Text("Limits of the figures in words. Null if there are none.")]
 
     @classmethod
     def of(cls, row: CapacityReportRow) -> Self:
@@ -50,20 +76,33 @@ class CapacityRowOut:
 
 @dataclass(frozen=True, slots=True)
 class CapacityReportOut:
-    """A report's life, and how much history it was made from."""
+    """State and period of a report."""
 
-    id: UUID
-    status: str
-    requested_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    requested_by: str
-    parameters: RestOnly[dict[str, Any]]
-    coverage: RestOnly[dict[str, Any] | None]
-    coverage_from: GraphOnly[datetime | None]
-    coverage_to: GraphOnly[datetime | None]
-    sample_count: GraphOnly[Int64 | None]
-    error: str | None
+    id: Annotated[UUID, REPORT_ID]
+    status: Annotated[str, Text("State of the report.")]
+    requested_at: Annotated[datetime, Text("Time of the request.")]
+    started_at: Annotated[
+        datetime | None, Text("Time when a worker began the report. Null before it.")
+    ]
+    finished_at: Annotated[datetime | None, Text("Time when the report ended. Null before it.")]
+    requested_by: Annotated[str, Text("User who requested the report.")]
+    parameters: Annotated[
+        RestOnly[dict[str, Any]], Text("Parameters of the report, such as the days of history.")
+    ]
+    coverage: Annotated[
+        RestOnly[dict[str, Any] | None],
+        Text("Period of the samples, and their number. Null before the report ends."),
+    ]
+    coverage_from: Annotated[
+        GraphOnly[datetime | None], Text("Time of the oldest sample. Null before the report ends.")
+    ]
+    coverage_to: Annotated[
+        GraphOnly[datetime | None], Text("Time of the newest sample. Null before the report ends.")
+    ]
+    sample_count: Annotated[
+        GraphOnly[Int64 | None], Text("Number of samples. Null before the report ends.")
+    ]
+    error: Annotated[str | None, Text("Why the report failed. Null if it did not.")]
 
     @classmethod
     def of(cls, report: CapacityReport) -> Self:
@@ -82,7 +121,7 @@ class CapacityReportOut:
 class CapacityReportDetailOut(CapacityReportOut):
     """A report with its rows."""
 
-    rows: list[CapacityRowOut]
+    rows: Annotated[list[CapacityRowOut], Text("Rows of the report.")]
 
 
 def _instant(text: str | None) -> datetime | None:

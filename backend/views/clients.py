@@ -1,11 +1,26 @@
 """Show the producers and consumers that are connected to brokers."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from backend.domain.client import BrokerConnection, Client, ClientRole, version_name
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    BROKER_NAME,
+    CLIENT_ADDRESS,
+    CLIENT_HEARD_MS,
+    CLIENT_ID,
+    CLIENT_LANGUAGE,
+    CLIENT_ROLES,
+    CLIENT_VERSION,
+    CLIENT_VERSION_NAME,
+    CONSUMER_GROUPS,
+    PRODUCER_GROUPS,
+    UNKNOWN_BROKERS,
+)
+from backend.views.graph_forms import Int64, Text, in_graph
 from backend.views.observed_pages import ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -15,16 +30,16 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 class ConnectionOut:
     """A client as one broker reports it; RocketMQ brokers report no `heard_ms`."""
 
-    broker_group_name: str
-    broker_name: str
-    broker_address: str
-    address: str
-    language: str
-    version: int
-    version_name: str | None
-    heard_ms: Int64 | None
-    producer_groups: list[str]
-    consumer_groups: list[str]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    broker_name: Annotated[str, BROKER_NAME]
+    broker_address: Annotated[str, BROKER_ADDRESS]
+    address: Annotated[str, CLIENT_ADDRESS]
+    language: Annotated[str, CLIENT_LANGUAGE]
+    version: Annotated[int, CLIENT_VERSION]
+    version_name: Annotated[str | None, CLIENT_VERSION_NAME]
+    heard_ms: Annotated[Int64 | None, CLIENT_HEARD_MS]
+    producer_groups: Annotated[list[str], PRODUCER_GROUPS]
+    consumer_groups: Annotated[list[str], CONSUMER_GROUPS]
 
     @classmethod
     def of(cls, connection: BrokerConnection) -> Self:
@@ -34,14 +49,16 @@ class ConnectionOut:
 
 @dataclass(frozen=True, slots=True)
 class ClientOut:
-    """A client and its connections; `heard_ms` is since any broker heard it, null unknown."""
+    """A client and its connections; `heard_ms` is since its last heartbeat to any broker."""
 
-    client_id: str
-    roles: list[ClientRole]
-    producer_groups: list[str]
-    consumer_groups: list[str]
-    heard_ms: Int64 | None
-    connections: list[ConnectionOut]
+    client_id: Annotated[str, CLIENT_ID]
+    roles: Annotated[list[ClientRole], CLIENT_ROLES]
+    producer_groups: Annotated[list[str], PRODUCER_GROUPS]
+    consumer_groups: Annotated[list[str], CONSUMER_GROUPS]
+    heard_ms: Annotated[Int64 | None, CLIENT_HEARD_MS]
+    connections: Annotated[
+        list[ConnectionOut], Text("Connections of the client, one for each broker.")
+    ]
 
     @classmethod
     def of(cls, client: Client) -> Self:
@@ -52,11 +69,11 @@ class ClientOut:
 
 @dataclass(frozen=True, slots=True)
 class ClientsOut(ObservedPage[ClientOut, UnknownBrokerOut]):
-    """One page of clients, and the brokers that did not list all of theirs."""
+    """One page of clients, and the brokers that did not list all of their clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientDetailOut(ClientOut):
     """A client, and the brokers that did not list their clients."""
 
-    unknown: list[UnknownBrokerOut]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]

@@ -1,4 +1,4 @@
-"""Show consumer groups: which clients are connected, and how far they are."""
+"""Show consumer groups, their connected clients and their lag."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +11,31 @@ from backend.domain.protection import Protection
 from backend.services.consumer_group.consumer_group_details import GroupDetail, SeenMember
 from backend.services.consumer_group.consumer_groups import ListedGroup, Observation
 from backend.views.copying import Copied, copied
+from backend.views.field_texts import (
+    ANSWERED_COUNT,
+    ASKED_COUNT,
+    BROKER_GROUP_NAME,
+    CLIENT_ADDRESS,
+    CLIENT_ID,
+    CLIENT_LANGUAGE,
+    CLIENT_VERSION,
+    CLIENT_VERSION_NAME,
+    CONSUMED_AT,
+    CONSUMER_GROUP,
+    EXPIRED_COUNT,
+    GROUP_IS_SYSTEM,
+    GROUP_LAG,
+    GROUP_STATE,
+    LAG,
+    NEXT_OFFSET,
+    OBSERVED_AT,
+    PROTECTION,
+    QUEUE_ID,
+    RETRY_LAG,
+    TOPIC_NAME,
+    UNKNOWN_BROKERS,
+    WAITING_MS,
+)
 from backend.views.graph_forms import Int64, NotShown, Text, Version, in_graph
 from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
@@ -26,14 +51,8 @@ in_graph("LagQueueKind")(QueueKind)
 class LagOut(Copied[LagTotal]):
     """Messages that are left to read, and the age of the oldest."""
 
-    message_count: Annotated[
-        Int64 | None,
-        Text("Number of messages that the group has not consumed. Null if it is unknown."),
-    ]
-    waiting_ms: Annotated[
-        Int64 | None,
-        Text("Age of the oldest unconsumed message in milliseconds. Null if it is unknown."),
-    ]
+    message_count: Annotated[Int64 | None, LAG]
+    waiting_ms: Annotated[Int64 | None, WAITING_MS]
     is_complete: Annotated[
         bool, Text("Whether all brokers and offsets are known. If not, the lag can be higher.")
     ]
@@ -54,7 +73,7 @@ class LagOut(Copied[LagTotal]):
 class GroupSettingsOut:
     """How one broker group serves the consumer group."""
 
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     consume_enabled: Annotated[bool, Text("Whether consumers of the group may read.")]
     broadcast_allowed: Annotated[
         bool, Text("Whether each consumer of the group may read all messages.")
@@ -85,17 +104,15 @@ class GroupSettingsOut:
 class MemberOut:
     """A client of the group, and the broker groups that it is connected to.
 
-    Several subscriptions, models or start positions are connections that differ. A RocketMQ broker
-    does not report those of one member.
+    A member with several subscriptions, models or start positions has connections that differ. A
+    RocketMQ broker does not report these values for one member.
     """
 
-    client_id: Annotated[str, Text("Id of the client.")]
-    address: Annotated[str, Text("Address of the client.")]
-    language: Annotated[str, Text("Language of the client library.")]
-    version: Annotated[int, Text("Version of the client library, as RocketMQ numbers it.")]
-    version_name: Annotated[
-        str | None, Text("Version of the client library in words. Null if the number is unknown.")
-    ]
+    client_id: Annotated[str, CLIENT_ID]
+    address: Annotated[str, CLIENT_ADDRESS]
+    language: Annotated[str, CLIENT_LANGUAGE]
+    version: Annotated[int, CLIENT_VERSION]
+    version_name: Annotated[str | None, CLIENT_VERSION_NAME]
     broker_group_names: Annotated[
         list[str], Text("Names of the broker groups that the client is connected to.")
     ]
@@ -137,9 +154,9 @@ class MemberOut:
 @in_graph("ConsumerSubscription")
 @dataclass(frozen=True, slots=True)
 class SubscriptionOut:
-    """What a topic is read with; several expressions are members that disagree."""
+    """Filter expressions for a topic; several expressions mean that members disagree."""
 
-    topic: Annotated[str, Text("Name of the topic.")]
+    topic: Annotated[str, TOPIC_NAME]
     expressions: Annotated[
         list[str],
         Text("Filter expressions of the members. More than one means that members disagree."),
@@ -151,9 +168,9 @@ class SubscriptionOut:
 class QueueLagOut:
     """Progress of the group in one queue."""
 
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
-    topic: Annotated[str, Text("Name of the topic.")]
-    queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    topic: Annotated[str, TOPIC_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
     kind: Annotated[
         QueueKind, Text("Whether the queue belongs to a topic, or holds retries of the group.")
     ]
@@ -161,25 +178,14 @@ class QueueLagOut:
         Int64 | None, Text("Committed offset of the group. Null if the group never committed one.")
     ]
     begin: Annotated[Int64 | None, Text("Offset of the oldest message. Null if it is unknown.")]
-    end: Annotated[Int64, Text("Offset after the newest message.")]
-    lag: Annotated[
-        Int64 | None,
-        Text("Number of messages that the group has not consumed. Null if it is unknown."),
-    ]
-    expired_count: Annotated[
-        Int64 | None, Text("Number of messages deleted before the group consumed them.")
-    ]
+    end: Annotated[Int64, NEXT_OFFSET]
+    lag: Annotated[Int64 | None, LAG]
+    expired_count: Annotated[Int64 | None, EXPIRED_COUNT]
     ahead_count: Annotated[
         Int64 | None, Text("How far the committed offset is beyond the end of the queue.")
     ]
-    waiting_ms: Annotated[
-        Int64 | None,
-        Text("Age of the oldest unconsumed message in milliseconds. Null if it is unknown."),
-    ]
-    consumed_at: Annotated[
-        datetime | None,
-        Text("Time when the last consumed message was stored. Null if it is unknown."),
-    ]
+    waiting_ms: Annotated[Int64 | None, WAITING_MS]
+    consumed_at: Annotated[datetime | None, CONSUMED_AT]
     owner: Annotated[
         str | None,
         Text("Id of the client that reads the queue. Null if none does, or if it is unknown."),
@@ -197,8 +203,8 @@ class NamedGroupOut:
     """A consumer group, and the broker groups that serve it."""
 
     cluster_name: NotShown[str]
-    name: Annotated[str, Text("Name of the consumer group.")]
-    is_system: Annotated[bool, Text("Whether the group belongs to RocketMQ itself.")]
+    name: Annotated[str, CONSUMER_GROUP]
+    is_system: Annotated[bool, GROUP_IS_SYSTEM]
     broker_group_names: Annotated[
         list[str], Text("Names of the broker groups that serve the consumer group.")
     ]
@@ -213,24 +219,19 @@ class NamedGroupOut:
 class ListedGroupOut(NamedGroupOut):
     """A consumer group with its connected members and its progress."""
 
-    state: Annotated[
-        GroupState,
-        Text("Whether a client of the group is connected, by the brokers that answered."),
-    ]
-    broker_count_told: Annotated[int, Text("Number of brokers that answered.")]
-    broker_count_asked: Annotated[int, Text("Number of brokers that were asked.")]
+    state: Annotated[GroupState, GROUP_STATE]
+    broker_count_told: Annotated[int, ANSWERED_COUNT]
+    broker_count_asked: Annotated[int, ASKED_COUNT]
     member_count: Annotated[int, Text("Number of connected clients of the group.")]
-    lag: Annotated[LagOut, Text("Messages that the group has not consumed.")]
-    retry_lag: Annotated[LagOut, Text("Messages that wait for another attempt.")]
-    protection: Annotated[
-        ProtectionOut | None, Text("Protection from deletion. Null if there is none.")
-    ]
+    lag: Annotated[LagOut, GROUP_LAG]
+    retry_lag: Annotated[LagOut, RETRY_LAG]
+    protection: Annotated[ProtectionOut | None, PROTECTION]
 
     @classmethod
     def observed(
         cls, group: NamedGroupOut, observed: Observation, protection: Protection | None
     ) -> Self:
-        """Show a group as the brokers tell it."""
+        """Show a group as the brokers report it."""
         return copied(
             cls,
             group,
@@ -247,12 +248,12 @@ class ListedGroupOut(NamedGroupOut):
 @in_graph("ConsumerGroups")
 @dataclass(frozen=True, slots=True)
 class NamedGroupsOut(ObservedPage[NamedGroupOut, UnknownBrokerOut]):
-    """One page of consumer groups, and the brokers that did not tell theirs."""
+    """One page of consumer groups, and the brokers that did not list their groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
-    """One page of consumer groups, and the brokers that did not list all of theirs."""
+    """One page of consumer groups, and the brokers that did not list all of their groups."""
 
 
 @in_graph("ConsumerGroupDetail")
@@ -260,17 +261,14 @@ class ConsumerGroupsOut(ObservedPage[ListedGroupOut, UnknownBrokerOut]):
 class ConsumerGroupOut:
     """A consumer group with its members, settings and queues."""
 
-    name: Annotated[str, Text("Name of the consumer group.")]
-    is_system: Annotated[bool, Text("Whether the group belongs to RocketMQ itself.")]
-    state: Annotated[
-        GroupState,
-        Text("Whether a client of the group is connected, by the brokers that answered."),
-    ]
-    broker_count_told: Annotated[int, Text("Number of brokers that answered.")]
-    broker_count_asked: Annotated[int, Text("Number of brokers that were asked.")]
+    name: Annotated[str, CONSUMER_GROUP]
+    is_system: Annotated[bool, GROUP_IS_SYSTEM]
+    state: Annotated[GroupState, GROUP_STATE]
+    broker_count_told: Annotated[int, ANSWERED_COUNT]
+    broker_count_asked: Annotated[int, ASKED_COUNT]
     models: Annotated[list[str], Text("Message models of the members: clustering or broadcasting.")]
-    lag: Annotated[LagOut, Text("Messages that the group has not consumed.")]
-    retry_lag: Annotated[LagOut, Text("Messages that wait for another attempt.")]
+    lag: Annotated[LagOut, GROUP_LAG]
+    retry_lag: Annotated[LagOut, RETRY_LAG]
     dead_letter_count: Annotated[
         Int64 | None, Text("Number of dead letters of the group. Null if no broker answered.")
     ]
@@ -283,14 +281,10 @@ class ConsumerGroupOut:
     members: Annotated[list[MemberOut], Text("Connected clients of the group.")]
     subscriptions: Annotated[list[SubscriptionOut], Text("Topics that the group reads.")]
     queues: Annotated[list[QueueLagOut], Text("Progress of the group in each queue.")]
-    unknown: Annotated[
-        list[UnknownBrokerOut], Text("Brokers whose answer is missing or incomplete.")
-    ]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]
     version: Annotated[Version, Text("Version of the settings. A change can require it.")]
-    observed_at: Annotated[datetime, Text("Time when the brokers were asked.")]
-    protection: Annotated[
-        ProtectionOut | None, Text("Protection from deletion. Null if there is none.")
-    ]
+    observed_at: Annotated[datetime, OBSERVED_AT]
+    protection: Annotated[ProtectionOut | None, PROTECTION]
 
     @classmethod
     def of(cls, found: GroupDetail, protection: Protection | None) -> Self:

@@ -1,4 +1,4 @@
-"""Copy what a view calls as its source does."""
+"""Copy the fields of a view that have the same name in its source."""
 
 from dataclasses import fields
 from typing import Any, Generic, Self, TypeVar
@@ -8,7 +8,7 @@ ViewT = TypeVar("ViewT")
 
 
 def copied(view: type[ViewT], source: object, **others: Any) -> ViewT:
-    """Make a view from the attributes of its names; `others` are those that differ.
+    """Make a view from the attributes of the same names; `others` are the fields that differ.
 
     A tuple becomes a list, as a view has it.
     """
@@ -20,7 +20,7 @@ def copied(view: type[ViewT], source: object, **others: Any) -> ViewT:
 
 
 class Copied(Generic[SourceT]):
-    """A view that calls everything as its source does."""
+    """A view whose fields all have the same names in its source."""
 
     __slots__ = ()
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from backend.domain.finding import RUNBOOKS, Finding, FindingCode, Severity
+from backend.views.field_texts import CLUSTER_NAME
 from backend.views.graph_forms import Int64, Text
 
 
@@ -16,7 +17,7 @@ class FindingOut:
     code: Annotated[FindingCode, Text("Invariant that is broken.")]
     severity: Annotated[Severity, Text("How severe the finding is.")]
     title: Annotated[str, Text("The invariant in words.")]
-    cluster_name: Annotated[str, Text("Name of the cluster.")]
+    cluster_name: Annotated[str, CLUSTER_NAME]
     subject: Annotated[
         str, Text("Broker group, broker or consumer group that the finding is about.")
     ]

@@ -1,6 +1,6 @@
-"""Say what the fields of a view mean, and how the doors spell what Python spells otherwise.
+"""Describe the fields of a view, and how the doors spell them where Python differs.
 
-A view is called as REST calls it. The graph leaves `Out` away, and spells in camel case.
+A view has the name that it has in REST. The graph omits `Out`, and uses camel case.
 """
 
 from collections.abc import Callable
@@ -25,20 +25,20 @@ Id = Annotated[FieldT, IS_ID]
 GraphId = Annotated[int, IS_ID, IN_GRAPH_ONLY]
 """The key of a row, which REST does not show."""
 GraphOnly = Annotated[FieldT, IN_GRAPH_ONLY]
-"""What REST leaves out, since its path says it."""
+"""A field that REST omits, since the path contains it."""
 Version = Annotated[str, IN_GRAPH_ONLY, IS_VERSION]
-"""The version of what can be edited: REST puts it into the header `ETag`."""
+"""The version of an object that can be edited. REST puts it into the header `ETag`."""
 RestOnly = Annotated[FieldT, IN_REST_ONLY]
-"""What REST answers at once. The graph leaves it out, or loads it as a relation of this name."""
+"""A field that only REST shows. The graph omits it, or loads a relation of this name."""
 RestText = Annotated[FieldT, IS_TEXT_IN_REST]
 """An enumeration that the OpenAPI document describes as any text."""
 NotShown = Annotated[FieldT, IN_GRAPH_ONLY, IN_REST_ONLY]
-"""What relations are loaded by. Neither door shows it."""
+"""A field that relations are loaded by. Neither door shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Say in the schemas of both doors what a field means."""
+    """Describe a field in the schemas of both doors."""
 
     text: str
 
@@ -50,7 +50,7 @@ class Text:
 
 
 def text_of(annotation: Any) -> str | None:
-    """Return what a field says of itself, if anything."""
+    """Return the description of a field, if it has one."""
     return next((one.text for one in marks_of(annotation) if isinstance(one, Text)), None)
 
 
@@ -95,10 +95,10 @@ def in_graph(
 
 
 def graph_name(view: type) -> str:
-    """Return what the graph calls a view or an enumeration."""
+    """Return the name of a view or an enumeration in the graph."""
     return _names.get(view, view.__name__.removesuffix("Out"))
 
 
 def graph_description(view: type) -> str | None:
-    """Return what the graph says of a view."""
+    """Return the description of a view in the graph."""
     return _descriptions.get(view)

@@ -1,4 +1,4 @@
-"""Turn milliseconds that brokers and clients tell into instants; theirs may mean none."""
+"""Turn milliseconds that brokers and clients report into instants; some values are no instant."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ def instant(milliseconds: int) -> datetime:
 
 
 def reported_instant(milliseconds: int | None) -> datetime | None:
-    """Return an instant; None is one that nobody told, or that lies outside all calendars."""
+    """Return an instant; None if it was not reported, or is outside all calendars."""
     if milliseconds is None or not 0 < milliseconds <= _LAST_MS:
         return None
     return _EPOCH + timedelta(milliseconds=milliseconds)

@@ -1,8 +1,8 @@
-"""Show who holds queues in order, who leads groups, and why queues stand still."""
+"""Show locks of ordered queues, leases of masters and workers, and why queues are paused."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from backend.domain.queue_lock import Holder, MasterLease, QueueLock
@@ -12,7 +12,27 @@ from backend.operations.engine.leases import OperationLease
 from backend.services.cluster.broker_questions import UnknownBroker
 from backend.services.consumer_group.queue_pauses import Explanations
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    BROKER_NAME,
+    CLUSTER_NAME,
+    CONFIRMED_BY,
+    CONSUMER_GROUP,
+    IS_MASTER_ALIVE,
+    LAG,
+    LEASE_POLICY,
+    MASTER_EPOCH,
+    MASTER_ID,
+    OBSERVED_AT,
+    OPERATION_ID,
+    OPERATION_KIND,
+    OPERATION_TARGET,
+    QUEUE_ID,
+    TOPIC_NAME,
+    UNKNOWN_WHY,
+)
+from backend.views.graph_forms import Int64, Text, in_graph
 from backend.views.observed_pages import ObservedPage
 
 in_graph("LockHolder")(Holder)
@@ -21,23 +41,33 @@ in_graph("PauseCause")(Cause)
 
 @dataclass(frozen=True, slots=True)
 class QueueLockOut:
-    """Who holds a queue in order; ages in milliseconds by the clock of its broker.
+    """A lock of an ordered queue; ages are milliseconds by the clock of the broker.
 
-    `heard_ms` is since the holder's last heartbeat, null when it is not connected.
+    `heard_ms` is since the last heartbeat of the holder. It is null if the holder is not
+    connected.
     """
 
-    cluster_name: str
-    consumer_group_name: str
-    topic: str
-    broker_group_name: str
-    queue_id: int
-    broker_address: str
-    client_id: str
-    holder: Holder
-    held_ms: Int64
-    renewed_ms: Int64
-    expires_in_ms: Int64
-    heard_ms: Int64 | None
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    consumer_group_name: Annotated[str, CONSUMER_GROUP]
+    topic: Annotated[str, TOPIC_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    broker_address: Annotated[str, BROKER_ADDRESS]
+    client_id: Annotated[str, Text("Id of the client that holds the lock.")]
+    holder: Annotated[Holder, Text("Whether the holder is connected to the broker.")]
+    held_ms: Annotated[
+        Int64, Text("Milliseconds since the client took the lock, by the clock of the broker.")
+    ]
+    renewed_ms: Annotated[
+        Int64, Text("Milliseconds since the last renewal, by the clock of the broker.")
+    ]
+    expires_in_ms: Annotated[
+        Int64, Text("Milliseconds until the lock expires unless it is renewed.")
+    ]
+    heard_ms: Annotated[
+        Int64 | None,
+        Text("Milliseconds since the last heartbeat of the holder. Null if it is not connected."),
+    ]
 
     @classmethod
     def of(cls, lock: QueueLock) -> Self:
@@ -55,13 +85,13 @@ class QueueLockOut:
 
 @dataclass(frozen=True, slots=True)
 class UnknownLocksOut:
-    """A broker whose locks, or some of them, are not known, and why."""
+    """A broker whose list of locks is missing or incomplete, and why."""
 
-    cluster_name: str
-    broker_group_name: str
-    name: str
-    address: str
-    why: str
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    name: Annotated[str, BROKER_NAME]
+    address: Annotated[str, BROKER_ADDRESS]
+    why: Annotated[str, UNKNOWN_WHY]
 
     @classmethod
     def of(cls, unknown: UnknownBroker) -> Self:
@@ -72,52 +102,63 @@ class UnknownLocksOut:
 @in_graph("QueueLocks")
 @dataclass(frozen=True, slots=True)
 class LocksOut(ObservedPage[QueueLockOut, UnknownLocksOut]):
-    """One page of locks, and the brokers that did not list all of theirs."""
+    """One page of locks, and the brokers that did not list all of their locks."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseOut(Copied[MasterLease]):
-    """Who leads a group, and until when it may acknowledge alone; null is no lease that runs."""
+    """The master of a group, and when its lease ends; null if no lease runs."""
 
-    cluster_name: str
-    broker_group_name: str
-    master_id: Int64 | None
-    master_address: str | None
-    master_epoch: int
-    policy: LeasePolicy
-    is_master_alive: bool
-    ends_at: datetime | None
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    master_id: Annotated[Int64 | None, MASTER_ID]
+    master_address: Annotated[
+        str | None, Text("Address of the recorded master. Null if there is none.")
+    ]
+    master_epoch: Annotated[int, MASTER_EPOCH]
+    policy: Annotated[LeasePolicy, LEASE_POLICY]
+    is_master_alive: Annotated[bool, IS_MASTER_ALIVE]
+    ends_at: Annotated[
+        datetime | None, Text("Time when the lease of the master ends. Null if no lease runs.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class OperationLeaseOut(Copied[OperationLease]):
-    """Which operation a worker is at: `fence` is its number, `renewed_at` when it was heard last.
+    """The operation that a worker carries out, with its fencing number.
 
-    One whose lease has ended is gone; the next takes the operation over.
+    After the end of the lease another worker takes over the operation.
     """
 
-    operation_id: UUID
-    cluster_name: str
-    kind: str
-    target: str
-    confirmed_by: str | None
-    step: str | None
-    fence: Int64
-    renewed_at: datetime
-    ends_at: datetime
+    operation_id: Annotated[UUID, OPERATION_ID]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    kind: Annotated[str, OPERATION_KIND]
+    target: Annotated[str, OPERATION_TARGET]
+    confirmed_by: Annotated[str | None, CONFIRMED_BY]
+    step: Annotated[str | None, Text("Step that runs now. Null if none does.")]
+    fence: Annotated[
+        Int64, Text("Fencing number of the worker. Brokers refuse requests with a lower number.")
+    ]
+    renewed_at: Annotated[datetime, Text("Time when the worker last renewed the lease.")]
+    ends_at: Annotated[
+        datetime, Text("Time when the lease ends. Another worker may take over the operation then.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class QueueExplanationOut:
-    """Why a group does not read a queue, or that it does; `is_paused` is null if unknown."""
+    """Why a group does not read a queue, or that it does; `is_paused` is null if it is unknown."""
 
-    broker_group_name: str
-    queue_id: int
-    cause: Cause
-    is_paused: bool | None
-    sentence: str
-    evidence: list[str]
-    lag: Int64 | None
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    cause: Annotated[Cause, Text("Why the group does not read the queue, or that it does.")]
+    is_paused: Annotated[
+        bool | None,
+        Text("Whether the group is kept from reading the queue. Null if it is unknown."),
+    ]
+    sentence: Annotated[str, Text("The cause in words.")]
+    evidence: Annotated[list[str], Text("Facts that the cause follows from.")]
+    lag: Annotated[Int64 | None, LAG]
 
     @classmethod
     def of(cls, found: Explanation) -> Self:
@@ -134,10 +175,12 @@ class QueueExplanationOut:
 
 @dataclass(frozen=True, slots=True)
 class ExplanationsOut:
-    """The queues of a topic as one group reads them, those that stand still first."""
+    """The queues of a topic as one group reads them, the paused queues first."""
 
-    queues: list[QueueExplanationOut]
-    observed_at: datetime
+    queues: Annotated[
+        list[QueueExplanationOut], Text("Queues of the topic, the paused ones first.")
+    ]
+    observed_at: Annotated[datetime, OBSERVED_AT]
 
     @classmethod
     def of(cls, found: Explanations) -> Self:

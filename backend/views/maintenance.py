@@ -1,13 +1,13 @@
-"""Show how the periodic tasks stand, and what retention would let go."""
+"""Show the state of periodic tasks, and the records that retention would delete."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from backend.domain.retention import Expiry, Subject
 from backend.services.upkeep.maintenance import TaskStatus
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.graph_forms import Int64, Text, in_graph
 
 in_graph("RetentionSubject")(Subject)
 
@@ -15,17 +15,27 @@ in_graph("RetentionSubject")(Subject)
 @in_graph("MaintenanceTask")
 @dataclass(frozen=True, slots=True)
 class TaskOut:
-    """How a periodic task stands; null is what has never run.
+    """State of a periodic task; null if the task never ran.
 
-    `is_overdue` says that no run has ended for three intervals.
+    `is_overdue` means that no run has ended for three intervals.
     """
 
-    name: str
-    interval_ms: Int64
-    began_at: datetime | None
-    ended_at: datetime | None
-    is_overdue: bool | None
-    outcome: dict[str, Any] | None
+    name: Annotated[str, Text("Name of the task.")]
+    interval_ms: Annotated[Int64, Text("Milliseconds from one run to the next.")]
+    began_at: Annotated[
+        datetime | None, Text("Time when the last run began. Null if the task never ran.")
+    ]
+    ended_at: Annotated[
+        datetime | None, Text("Time when the last completed run ended. Null if no run has ended.")
+    ]
+    is_overdue: Annotated[
+        bool | None,
+        Text("Whether no run has ended for three intervals. Null if the task never ran."),
+    ]
+    outcome: Annotated[
+        dict[str, Any] | None,
+        Text("Result of the last completed run, by name. Null if no run has ended."),
+    ]
 
     @classmethod
     def of(cls, one: TaskStatus) -> Self:
@@ -35,14 +45,14 @@ class TaskOut:
 
 @dataclass(frozen=True, slots=True)
 class ExpiryOut:
-    """How much of a subject is older than it is kept, and goes with the next run."""
+    """The number of records of one kind that the next run deletes."""
 
-    subject: Subject
-    kept_hours: int
-    cutoff: datetime
-    expired_count: Int64
+    subject: Annotated[Subject, Text("Kind of records.")]
+    kept_hours: Annotated[int, Text("Hours that records are kept.")]
+    cutoff: Annotated[datetime, Text("Time before which records are deleted.")]
+    expired_count: Annotated[Int64, Text("Number of records that the next run deletes.")]
 
     @classmethod
     def of(cls, one: Expiry) -> Self:
-        """Show what is kept no longer."""
+        """Show the records to delete."""
         return copied(cls, one, kept_hours=int(one.kept_for.total_seconds() // 3600))

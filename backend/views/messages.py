@@ -1,4 +1,4 @@
-"""Show what a message is, how far groups are with it, what its body shows, and what was sent."""
+"""Show messages, how far consumer groups are with them, their bodies, and sent messages."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,19 @@ from backend.services.message.message_deliveries import Deliveries
 from backend.services.message.messages import FoundMessages
 from backend.services.message.sent_messages import SendState, SentMessage
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Int64, NamedInGraph, Pairs, in_graph
+from backend.views.field_texts import (
+    BODY_BYTES,
+    BROKER_GROUP_NAME,
+    CONSUMER_GROUP,
+    CONSUMER_GROUP_COUNT,
+    DELIVERIES,
+    MESSAGE_ID,
+    PROPERTY_NAME,
+    QUEUE_ID,
+    TOPIC_NAME,
+    UNKNOWN_BROKERS,
+)
+from backend.views.graph_forms import Int64, NamedInGraph, Pairs, Text, in_graph
 from backend.views.instants import reported_instant
 from backend.views.observed_pages import EndlessPage, ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
@@ -19,25 +31,44 @@ from backend.views.unknown_brokers import UnknownBrokerOut
 
 @dataclass(frozen=True, slots=True)
 class MessageOut:
-    """A message without its body; times are null when its clocks meant none."""
+    """A message without its body; a time is null if its clock gave no valid time."""
 
-    message_id: str
-    unique_key: str | None
-    topic: str
-    broker_group_name: str
-    queue_id: int
-    queue_offset: Int64
-    log_position: Int64
-    stored_at: datetime | None
-    store_host: str
-    born_at: datetime | None
-    born_host: str
-    reconsume_times: int
-    size_bytes: int
-    body_bytes: int
-    keys: list[str]
-    tags: str | None
-    properties: Annotated[dict[str, str], Pairs("MessageProperty", "name", "value")]
+    message_id: Annotated[str, MESSAGE_ID]
+    unique_key: Annotated[
+        str | None, Text("Id that the sender gave to the message. Null if it gave none.")
+    ]
+    topic: Annotated[str, TOPIC_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    queue_offset: Annotated[Int64, Text("Offset of the message in its queue.")]
+    log_position: Annotated[Int64, Text("Log position of the message in bytes.")]
+    stored_at: Annotated[
+        datetime | None,
+        Text(
+            "Time when the broker stored the message, by the broker's clock. Null if it is invalid."
+        ),
+    ]
+    store_host: Annotated[str, Text("Address of the broker that stored the message.")]
+    born_at: Annotated[
+        datetime | None,
+        Text(
+            "Time when the client sent the message, by the client's clock. Null if it is invalid."
+        ),
+    ]
+    born_host: Annotated[str, Text("Address of the client that sent the message.")]
+    reconsume_times: Annotated[int, Text("Number of retries before this delivery.")]
+    size_bytes: Annotated[int, Text("Size of the stored message in bytes, the header included.")]
+    body_bytes: Annotated[int, BODY_BYTES]
+    keys: Annotated[list[str], Text("Keys of the message.")]
+    tags: Annotated[str | None, Text("Tag of the message. Null if it has none.")]
+    properties: Annotated[
+        dict[
+            Annotated[str, PROPERTY_NAME],
+            Annotated[str, Text("Value of the property.")],
+        ],
+        Pairs("MessageProperty", "name", "value"),
+        Text("Properties of the message, by name."),
+    ]
 
     @classmethod
     def of(cls, message: StoredMessage) -> Self:
@@ -55,17 +86,19 @@ class MessageOut:
 @in_graph("MessageDelivery")
 @dataclass(frozen=True, slots=True)
 class DeliveryOut(Copied[Delivery]):
-    """How far a consumer group is with the message, and what that is concluded from."""
+    """How far a consumer group is with the message, and the facts that show it."""
 
-    consumer_group_name: str
-    state: DeliveryState
-    why: str
-    attempt_count: int | None
+    consumer_group_name: Annotated[str, CONSUMER_GROUP]
+    state: Annotated[DeliveryState, Text("How far the consumer group is with the message.")]
+    why: Annotated[str, Text("Facts that the state follows from.")]
+    attempt_count: Annotated[
+        int | None, Text("Number of delivery attempts. Null if it is unknown.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesOut(ObservedPage[MessageOut, UnknownBrokerOut]):
-    """One page; `next` continues, also with later messages; `has_more`: more exist now."""
+    """One page of messages. `next` continues, also with messages that are stored later."""
 
     is_endless: ClassVar[bool] = True
 
@@ -79,15 +112,19 @@ class MessagesOut(ObservedPage[MessageOut, UnknownBrokerOut]):
 
 @dataclass(frozen=True, slots=True)
 class FoundMessagesOut:
-    """What was found, oldest first; `is_complete` is false when there may be more."""
+    """Messages that were found, the oldest first."""
 
-    items: Annotated[list[MessageOut], NamedInGraph("nodes")]
-    is_complete: bool
-    unknown: list[UnknownBrokerOut]
+    items: Annotated[
+        list[MessageOut], NamedInGraph("nodes"), Text("Messages that were found, the oldest first.")
+    ]
+    is_complete: Annotated[
+        bool, Text("Whether these are all matching messages. If not, there can be more.")
+    ]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]
 
     @classmethod
     def of(cls, found: FoundMessages) -> Self:
-        """Show what was found."""
+        """Show the messages that were found."""
         items = [MessageOut.of(one) for one in found.messages]
         return cls(items, found.is_complete, [UnknownBrokerOut.of(one) for one in found.unknown])
 
@@ -95,11 +132,11 @@ class FoundMessagesOut:
 @in_graph("MessageDeliveries")
 @dataclass(frozen=True, slots=True)
 class DeliveriesOut:
-    """How far consumer groups are with a message; more of them may consume its topic."""
+    """How far consumer groups are with a message. More groups may consume its topic."""
 
-    deliveries: Annotated[list[DeliveryOut], NamedInGraph("nodes")]
-    consumer_group_count: int
-    unknown: list[UnknownBrokerOut]
+    deliveries: Annotated[list[DeliveryOut], NamedInGraph("nodes"), DELIVERIES]
+    consumer_group_count: Annotated[int, CONSUMER_GROUP_COUNT]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]
 
     @classmethod
     def of(cls, found: Deliveries) -> Self:
@@ -110,40 +147,51 @@ class DeliveriesOut:
 
 @dataclass(frozen=True, slots=True)
 class MessageDetailOut(MessageOut):
-    """A message, and how far consumer groups are with it; more groups may consume its topic."""
+    """A message, and how far consumer groups are with it. More groups may consume its topic."""
 
-    deliveries: list[DeliveryOut]
-    consumer_group_count: int
-    unknown: list[UnknownBrokerOut]
+    deliveries: Annotated[list[DeliveryOut], DELIVERIES]
+    consumer_group_count: Annotated[int, CONSUMER_GROUP_COUNT]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]
 
 
 @in_graph("MessageBody")
 @dataclass(frozen=True, slots=True)
 class BodyOut(Copied[ShownBody]):
-    """A body as it is shown; `size_bytes` is null when it can't be inflated here."""
+    """A body in the form in which it is shown."""
 
-    form: BodyForm
-    content: str
-    is_cut: bool
-    stored_bytes: int
-    size_bytes: int | None
-    shown_bytes: int
-    compression: str | None
-    note: str | None
+    form: Annotated[BodyForm, Text("Form in which the body is shown.")]
+    content: Annotated[str, Text("The body in this form.")]
+    is_cut: Annotated[bool, Text("Whether the body is longer than what is shown.")]
+    stored_bytes: Annotated[int, BODY_BYTES]
+    size_bytes: Annotated[
+        int | None,
+        Text("Size of the decompressed body in bytes. Null if it can not be decompressed."),
+    ]
+    shown_bytes: Annotated[int, Text("Number of bytes that are shown.")]
+    compression: Annotated[
+        str | None, Text("Compression of the stored body. Null if it is not compressed.")
+    ]
+    note: Annotated[
+        str | None, Text("Why the body is shown in another form. Null if there is nothing to say.")
+    ]
 
 
 @in_graph("SentMessage")
 @dataclass(frozen=True, slots=True)
 class SentMessageOut(Copied[SentMessage]):
-    """A message that was sent and is stored; `queue_offset` is null while its delay runs."""
+    """A message that was sent and is stored."""
 
-    state: SendState
-    message_id: str
-    unique_key: str
-    topic_name: str
-    broker_group_name: str
-    queue_id: int
-    queue_offset: Int64 | None
-    body_bytes: int
-    body_sha256: str
-    doubt: str | None
+    state: Annotated[SendState, Text("Whether the broker confirmed that the message is stored.")]
+    message_id: Annotated[str, MESSAGE_ID]
+    unique_key: Annotated[str, Text("Id that the control plane gave to the message.")]
+    topic_name: Annotated[str, TOPIC_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    queue_offset: Annotated[
+        Int64 | None, Text("Offset of the message in its queue. Null while its delay runs.")
+    ]
+    body_bytes: Annotated[int, Text("Size of the body in bytes.")]
+    body_sha256: Annotated[str, Text("SHA-256 digest of the body, in hexadecimal.")]
+    doubt: Annotated[
+        str | None, Text("What the broker did not confirm in time. Null if it confirmed all.")
+    ]

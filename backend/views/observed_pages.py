@@ -1,4 +1,4 @@
-"""Show one page of what brokers answer now, and the brokers whose answer is missing."""
+"""Show one page of the answers of brokers, and the brokers whose answer is missing."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ UnknownT = TypeVar("UnknownT")
 
 @dataclass(frozen=True, slots=True)
 class EndlessPage(Generic[ItemT]):
-    """Hold one page of what grows at its end: the key leads on even when nothing more is there."""
+    """Hold one page of a list that grows at its end; the last page has a key for later items."""
 
     items: tuple[ItemT, ...]
     next_key: Any
@@ -21,9 +21,9 @@ class EndlessPage(Generic[ItemT]):
 
 @dataclass(frozen=True, slots=True)
 class ObservedPage(Generic[ItemT, UnknownT]):
-    """Hold one page, the brokers that did not answer all, and when they were asked.
+    """Hold one page, the brokers whose answer is missing or incomplete, and the time of asking.
 
-    A subclass names the answer, and names the views that it holds.
+    A subclass is named as the answer, and names the views that it holds.
     """
 
     is_endless: ClassVar[bool] = False

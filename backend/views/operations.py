@@ -20,6 +20,14 @@ from backend.domain.plan import (
 )
 from backend.operations.engine.following import Following
 from backend.views.copying import Copied, copied
+from backend.views.field_texts import (
+    CLUSTER_NAME,
+    CONFIRMED_BY,
+    OPERATION_ID,
+    OPERATION_KIND,
+    OPERATION_TARGET,
+    ORDER_PARAMETERS,
+)
 from backend.views.graph_forms import Text, in_graph
 
 in_graph("OperationWish")(Wish)
@@ -39,7 +47,7 @@ class PreconditionOut(Copied[Precondition]):
 @in_graph("PlanCheck")
 @dataclass(frozen=True, slots=True)
 class CheckOut(Copied[Check]):
-    """What could go wrong, and why."""
+    """A check before the operation, and its result."""
 
     name: Annotated[str, Text("Name of the check.")]
     verdict: Annotated[
@@ -62,7 +70,7 @@ class DifferenceOut(Copied[Difference]):
 
 @dataclass(frozen=True, slots=True)
 class GateOut:
-    """What a confirmation needs, and for how long after it nothing begins."""
+    """What a confirmation needs, and how long the operation waits after it."""
 
     needs_name: Annotated[
         bool, Text("Whether a confirmation needs the typed name of the target, and a reason.")
@@ -78,7 +86,7 @@ class GateOut:
 
 @dataclass(frozen=True, slots=True)
 class PlanOut:
-    """What will happen, what changes, who is affected, what could go wrong, how to undo it."""
+    """Effect, changes, impact, checks and undo of an operation."""
 
     summary: Annotated[str, Text("What the operation does, in one sentence.")]
     risk: Annotated[Risk, Text("Risk class: R1 is small, R2 affects service, R3 may lose data.")]
@@ -146,16 +154,16 @@ class ReadBackOut(Copied[ReadBack]):
 class OperationOut:
     """A change of a cluster from its plan to its outcome."""
 
-    id: Annotated[UUID, Text("Id of the operation.")]
-    kind: Annotated[str, Text("Kind of the operation.")]
-    cluster_name: Annotated[str, Text("Name of the cluster.")]
-    target: Annotated[str, Text("Name of the object that the operation changes.")]
+    id: Annotated[UUID, OPERATION_ID]
+    kind: Annotated[str, OPERATION_KIND]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    target: Annotated[str, OPERATION_TARGET]
     state: Annotated[OperationState, Text("State of the operation.")]
     wish: Annotated[
         Wish | None,
         Text("What a user asked of the running operation, such as a pause. Null if nothing."),
     ]
-    parameters: Annotated[dict[str, Any], Text("Parameters of the order.")]
+    parameters: Annotated[dict[str, Any], ORDER_PARAMETERS]
     plan: Annotated[
         PlanOut, Text("What the operation does, and what was known when it was planned.")
     ]
@@ -166,9 +174,7 @@ class OperationOut:
     reason: Annotated[
         str | None, Text("Reason that was given with the confirmation. Null if none was given.")
     ]
-    confirmed_by: Annotated[
-        str | None, Text("User who confirmed the plan. Null before a confirmation.")
-    ]
+    confirmed_by: Annotated[str | None, CONFIRMED_BY]
     reviewed_by: Annotated[
         str | None,
         Text("Second user who approved or declined the operation. Null if there was none."),
@@ -195,7 +201,7 @@ class OperationOut:
 
     @classmethod
     def of(cls, operation: Operation, following: Following) -> Self:
-        """Show an operation, and what may follow it."""
+        """Show an operation, and the actions that are possible now."""
         return copied(
             cls,
             operation,
@@ -219,7 +225,7 @@ class MovedFactOut(Copied[PreconditionMoved]):
 
 @dataclass(frozen=True, slots=True)
 class FactsOut:
-    """Whether the facts of a plan are as they were."""
+    """Whether a fact of a plan has changed."""
 
     moved: Annotated[
         MovedFactOut | None, Text("First fact of the plan that changed. Null if none did.")
@@ -227,5 +233,5 @@ class FactsOut:
 
     @classmethod
     def of(cls, moved: PreconditionMoved | None) -> Self:
-        """Show the fact that has moved, if one has."""
+        """Show the fact that has changed, if there is one."""
         return cls(None if moved is None else MovedFactOut.of(moved))

@@ -1,24 +1,25 @@
-"""Show what clusters took in and gave out lately."""
+"""Show the rates of clusters over the last minutes."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 from backend.services.samples.rate_history import RatePoint
-from backend.views.graph_forms import in_graph
+from backend.views.field_texts import BYTES_IN, BYTES_OUT, MESSAGES_IN, MESSAGES_OUT
+from backend.views.graph_forms import Text, in_graph
 from backend.views.instants import instant
 
 
-@in_graph(description="A rate is null while unknown.")
+@in_graph(description="A rate is null while it is unknown.")
 @dataclass(frozen=True, slots=True)
 class RatesOut:
-    """Messages in and out of all clusters together at one time; null is unknown."""
+    """Rates of all clusters together at one time; null is unknown."""
 
-    observed_at: datetime
-    messages_in_per_second: float | None
-    messages_out_per_second: float | None
-    bytes_in_per_second: float | None
-    bytes_out_per_second: float | None
+    observed_at: Annotated[datetime, Text("Time of the rates.")]
+    messages_in_per_second: Annotated[float | None, MESSAGES_IN]
+    messages_out_per_second: Annotated[float | None, MESSAGES_OUT]
+    bytes_in_per_second: Annotated[float | None, BYTES_IN]
+    bytes_out_per_second: Annotated[float | None, BYTES_OUT]
 
     @classmethod
     def of(cls, point: RatePoint) -> Self:

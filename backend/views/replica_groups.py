@@ -1,4 +1,4 @@
-"""Show groups under a controller, the election as it would be now, and what happened."""
+"""Show broker groups under a controller, their next election and their changes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +11,21 @@ from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.controller.group_changes import GroupView
 from backend.services.controller.replica_views import ElectionView, ReplicaGroupView, ReplicaView
 from backend.views.copying import Copied, copied
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    CLUSTER_NAME,
+    IS_IN_SYNC,
+    IS_MASTER,
+    IS_MASTER_ALIVE,
+    LAST_HEARTBEAT_AT,
+    LEASE_POLICY,
+    MASTER_EPOCH,
+    MASTER_ID,
+    REPLICA_ID,
+    SYNC_STATE_SET,
+    SYNC_STATE_SET_EPOCH,
+)
 from backend.views.graph_forms import Id, Int64, NotShown, Pairs, RestText, Text, in_graph
 from backend.views.health import GroupHealthOut
 
@@ -23,13 +38,11 @@ class ReplicaOut(Copied[ReplicaView]):
     """A replica with its last heartbeat; null is a value that the heartbeat lacked."""
 
     broker_id: Annotated[Int64, Text("Id of the replica in its group.")]
-    address: Annotated[str, Text("Address for clients.")]
-    is_master: Annotated[bool, Text("Whether the replica is the recorded master.")]
-    is_in_sync: Annotated[bool, Text("Whether the replica is in the SyncStateSet.")]
+    address: Annotated[str, BROKER_ADDRESS]
+    is_master: Annotated[bool, IS_MASTER]
+    is_in_sync: Annotated[bool, IS_IN_SYNC]
     is_alive: Annotated[bool, Text("Whether the control plane receives heartbeats of the replica.")]
-    last_heartbeat_at: Annotated[
-        datetime | None, Text("Time of the last heartbeat. Null if it is unknown.")
-    ]
+    last_heartbeat_at: Annotated[datetime | None, LAST_HEARTBEAT_AT]
     epoch: Annotated[
         int | None, Text("Newest epoch in the log of the replica, by its last heartbeat.")
     ]
@@ -51,7 +64,7 @@ class ReplicaOut(Copied[ReplicaView]):
 @in_graph("ElectionCandidate")
 @dataclass(frozen=True, slots=True)
 class CandidateOut(Copied[Candidate]):
-    """What an election would make of one replica, as a code and in words."""
+    """What an election would decide about one replica, as a code and in words."""
 
     broker_id: Annotated[Int64, Text("Id of the replica.")]
     verdict: Annotated[Verdict, Text("What an election would decide about the replica.")]
@@ -60,9 +73,9 @@ class CandidateOut(Copied[Candidate]):
 
 @dataclass(frozen=True, slots=True)
 class ElectionOut:
-    """The next master now; null is none.
+    """Result of an election if it happened now.
 
-    `warning` says that the group has no writer with that master; null where it has one.
+    `warning` says why the group would take no writes under that master, or is null.
     """
 
     winner_id: Annotated[
@@ -90,22 +103,16 @@ class ReplicaGroupOut:
     """A group under a controller; `master_id` is the recorded master, alive or not."""
 
     model: NotShown[GroupView]
-    cluster_name: Annotated[str, Text("Name of the cluster.")]
-    name: Annotated[str, Text("Name of the broker group.")]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    name: Annotated[str, BROKER_GROUP_NAME]
     mode: Annotated[RestText[GroupMode], Text("Mode of the group. A controller elects its master.")]
-    lease_policy: Annotated[
-        LeasePolicy, Text("What the master needs to acknowledge a message: its lease, or a quorum.")
-    ]
+    lease_policy: Annotated[LeasePolicy, LEASE_POLICY]
     lease_left_ms: Annotated[
         Int64, Text("Milliseconds until the lease of the master ends. 0 if no lease runs.")
     ]
-    master_id: Annotated[
-        Int64 | None, Text("Id of the recorded master, alive or not. Null if there is none.")
-    ]
-    master_epoch: Annotated[int, Text("Epoch of the recorded master. Each election increases it.")]
-    is_master_alive: Annotated[
-        bool, Text("Whether the control plane receives heartbeats of the master.")
-    ]
+    master_id: Annotated[Int64 | None, MASTER_ID]
+    master_epoch: Annotated[int, MASTER_EPOCH]
+    is_master_alive: Annotated[bool, IS_MASTER_ALIVE]
     preferred_id: Annotated[
         Int64 | None,
         Text("Id of the replica that wins the next election among equal logs. Null if none."),
@@ -117,12 +124,8 @@ class ReplicaGroupOut:
         Int64 | None,
         Text("Log position in bytes that every member of the SyncStateSet holds. Null if unknown."),
     ]
-    sync_state_set: Annotated[
-        list[Int64], Text("Ids of the replicas in sync with the master, the master included.")
-    ]
-    sync_state_set_epoch: Annotated[
-        int, Text("Version of the SyncStateSet. Each change increases it.")
-    ]
+    sync_state_set: Annotated[list[Int64], SYNC_STATE_SET]
+    sync_state_set_epoch: Annotated[int, SYNC_STATE_SET_EPOCH]
     retired_ids: Annotated[
         list[Int64], Text("Ids of replicas that were forgotten. No broker receives them again.")
     ]
@@ -150,7 +153,7 @@ class ReplicaGroupOut:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaGroupDetailOut(ReplicaGroupOut):
-    """A group with the election as it would be now, and how well it can do its work."""
+    """A group with its next election and its health."""
 
     election: Annotated[ElectionOut, Text("Result of an election if it happened now.")]
     health: Annotated[
@@ -161,18 +164,29 @@ class ReplicaGroupDetailOut(ReplicaGroupOut):
 
 @dataclass(frozen=True, slots=True)
 class GroupChangeOut:
-    """One change of a group, what it brought about, and the group as it was after it."""
+    """One change of a group, its cause, and the group after the change."""
 
-    id: Id[int]
-    kind: ChangeKind
-    cause: str
-    changed_at: datetime
-    master_id: Int64 | None
-    master_epoch: int
-    sync_state_set: list[Int64]
-    sync_state_set_epoch: int
-    replica_addresses: Annotated[dict[Int64, str], Pairs("ReplicaAddress", "broker_id", "address")]
-    warning: str | None
+    id: Annotated[Id[int], Text("Number of the change.")]
+    kind: Annotated[ChangeKind, Text("Kind of the change.")]
+    cause: Annotated[str, Text("Why the change happened.")]
+    changed_at: Annotated[datetime, Text("Time of the change.")]
+    master_id: Annotated[
+        Int64 | None, Text("Id of the master after the change. Null if there was none.")
+    ]
+    master_epoch: Annotated[int, Text("Epoch of the master after the change.")]
+    sync_state_set: Annotated[
+        list[Int64], Text("Ids of the replicas in the SyncStateSet after the change.")
+    ]
+    sync_state_set_epoch: Annotated[int, Text("Version of the SyncStateSet after the change.")]
+    replica_addresses: Annotated[
+        dict[Annotated[Int64, REPLICA_ID], Annotated[str, BROKER_ADDRESS]],
+        Pairs("ReplicaAddress", "broker_id", "address"),
+        Text("Addresses of the replicas after the change, by id."),
+    ]
+    warning: Annotated[
+        str | None,
+        Text("What operators must know about the change, such as a lost writer. Null if nothing."),
+    ]
 
     @classmethod
     def of(cls, change: PastChange) -> Self:

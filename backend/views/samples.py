@@ -1,37 +1,46 @@
-"""Show what brokers reported of themselves."""
+"""Show the samples that brokers reported."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 from backend.services.samples import ObservedSample
 from backend.views.copying import copied
-from backend.views.graph_forms import Int64, in_graph
+from backend.views.field_texts import BROKER_GROUP_NAME, BROKER_NAME, CLUSTER_NAME
+from backend.views.graph_forms import Int64, Text, in_graph
 from backend.views.instants import instant
 
 
 @in_graph(
     "BrokerSample",
-    description="Rates are null while unknown: the first sample after a start has none.",
+    description="A rate is null while it is unknown: the first sample after a start has no rates.",
 )
 @dataclass(frozen=True, slots=True)
 class SampleOut:
-    """What a broker reported at one time, with the role that it had then: id 0 is the master."""
+    """The figures of a broker at one time, with its role at that time: id 0 is the master."""
 
-    cluster_name: str
-    broker_group_name: str
-    broker_name: str
-    broker_id: Int64
-    observed_at: datetime
-    messages_in_per_second: float | None
-    messages_out_per_second: float | None
-    bytes_in_per_second: float | None
-    bytes_out_per_second: float | None
-    store_bytes: Int64
-    disk_total_bytes: Int64
-    disk_free_bytes: Int64
-    resident_bytes: Int64
-    commit_log_max_position: Int64
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    broker_name: Annotated[str, BROKER_NAME]
+    broker_id: Annotated[Int64, Text("Id that clients were routed to then: 0 was the master.")]
+    observed_at: Annotated[datetime, Text("Time of the sample.")]
+    messages_in_per_second: Annotated[
+        float | None, Text("Messages that the broker received per second. Null if it is unknown.")
+    ]
+    messages_out_per_second: Annotated[
+        float | None, Text("Messages that the broker delivered per second. Null if it is unknown.")
+    ]
+    bytes_in_per_second: Annotated[
+        float | None, Text("Bytes that the broker received per second. Null if it is unknown.")
+    ]
+    bytes_out_per_second: Annotated[
+        float | None, Text("Bytes that the broker delivered per second. Null if it is unknown.")
+    ]
+    store_bytes: Annotated[Int64, Text("Size of the store in bytes.")]
+    disk_total_bytes: Annotated[Int64, Text("Size of the disk in bytes.")]
+    disk_free_bytes: Annotated[Int64, Text("Free space of the disk in bytes.")]
+    resident_bytes: Annotated[Int64, Text("Resident memory of the broker process in bytes.")]
+    commit_log_max_position: Annotated[Int64, Text("End of the commit log in bytes.")]
 
     @classmethod
     def of(cls, sample: ObservedSample) -> Self:

@@ -1,4 +1,4 @@
-"""Show figures of topics: offsets, rates and lags, clusters, which client would read what."""
+"""Show figures of topics: offsets, rates, lags, clusters, and allocations of queues."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,35 +11,60 @@ from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.topic.topic_offsets import TopicOffsets
 from backend.services.topic.topic_stats import TopicStats
 from backend.views.copying import Copied, copied
-from backend.views.graph_forms import Int64, Pairs, in_graph
+from backend.views.field_texts import (
+    BROKER_GROUP_NAME,
+    BYTES_IN,
+    CLIENT_ID,
+    CLUSTER_NAME,
+    CONSUMER_GROUP,
+    MEASURED_AT,
+    MEASURED_LAG,
+    MESSAGES_IN,
+    NEXT_OFFSET,
+    OBSERVED_AT,
+    OLDEST_OFFSET,
+    QUEUE_ID,
+    TOPIC_KIND,
+    TOPIC_NAME,
+    UNKNOWN_BROKERS,
+)
+from backend.views.graph_forms import Int64, Pairs, Text, in_graph
 from backend.views.instants import reported_instant
 from backend.views.unknown_brokers import UnknownBrokerOut
 
 
 @dataclass(frozen=True, slots=True)
 class QueueEndsOut:
-    """Where a queue begins and ends; `stored_at` is of its newest message, null without one."""
+    """Offsets of a queue, and when its newest message was stored."""
 
-    broker_group_name: str
-    queue_id: int
-    min_offset: Int64
-    max_offset: Int64
-    stored_at: datetime | None
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    min_offset: Annotated[Int64, OLDEST_OFFSET]
+    max_offset: Annotated[Int64, NEXT_OFFSET]
+    stored_at: Annotated[
+        datetime | None,
+        Text("Time when the newest message was stored. Null if there is no message."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicOffsetsOut:
-    """The ends of a topic's queues now.
+    """The offsets of the queues of a topic now.
 
-    `message_count` comes from the brokers that answered, and is null if none did; if it is not
-    complete, the number can be higher.
+    `message_count` is that of the brokers that answered. If it is not complete, the number can be
+    higher.
     """
 
-    message_count: Int64 | None
-    is_complete: bool
-    queues: list[QueueEndsOut]
-    unknown: list[UnknownBrokerOut]
-    observed_at: datetime
+    message_count: Annotated[
+        Int64 | None,
+        Text("Number of messages on the brokers that answered. Null if none answered."),
+    ]
+    is_complete: Annotated[
+        bool, Text("Whether all brokers answered. If not, there can be more messages.")
+    ]
+    queues: Annotated[list[QueueEndsOut], Text("Offsets of each queue.")]
+    unknown: Annotated[list[UnknownBrokerOut], UNKNOWN_BROKERS]
+    observed_at: Annotated[datetime, OBSERVED_AT]
 
     @classmethod
     def of(cls, found: TopicOffsets) -> Self:
@@ -56,11 +81,13 @@ class TopicOffsetsOut:
 
 @dataclass(frozen=True, slots=True)
 class HoldingClusterOut:
-    """A cluster that holds a topic of the name, and its broker groups that do."""
+    """A cluster that holds a topic of this name, and its broker groups that hold the topic."""
 
-    cluster_name: str
-    kind: TopicKind
-    broker_group_names: list[str]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    kind: Annotated[TopicKind, TOPIC_KIND]
+    broker_group_names: Annotated[
+        list[str], Text("Names of the broker groups that hold the topic.")
+    ]
 
     @classmethod
     def of(cls, topic: Topic, placements: Iterable[TopicPlacement]) -> Self:
@@ -72,22 +99,25 @@ class HoldingClusterOut:
 
 @dataclass(frozen=True, slots=True)
 class ReaderLagOut(Copied[RecordedLag]):
-    """How far a consumer group was in the topic when that was last measured, in messages."""
+    """Recorded lag of a consumer group in the topic, in messages."""
 
-    consumer_group_name: str
-    lag: Int64
-    measured_at: datetime
+    consumer_group_name: Annotated[str, CONSUMER_GROUP]
+    lag: Annotated[Int64, MEASURED_LAG]
+    measured_at: Annotated[datetime, MEASURED_AT]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicStatsOut:
-    """What a topic takes in now, null while unknown, and how far its readers were."""
+    """Rates of a topic, null while unknown, and the recorded lag of its readers."""
 
-    name: str
-    kind: TopicKind
-    messages_in_per_second: float | None
-    bytes_in_per_second: float | None
-    readers: list[ReaderLagOut]
+    name: Annotated[str, TOPIC_NAME]
+    kind: Annotated[TopicKind, TOPIC_KIND]
+    messages_in_per_second: Annotated[float | None, MESSAGES_IN]
+    bytes_in_per_second: Annotated[float | None, BYTES_IN]
+    readers: Annotated[
+        list[ReaderLagOut],
+        Text("Lag of each consumer group that reads the topic, when it was last measured."),
+    ]
 
     @classmethod
     def of(cls, stats: TopicStats) -> Self:
@@ -102,23 +132,28 @@ class TopicStatsOut:
 class AllocatedQueueOut:
     """A queue of a broker group."""
 
-    broker_group_name: str
-    queue_id: int
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
 
 
 @in_graph("QueueAllocation")
 @dataclass(frozen=True, slots=True)
 class AllocationOut:
-    """What each client would read by one rule."""
+    """The queues that each client would read by one rule."""
 
-    rule: AllocationRule
+    rule: Annotated[AllocationRule, Text("Rule that allocates the queues.")]
     clients: Annotated[
-        dict[str, list[AllocatedQueueOut]], Pairs("ClientQueues", "client_id", "queues")
+        dict[
+            Annotated[str, CLIENT_ID],
+            Annotated[list[AllocatedQueueOut], Text("Queues of the client.")],
+        ],
+        Pairs("ClientQueues", "client_id", "queues"),
+        Text("Queues of each client, by client id."),
     ]
 
     @classmethod
     def of(cls, rule: AllocationRule, dealt: Mapping[str, Sequence[AllocatedQueue]]) -> Self:
-        """Show what a rule gives to each client."""
+        """Show the allocation of a rule."""
         clients = {
             client_id: [AllocatedQueueOut(one.broker_group_name, one.queue_id) for one in queues]
             for client_id, queues in dealt.items()

@@ -1,4 +1,4 @@
-"""Show topics, where they are held, and what clients are answered for them."""
+"""Show topics, the broker groups that hold them, and their routes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +9,20 @@ from backend.domain.route import RouteEntry, TopicRoute
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.consumer_group.observations import QueueView
 from backend.views.copying import copied
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    BYTES_IN,
+    CLUSTER_NAME,
+    MESSAGES_IN,
+    NEXT_OFFSET,
+    OLDEST_OFFSET,
+    PROTECTION,
+    QUEUE_ID,
+    ROUTED_ID,
+    TOPIC_KIND,
+    TOPIC_NAME,
+)
 from backend.views.graph_forms import (
     GraphId,
     GraphOnly,
@@ -28,17 +42,10 @@ class TopicOut:
     """A topic; `protection` is null if it is not protected from deletion."""
 
     id: Annotated[GraphId, Text("Key of the row of the topic.")]
-    cluster_name: Annotated[GraphOnly[str], Text("Name of the cluster.")]
-    name: Annotated[str, Text("Name of the topic.")]
-    kind: Annotated[
-        TopicKind,
-        Text(
-            "Kind of the topic: for users, for retries, for dead letters, or for RocketMQ itself."
-        ),
-    ]
-    protection: Annotated[
-        RestOnly[ProtectionOut | None], Text("Protection from deletion. Null if there is none.")
-    ]
+    cluster_name: Annotated[GraphOnly[str], CLUSTER_NAME]
+    name: Annotated[str, TOPIC_NAME]
+    kind: Annotated[TopicKind, TOPIC_KIND]
+    protection: Annotated[RestOnly[ProtectionOut | None], PROTECTION]
 
     @classmethod
     def of(cls, topic: Topic, protection: Protection | None = None) -> Self:
@@ -49,9 +56,9 @@ class TopicOut:
 @in_graph("TopicPlacement")
 @dataclass(frozen=True, slots=True)
 class PlacementOut:
-    """What one broker group holds of a topic."""
+    """Settings of a topic on one broker group."""
 
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     read_queue_count: Annotated[
         int, Text("Number of queues that consumers read in this broker group.")
     ]
@@ -77,15 +84,15 @@ class PlacementOut:
         )
 
 
-@in_graph(description="Offsets are null when no sample has shown the queue yet.")
+@in_graph(description="Offsets are null until a sample shows the queue.")
 @dataclass(frozen=True, slots=True)
 class QueueOut:
-    """The ends of a queue; null while no sample has shown them."""
+    """Offsets of a queue; null until a sample shows the queue."""
 
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
-    queue_id: Annotated[int, Text("Number of the queue in its broker group.")]
-    min_offset: Annotated[Int64 | None, Text("Offset of the oldest message.")]
-    max_offset: Annotated[Int64 | None, Text("Offset after the newest message.")]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    queue_id: Annotated[int, QUEUE_ID]
+    min_offset: Annotated[Int64 | None, OLDEST_OFFSET]
+    max_offset: Annotated[Int64 | None, NEXT_OFFSET]
     observed_at: Annotated[datetime | None, Text("Time of the sample that shows the offsets.")]
 
     @classmethod
@@ -95,14 +102,14 @@ class QueueOut:
         return copied(cls, queue, observed_at=None if at_ms is None else instant(at_ms))
 
 
-@in_graph(description="What the name server answers clients for this topic.")
+@in_graph(description="Answer of the name server to clients for this topic.")
 @dataclass(frozen=True, slots=True)
 class RouteEntryOut:
-    """Where the routes of a topic send clients."""
+    """One broker group in the route of a topic."""
 
-    broker_group_name: Annotated[str, Text("Name of the broker group.")]
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     brokers: Annotated[
-        dict[Int64, str],
+        dict[Annotated[Int64, ROUTED_ID], Annotated[str, BROKER_ADDRESS]],
         Pairs("RouteBroker", "broker_id", "address"),
         Text("Addresses of the brokers that clients may use, by broker id."),
     ]
@@ -126,7 +133,7 @@ class RouteEntryOut:
 
 @dataclass(frozen=True, slots=True)
 class TopicDetailOut(TopicOut):
-    """A topic with its places, queues and route; rates are null while unknown."""
+    """A topic with its settings, queues and route; rates are null while unknown."""
 
     version: Annotated[Version, Text("Version of the layout. A change can require it.")]
     placements: Annotated[
@@ -136,12 +143,8 @@ class TopicDetailOut(TopicOut):
     route: Annotated[
         list[RouteEntryOut], Text("Answer of the name server to clients that ask for this topic.")
     ]
-    messages_in_per_second: Annotated[
-        float | None, Text("Messages that masters receive per second. Null if it is unknown.")
-    ]
-    bytes_in_per_second: Annotated[
-        float | None, Text("Bytes that masters receive per second. Null if it is unknown.")
-    ]
+    messages_in_per_second: Annotated[float | None, MESSAGES_IN]
+    bytes_in_per_second: Annotated[float | None, BYTES_IN]
 
 
 def show_route(route: TopicRoute | None, cluster_name: str) -> list[RouteEntryOut]:

@@ -1,20 +1,26 @@
-"""Name the brokers that did not answer what they were asked for."""
+"""Name the brokers whose answer is missing or incomplete."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from backend.services.cluster.broker_questions import UnknownBroker
 from backend.views.copying import copied
+from backend.views.field_texts import (
+    BROKER_ADDRESS,
+    BROKER_GROUP_NAME,
+    BROKER_NAME,
+    UNKNOWN_WHY,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownBrokerOut:
     """A broker whose answer is missing or incomplete, and why."""
 
-    broker_group_name: str
-    name: str
-    address: str
-    why: str
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    name: Annotated[str, BROKER_NAME]
+    address: Annotated[str, BROKER_ADDRESS]
+    why: Annotated[str, UNKNOWN_WHY]
 
     @classmethod
     def of(cls, unknown: UnknownBroker) -> Self:

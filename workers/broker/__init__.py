@@ -1,1 +1,1 @@
-"""The broker agent: asyncio around the engine, speaking RocketMQ's remoting protocol."""
+"""The broker agent: asyncio around the engine, with RocketMQ's remoting protocol."""

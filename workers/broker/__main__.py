@@ -1,7 +1,7 @@
 """Start a broker agent: `python -m workers.broker -c broker.conf`.
 
-What an operator can mend (settings, a port in use, a store that another process holds) ends in one
-line on standard error and exit code 2.
+An error that an operator can fix (settings, a port in use, a store that another process holds)
+gives one line on standard error and exit code 2.
 """
 
 import argparse
@@ -41,7 +41,7 @@ log = structlog.get_logger()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a broker until a signal stops it, and give the process's exit code."""
+    """Run a broker until a signal stops it, and return the exit code of the process."""
     parser = argparse.ArgumentParser(prog="regent-broker", description="Run one broker agent.")
     parser.add_argument("-c", "--config", type=Path, help="RocketMQ broker.conf file")
     options = parser.parse_args(arguments)

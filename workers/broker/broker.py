@@ -1,7 +1,7 @@
-"""Hold what the processors of one agent share, and the few acts that more than one of them needs.
+"""Hold the shared state of the processors of one agent, and the functions that several need.
 
-Everything here belongs to the loop's thread. What must be durable before an answer is awaited by
-`published` and `stored`, which processors return instead of bytes.
+Everything here belongs to the thread of the event loop. If data must be durable before the answer,
+processors return `published` or `stored` instead of bytes, and these wait for it.
 """
 
 import asyncio
@@ -72,20 +72,20 @@ class Broker:
         config_file: ConfigFile | None = None,
         elapsed_ms: Callable[[], int] = elapsed_ms,
     ) -> None:
-        """Load the state and put everything together; nothing runs before `start`.
+        """Load the state and build all parts; nothing runs before `start`.
 
         Raises:
-            StateFileUnreadable: what a state file says cannot be used.
+            StateFileUnreadable: the content of a state file is invalid.
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file
-        # Ages are differences of this one: the wall clock can be set at any moment.
+        # Ages are differences of this clock: the wall clock can be set at any moment.
         self.elapsed_ms = elapsed_ms
         self.settings_lock = asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
-        # Another one in controller mode.
+        # Replaced in controller mode.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
         self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
@@ -126,7 +126,7 @@ class Broker:
             measure=lambda: store_disks_of(settings).fuller,
             set_full=self._on_disk_full,
         )
-        # The hot path stays open: the store itself refuses each send, and says why (D13).
+        # The hot path stays open: the store itself refuses each send, with a reason (D13).
         self.damage = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
@@ -144,31 +144,31 @@ class Broker:
 
     @property
     def is_writable(self) -> bool:
-        """Tell whether messages are accepted."""
+        """Return whether messages are accepted."""
         return self.damage is None and not self._blocks
 
     @property
     def is_cordoned(self) -> bool:
-        """Tell whether an operator has taken the right to write from this broker."""
+        """Return whether an operator has removed the write permission of this broker."""
         return not self.settings.permissions & WRITABLE
 
     def block_writes(self, block: WriteBlock) -> None:
-        """Refuse messages from now on, for one reason more."""
+        """Refuse messages from now on, for this additional reason."""
         if block not in self._blocks:
             self._blocks.add(block)
             self._on_block_change(block)
 
     def unblock_writes(self, block: WriteBlock) -> None:
-        """Take a reason away; without another one, messages are accepted again."""
+        """Remove a reason; without any reason, messages are accepted again."""
         if block in self._blocks:
             self._blocks.discard(block)
             self._on_block_change(block)
 
     def check_writable(self, *, to_make_room: bool = False) -> None:
-        """Pass while messages are accepted; what makes room also while the disk lacks it.
+        """Check that messages are accepted; a request that frees space passes also on a full disk.
 
         Raises:
-            Refusal: they are not, above all because the log is damaged.
+            Refusal: messages are refused, above all because the log is damaged.
         """
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
@@ -178,17 +178,17 @@ class Broker:
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
     def check_changeable(self) -> None:
-        """Pass while what is ordered can be kept in the log: that takes what a message takes.
+        """Check that an order can be written to the log; it needs the same as a message.
 
-        The room that a broker without a group keeps on its disk is enough for orders.
+        The space that a broker without a group reserves on its disk is enough for orders.
 
         Raises:
-            Refusal: messages are refused there.
+            Refusal: messages are refused.
         """
         self.check_writable(to_make_room=True)
 
     def use_settings(self, settings: BrokerSettings, given: Mapping[str, str]) -> None:
-        """Go by other settings from now on, as far as they count without a restart."""
+        """Use other settings from now on, as far as they take effect without a restart."""
         was_cordoned = self.is_cordoned
         self.settings, self.given = settings, given
         self.cleaner.use_settings(settings)
@@ -200,10 +200,10 @@ class Broker:
             self.membership.hurry()
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
-        """Give a consumer group, creating it where that is allowed.
+        """Return a consumer group; create it if that is allowed.
 
         Raises:
-            Refusal: the group is unknown and stays so.
+            Refusal: the group is unknown and must not be created.
         """
         group = self.groups.find_or_create(name)
         if group is None:
@@ -214,7 +214,7 @@ class Broker:
         return group
 
     def check_group_exists(self, name: str) -> SubscriptionGroupConfig:
-        """Give a consumer group that is there already; reading creates none.
+        """Return an existing consumer group; reading creates none.
 
         Raises:
             Refusal: the group is unknown.
@@ -228,7 +228,7 @@ class Broker:
         return group
 
     def find_topic(self, name: str) -> TopicConfig:
-        """Give a topic.
+        """Return a topic.
 
         Raises:
             Refusal: this broker has no topic of that name.
@@ -243,12 +243,12 @@ class Broker:
         return topic
 
     def put_topic(self, topic: TopicConfig) -> bool:
-        """Add or replace a topic and tell the name servers; False when nothing changed.
+        """Add or replace a topic and notify the name servers; return False if nothing changed.
 
-        It is in the log before any message of it.
+        The topic is in the log before its first message.
 
         Raises:
-            Refusal: nobody can serve it, or a topic of that name is being deleted.
+            Refusal: the topic can't be served, or a topic of that name is being deleted.
         """
         if (fault := fault_of(topic)) is not None:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
@@ -265,10 +265,10 @@ class Broker:
         return is_changed
 
     def put_topic_if_missing(self, topic: TopicConfig) -> None:
-        """Create a topic unless there is one of that name, or another broker is to create it.
+        """Create a topic, unless it exists or another broker must create it.
 
         Raises:
-            Refusal: one of that name can't be served, or is being deleted.
+            Refusal: a topic of that name can't be served, or is being deleted.
         """
         if self.topics.find(topic.name) is None:
             self.topics.check_not_left_out(topic.name)
@@ -276,10 +276,10 @@ class Broker:
                 self.put_topic(topic)
 
     def remove_topic(self, name: str) -> None:
-        """Drop a topic and its offsets; its queues go once that is confirmed.
+        """Remove a topic and its offsets; its queues are removed once this is confirmed.
 
         Raises:
-            Refusal: the store is not writable, so that nothing of it can be dropped.
+            Refusal: the store is not writable, so nothing can be removed.
         """
         self.check_writable(to_make_room=True)
         self.topics.remove(name)
@@ -289,16 +289,16 @@ class Broker:
     def commit(
         self, group: str, topic: str, queue_id: int, *, offset: int, address: str
     ) -> int | None:
-        """Record how far a group is in a queue, and give the offset that counts from now on.
+        """Record the committed offset of a group in a queue, and return the stored offset.
 
-        An offset beyond the end of the queue becomes that end: the group would pass over as many
-        messages that come. A negative offset changes nothing and gives None.
+        An offset beyond the end of the queue becomes that end: otherwise the group would skip
+        future messages. A negative offset changes nothing and returns None.
         """
         if offset < 0:
             return None
         if offset != self.offsets.find(group, topic, queue_id):
             _, end = self.store.held_offsets(topic, queue_id) or (0, 0)
-            # What is behind damage is not read, but may be there.
+            # The log after a damage is not read, but may contain messages.
             knows_end = self.damage is None and not self.topics.is_following
             if offset > end and knows_end:
                 self._report_commit(group, topic, queue_id, offset=offset, end=end, address=address)
@@ -312,7 +312,7 @@ class Broker:
     def _report_commit(
         self, group: str, topic: str, queue_id: int, *, offset: int, end: int, address: str
     ) -> None:
-        """Report, from time to time, that a client committed more than a queue holds."""
+        """Log, from time to time, that a client committed an offset beyond the end of a queue."""
         now_ms = self.elapsed_ms()
         if now_ms - self._commit_reported_at >= REFUSAL_REPORT_MS:
             self._commit_reported_at = now_ms
@@ -328,7 +328,7 @@ class Broker:
             )
 
     def append(self, message: Message) -> Appended:
-        """Store a message, aside if it is delayed, and wake whoever waits for it.
+        """Store a message, in the delay topic if it is delayed, and wake held pulls.
 
         Raises:
             StoreError: the store refused.
@@ -355,16 +355,17 @@ class Broker:
         return appended
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        """Wake whoever waits at the queues that have grown, once they have grown for readers."""
+        """Wake the held pulls of queues with new messages, once readers may see the messages."""
         if not self._is_read_limited:
             self._wake(arrivals)
         else:
             self.membership.appended()
 
     def confirm(self, position: int | None) -> None:
-        """Show readers the log up to a position, None for all of it, and wake who waits for that.
+        """Show readers the log up to a position, None for all of it, and wake held pulls.
 
-        Of what is appended before a position that the log has not reached, the next call tells.
+        If the log has not reached the position, the next call reports messages that are appended
+        before it.
         """
         self._is_read_limited = position is not None
         self._wake(self.store.set_confirmed_position(position))
@@ -377,7 +378,7 @@ class Broker:
                 self.polling.arrived([(topic, queue_id, end)])
 
     def store_failed(self, reason: str) -> None:
-        """Report, from time to time, why the store takes no messages although it should."""
+        """Log, from time to time, why the store unexpectedly refuses messages."""
         self.meters.put_failure_count += 1
         now_ms = self.elapsed_ms()
         if now_ms - self._refusal_reported_at >= REFUSAL_REPORT_MS:
@@ -385,7 +386,7 @@ class Broker:
             log.error("messages_refused", reason=reason)
 
     def notify_members(self, consumer_group_name: str) -> None:
-        """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
+        """Notify every member of a group to rebalance now (remoting.md 2.6, 40)."""
         group, config = (
             self.consumers.find(consumer_group_name),
             self.groups.find(consumer_group_name),
@@ -398,7 +399,7 @@ class Broker:
             member.send(frame)
 
     def forget(self, caller: Caller) -> None:
-        """Take a closed connection out of every table."""
+        """Remove a closed connection from every table."""
         self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
         for consumer_group_name in self.consumers.drop_channel(caller):
@@ -439,9 +440,10 @@ class Broker:
         return self.changes.is_being_deleted(topic_name)
 
     def _is_former(self, topic_name: str, log_position: int) -> bool:
-        """Tell whether a message was sent before its topic was deleted, and made again.
+        """Return whether a message was sent before its topic was deleted and created again.
 
-        Without the topic it is delivered nevertheless, and is gone once the topic is made again.
+        Without the topic the message is still delivered. It is no longer delivered once the topic
+        is created again.
         """
         if log_position >= self.changes.deleted_at(topic_name):
             return False
@@ -478,9 +480,10 @@ class Broker:
             self.name_servers.poke()
 
     def _serve_topic(self, name: str, topic: TopicConfig | None) -> None:
-        """Let the hot path serve exactly the topics that need no second look.
+        """Let the hot path serve exactly the topics that need no further checks.
 
-        It refuses with one code only, so that what is refused with another is not left to it.
+        The hot path refuses with one code only, so topics with another refusal are not served
+        there.
         """
         if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
             self.hot.remove_topic(name)

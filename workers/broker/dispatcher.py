@@ -1,6 +1,6 @@
-"""Find the processor of a request, and turn whatever it raises into an answer.
+"""Find the processor of a request, and turn its errors into answers.
 
-This is the one place with a broad `except`: a fault in one processor must not end a connection.
+This is the only place with a broad `except`: an error of one processor must not end a connection.
 """
 
 from collections.abc import Awaitable
@@ -31,7 +31,7 @@ _FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
     (InvalidHeader, ResponseCode.SYSTEM_ERROR),
     (InvalidJson, ResponseCode.SYSTEM_ERROR),
     (InvalidName, ResponseCode.INVALID_PARAMETER),
-    # State files that cannot be written, above all on a full disk.
+    # Errors of writing state files, above all on a full disk.
     (OSError, ResponseCode.SERVICE_NOT_AVAILABLE),
 )
 _STORE_FAULTS: Final = {
@@ -39,7 +39,7 @@ _STORE_FAULTS: Final = {
     "properties_too_large": ResponseCode.MESSAGE_ILLEGAL,
     "blank_properties": ResponseCode.MESSAGE_ILLEGAL,
     "corrupt": ResponseCode.SYSTEM_ERROR,
-    # To ask the same again would take as long.
+    # The same request would take as long again.
     "search_too_long": ResponseCode.SYSTEM_ERROR,
     "index_behind": ResponseCode.SYSTEM_BUSY,
 }
@@ -52,7 +52,7 @@ class Dispatcher:
         self._broker = broker
 
     def dispatch(self, caller: Caller, command: Command) -> Outcome:
-        """Serve a request as far as it goes at once; the awaitable, if any, never raises."""
+        """Serve a request as far as possible immediately; the awaitable, if any, never raises."""
         served = find_served(command.code)
         try:
             passage = self._broker.membership.pass_on(command) if served.is_passed_on else None
@@ -78,7 +78,7 @@ class Dispatcher:
     async def _pass_on(
         self, caller: Caller, command: Command, served: Served, passage: Awaitable[bytes | None]
     ) -> bytes:
-        """Give the answer of the group's master, which by then may be this broker."""
+        """Return the answer of the master of the group, which may be this broker by then."""
         reply = await passage
         if reply is not None:
             return reply

@@ -1,7 +1,7 @@
-"""Run one broker: open the store, listen, serve, and stop in order.
+"""Run one broker: open the store, listen, serve, and stop cleanly.
 
-Closing is a sequence: hand a group over, say goodbye to the name servers, refuse new messages,
-answer what is held, drain to the deadline, close the connections, save the state, close the store.
+Closing is a sequence: hand over the group, unregister from the name servers, refuse new messages,
+answer held pulls, drain to the deadline, close the connections, save the state, close the store.
 """
 
 import asyncio
@@ -41,15 +41,15 @@ DRAIN_TIMEOUT_S: Final = 3.0
 log = structlog.get_logger()
 
 
-class PortInUse(Exception):  # noqa: N818 - named for what it says, as all errors here
-    """The broker cannot listen where its settings say."""
+class PortInUse(Exception):  # noqa: N818 - named after its cause, as all errors here
+    """The broker cannot listen on the address of its settings."""
 
     def __init__(self, host: str, port: int, reason: str) -> None:
         super().__init__(f"cannot listen on {host}:{port}: {reason}")
 
 
 def now_ms() -> int:
-    """Read the wall clock; everything else is handed the time."""
+    """Read the wall clock; all other code receives the time as an argument."""
     return time.time_ns() // 1_000_000
 
 
@@ -94,7 +94,8 @@ class BrokerServer:
                 self.settings = dataclasses.replace(self.settings, ha_listen_port=ha_port)
                 self._verification = begin_verification(settings.root_dir)
                 if settings.cut_damage_at is not None:
-                    # What is cut may have been acknowledged; known before it is gone.
+                    # The truncated part may have been acknowledged, so it is reported before it is
+                    # removed.
                     self._verification.doubt("cutDamageAt is set")
             self.store = _open_store(self.settings)
             if self._verification is not None and self.store.are_epochs_from_backup:
@@ -121,12 +122,12 @@ class BrokerServer:
 
     @property
     def port(self) -> int:
-        """Give the main port."""
+        """Return the main port."""
         return self.settings.listen_port
 
     @property
     def fast_port(self) -> int:
-        """Give the port that old clients use for sends."""
+        """Return the port that old clients use for sends."""
         port: int = self._sockets[1].getsockname()[1]
         return port
 
@@ -148,11 +149,11 @@ class BrokerServer:
             await self._lone.begin()
             if broker.damage is None:
                 broker.state.delays.start()
-        # With the word of whether the log knows them.
+        # With the mark whether the log contains them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
-        # A member of a group is registered once its role is known.
+        # A member of a group registers once its role is known.
         links = broker.name_servers.start(is_held=self._member is not None)
         for link in links:
             link.add_done_callback(self._on_task_done)
@@ -176,7 +177,7 @@ class BrokerServer:
     async def _prepare_to_join(
         self, registration_source: RegistrationSource, verification: Verification
     ) -> None:
-        """Fence the broker before clients come: it serves once its group has a master."""
+        """Fence the broker before clients connect: it serves once its group has a master."""
         membership = Controlled(
             self.broker, registration_source, verification, ha_socket=self._ha_socket
         )
@@ -188,7 +189,7 @@ class BrokerServer:
         )
 
     async def _take_part(self, member: GroupMember) -> None:
-        """Be a member of the group, with a log that is whole."""
+        """Become a member of the group, with a complete log."""
         if self.broker.damage is not None:
             await member.mend()
         self._begin("clean", self.broker.cleaner.run())
@@ -200,14 +201,14 @@ class BrokerServer:
         task.add_done_callback(self._on_task_done)
 
     async def close(self) -> None:
-        """Stop in order; a second call does nothing."""
+        """Stop cleanly; a second call does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
         started_at = time.monotonic()
         broker = self.broker
         if self._member is not None:
-            # Its successor is to have every message that was taken, and clients wait for it (R10c).
+            # The next master must have every accepted message, and clients wait for it (R10c).
             broker.block_writes(WriteBlock.STOPPING)
             broker.state.delays.stop()
             await self._member.leave()
@@ -237,7 +238,7 @@ class BrokerServer:
         log.info("broker_stopped", outcome=outcome, duration_ms=duration_ms)
 
     async def _close_store(self) -> str:
-        """Close the store; one that failed before stays marked as not closed, and is recovered."""
+        """Close the store; after a failure it stays marked as not closed, and is recovered."""
         try:
             await asyncio.to_thread(self.store.close)
         except StoreError as error:
@@ -262,7 +263,7 @@ class BrokerServer:
         return await loop.create_server(build, sock=listener, backlog=BACKLOG)
 
     async def _drain(self) -> None:
-        """Answer held pulls and let open requests finish, to the deadline."""
+        """Answer held pulls and let open requests finish, until the deadline."""
         self.broker.polling.close()
         tasks = {task for session in self._sessions for task in session.tasks}
         if tasks:
@@ -270,7 +271,7 @@ class BrokerServer:
 
     async def _keep_house(self) -> None:
         while True:
-            # Another day begins with the counters of its first moment.
+            # The counters of a day start at its first moment.
             pause_ms = min(SNAPSHOT_INTERVAL_MS, ms_to_midnight(self.broker.clock()))
             await asyncio.sleep(pause_ms / 1000)
             now_ms = self.broker.elapsed_ms()
@@ -280,9 +281,10 @@ class BrokerServer:
             self.sweep()
 
     def sweep(self) -> None:
-        """Drop what is over: idle connections, silent clients, old locks.
+        """Remove idle connections, silent clients and old locks.
 
-        Who reads no more would keep a connection open that is closed once all is written.
+        A client that does not read would keep a connection open that closes only after all is
+        written.
         """
         now_ms = self.broker.elapsed_ms()
         self.broker.locks.sweep(now_ms)
@@ -296,7 +298,7 @@ class BrokerServer:
                 session.abort()
 
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
-        """None of these ends by itself; a broker without one of them must not seem well."""
+        """Stop the broker: no task ends by itself, and the broker needs all of them."""
         if not task.cancelled():
             log.critical("task_ended", task=task.get_name(), exc_info=task.exception())
             self.failed.set()
@@ -375,7 +377,7 @@ def _bind_one(address: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address, port))
-        # Linux lets two processes bind with SO_REUSEADDR; only listening tells.
+        # Linux lets two processes bind with SO_REUSEADDR; only listening fails.
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()

@@ -1,11 +1,11 @@
-"""Drive one client's socket: bytes to the engine, its answers back, the rest to the dispatcher.
+"""Drive the socket of one client: pass bytes to the engine, and other requests to the dispatcher.
 
-Reading stops while the client does not read its answers, while it has too many requests open
-that the hot path does not answer itself, or while it waits to be handed the rest of what it
-asked for. That bounds what one client can make us hold.
+Reading stops while the client does not read its answers, while too many of its requests wait
+outside the hot path, or while the rest of a large answer waits to be sent. This bounds the memory
+for one client.
 
-All that a client sent before it left counts. A write that fails ends the transport, but what lies
-unread in the socket then is still read and served, without answers.
+All requests that a client sent before it left are served. A failed write ends the transport, but
+the unread bytes in the socket are still read and served, without answers.
 """
 
 import asyncio
@@ -26,14 +26,16 @@ from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.requests.caller import OPEN_COUNT_MAX
 
 SLICE_BYTES: Final = 32 << 10
-"""What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
-on while we do, and the other connections have their turn."""
+"""The bytes of a connection that one turn of the event loop serves.
+
+Then its answers are sent, so that the client can continue, and other connections have their turn.
+"""
 
 PULL_BYTES_A_TURN: Final = 256 << 10
-"""What the engine answers of a slice's pulls; what comes behind them waits for the next turn."""
+"""The number of pulls that the engine answers of a slice; the rest waits for the next turn."""
 
 BULK_BYTES: Final = 64 << 10
-"""A client that was handed as much at once is served in turn with others like it from then on."""
+"""A client with a larger answer takes turns with other such clients from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
@@ -41,7 +43,7 @@ log = structlog.get_logger()
 
 
 class BrokerSession(asyncio.Protocol):
-    """One connected client; processors know it as their caller."""
+    """One connected client; processors use it as the caller."""
 
     def __init__(
         self,
@@ -64,9 +66,9 @@ class BrokerSession(asyncio.Protocol):
         self._descriptor: int | None = None
         self._connection: Connection | None = None
         self._chunk, self._served = b"", 0
-        # This broker closed the connection, and reads no more of it.
+        # This broker closed the connection, and reads nothing more from it.
         self._is_ended = False
-        # The last slice had more pulls than are answered in a turn.
+        # The last slice had more pulls than one turn answers.
         self._is_left = False
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
@@ -75,16 +77,16 @@ class BrokerSession(asyncio.Protocol):
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the client has left, and its last requests are being served."""
+        """Return whether the client has left while its last requests are still served."""
         return self._transport is None
 
     @property
     def tasks(self) -> frozenset[asyncio.Task[None]]:
-        """Give the requests that are still being served."""
+        """Return the requests that are still being served."""
         return frozenset(self._tasks)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the socket over."""
+        """Accept the connection."""
         # uvloop's transports have the methods, not the base class.
         transport = cast("asyncio.Transport", transport)
         self._transport = transport
@@ -97,7 +99,7 @@ class BrokerSession(asyncio.Protocol):
         self._sessions.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Serve a chunk slice by slice; at most one chunk waits."""
+        """Serve received bytes slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
         waiting_bytes = len(self._chunk) - self._served
         if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
@@ -121,14 +123,14 @@ class BrokerSession(asyncio.Protocol):
         self._adjust_reading()
 
     def resume_writing(self) -> None:
-        """Go on once the client has caught up."""
+        """Serve the client again after it has read its answers."""
         self.is_congested = False
         self._serve_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the client, and serve what it sent before it left."""
         self._transport = None
-        # It reads no answers any more, so that none of its requests waits for that.
+        # The client reads no more answers, so no request waits for that.
         self.is_congested = self._takes_bulk = False
         if self._is_ended:
             self._serve_rest()
@@ -144,25 +146,25 @@ class BrokerSession(asyncio.Protocol):
         self.go_on()
 
     def go_on(self) -> None:
-        """Serve what has come while the gate was shut, or before the client left."""
+        """Serve the bytes that arrived while the gate was closed, or before the client left."""
         if self._next_turn is None and self._served < len(self._chunk):
             self._serve_slice()
         self._serve_waiting()
 
     def send(self, frame: bytes, body: bytes = b"") -> None:
-        """Write a frame, its body perhaps apart, unless the connection is gone."""
+        """Write a frame, perhaps with a separate body, unless the connection is closed."""
         if self._transport is None or not frame:
             return
         self.active_at = self._loop.time()
         if body:
             self._takes_bulk = len(body) >= BULK_BYTES
-            # uvloop hands both to the system as they are; it neither joins nor copies them.
+            # uvloop passes both to the system without joining or copying them.
             self._transport.writelines((frame, body))
         else:
             self._transport.write(frame)
 
     def close(self) -> None:
-        """Close the connection after what was written."""
+        """Close the connection after all written bytes are sent."""
         self._is_ended = True
         if self._transport is None:
             self._drop_rest()
@@ -170,7 +172,7 @@ class BrokerSession(asyncio.Protocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """Close the connection at once, whatever was written."""
+        """Close the connection immediately, without sending the written bytes."""
         self._is_ended = True
         if self._transport is None:
             self._drop_rest()
@@ -195,12 +197,12 @@ class BrokerSession(asyncio.Protocol):
             self._adjust_reading()
 
     def _end_if_served(self) -> None:
-        """Let a session go whose client has left, once all that the client sent is served."""
+        """End the session of a client that has left, once all its requests are served."""
         if self._served < len(self._chunk) or self._waiting or self._tasks:
             return
         self._chunk, self._served = b"", 0
         self._sessions.discard(self)
-        # A heartbeat among the last requests has named the client again.
+        # A heartbeat among the last requests may have registered the client again.
         self._broker.forget(self)
 
     def _wait_for_turn(self) -> None:
@@ -218,11 +220,11 @@ class BrokerSession(asyncio.Protocol):
             self._receive(len(self._chunk) - self._served, takes_pulls=False)
 
     def _receive(self, size: int, *, takes_pulls: bool = True) -> None:
-        """Give a slice to the engine and act on what it makes of it."""
+        """Pass a slice to the engine, and handle its result."""
         assert self._connection is not None, "connected before data arrives"
         start, self._served = self._served, min(self._served + size, len(self._chunk))
-        # The dispatcher refuses pulls of the fast port, and serves clients that read too slowly
-        # one request after another.
+        # The dispatcher refuses pulls on the fast port, and serves slow readers one request at a
+        # time.
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
         try:
@@ -243,29 +245,30 @@ class BrokerSession(asyncio.Protocol):
             self.close()
             return
         except StoreError as error:
-            # It is closed, has panicked, or lost what it was sending: whoever waits is told so.
+            # The engine is closed, has panicked, or lost its data to send: the waiting clients get
+            # an error.
             self._broker.store_failed(str(error))
             self._served = len(self._chunk)
             self.abort()
             return
         except BaseException:
-            # The client may have the beginning of an answer.
+            # The client may have received the beginning of an answer.
             self._served = len(self._chunk)
             self.abort()
             raise
         self._take_in(received)
 
     def _free_socket(self) -> int | None:
-        """Give the socket's descriptor while nothing waits to be written to it."""
+        """Return the descriptor of the socket if no bytes wait to be written to it."""
         transport = self._transport
         if transport is None or transport.is_closing() or transport.get_write_buffer_size():
             return None
         return self._descriptor
 
     def _take_in(self, received: Received) -> None:
-        """Act on what the engine did in a turn; each part is made anew whenever it is read."""
+        """Handle the result of a turn of the engine; each read of a part builds a new object."""
         if answers := received.pull_answers:
-            # The socket may have the beginning of one: nothing else may come before the rest of it.
+            # The socket may contain the beginning of an answer: the rest must come next.
             self.send(answers)
         if replies := received.replies:
             self.send(replies)
@@ -286,7 +289,7 @@ class BrokerSession(asyncio.Protocol):
         pulled: list[tuple[str, str, int, int, int, int, int]],
         commits: list[tuple[str, str, int, int]],
     ) -> None:
-        """Count pulls that were answered; what they commit counts whether or not that arrives."""
+        """Count answered pulls; their committed offsets are valid even if the answer is lost."""
         broker, now_ms = self._broker, self._broker.elapsed_ms()
         for group, topic, queue_id, offset in commits:
             broker.commit(group, topic, queue_id, offset=offset, address=self.address)
@@ -311,9 +314,9 @@ class BrokerSession(asyncio.Protocol):
         self._broker.membership.when_safe(position, partial(self._settle, frames))
 
     def _settle(self, frames: bytes, outcome: Outcome) -> None:
-        """Answer sends that are safe, or say what became of them.
+        """Answer sends that are stored safely, or report their outcome.
 
-        After a failed flush there is no answer: it is not known what is on the disk.
+        After a failed flush there is no answer: the content of the disk is unknown.
         """
         if outcome is Outcome.CONFIRMED:
             self.send(frames)
@@ -363,7 +366,8 @@ class BrokerSession(asyncio.Protocol):
     def _adjust_reading(self) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        # What is left for the next turn is kept from growing, and from being overtaken by an end.
+        # The rest for the next turn must not grow, and the end of the connection must not come
+        # before it.
         waits_for_turn = self._is_left and self._next_turn is not None
         wants_reading = (
             not (self.is_congested or self._waiting or waits_for_turn) and self._broker.gate.is_open

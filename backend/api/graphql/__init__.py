@@ -1,6 +1,6 @@
-"""Answer the console: one typed graph, read by query and followed by subscription.
+"""Serve the graph of the console: queries, mutations and subscriptions.
 
-A type is made from a view once, with all its relations. So relations are added here, before any
+A type is made from a view once, with all its relations. So relations are added here, before a
 module of this package makes a type.
 """
 

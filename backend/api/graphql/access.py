@@ -1,4 +1,4 @@
-"""Change access in the graph: users, own sessions and tokens. `guard` says who may."""
+"""Change access in the graph: users, sessions and tokens. `guard` checks permissions."""
 
 from typing import Annotated
 
@@ -20,10 +20,11 @@ from backend.domain.errors import InvalidName
 from backend.domain.operation import REASON_LENGTH_MAX
 from backend.services.access import api_tokens, sessions, users
 from backend.views.access import UserOut
+from backend.views.field_texts import CLUSTER_PATTERNS
 
 Patterns = Annotated[
     list[str] | None,
-    strawberry.argument(description="Names of clusters, with `*` for any letters."),
+    strawberry.argument(description=CLUSTER_PATTERNS.text),
 ]
 
 
@@ -31,9 +32,9 @@ Patterns = Annotated[
 class AccessMutation:
     """Change access."""
 
-    @strawberry.mutation
+    @answers(int)
     async def change_password(self, info: Info, old_password: str, new_password: str) -> int:
-        """Change one's own password; give how many of one's other sessions ended."""
+        """Change the caller's password, and return how many other sessions of the caller ended."""
         request = info.context.request
         assert request is not None, "mutations come with a request"
         return await change_own_password(
@@ -45,7 +46,7 @@ class AccessMutation:
             context=info.context.api,
         )
 
-    @strawberry.mutation
+    @answers(bool)
     async def end_session(self, info: Info, session_id: Id) -> bool:
         """End one of the caller's sessions or, as an administrator, any session."""
         api = info.context.api
@@ -58,12 +59,9 @@ class AccessMutation:
         )
         return True
 
-    @strawberry.mutation
+    @answers(int)
     async def end_sessions(self, info: Info, user_name: str | None = None) -> int:
-        """Sign the caller out everywhere or, as an administrator, any user.
-
-        A parameter must say so: an address that lost its last name ends no session.
-        """
+        """End all sessions of the caller or, as an administrator, of any user."""
         principal, api = info.context.principal, info.context.api
         return await sessions.end_sessions(
             user_name or principal.user_name,
@@ -73,11 +71,11 @@ class AccessMutation:
             clock=api.clock,
         )
 
-    @strawberry.mutation
+    @answers(CreatedApiToken)
     async def create_api_token(self, info: Info, wanted: ApiTokenInput) -> CreatedApiToken:
-        """Make a token of one's own, with a role of one's own at most."""
+        """Create an API token of the caller. Its role is at most that of the caller."""
         api = info.context.api
-        # graphql-core hands an enum argument over as its value, a plain string.
+        # graphql-core passes an enum argument as its value, a plain string.
         scope = TokenScope(
             user_domain.Role(wanted.role), tuple(wanted.cluster_patterns), wanted.is_read_only
         )
@@ -90,7 +88,7 @@ class AccessMutation:
         )
         return CreatedApiToken.of(created)
 
-    @strawberry.mutation
+    @answers(bool)
     async def revoke_api_token(self, info: Info, token_id: Id) -> bool:
         """Revoke one of the caller's tokens or, as an administrator, any token."""
         api = info.context.api
@@ -103,7 +101,7 @@ class AccessMutation:
         )
         return True
 
-    @strawberry.mutation
+    @answers(InvitedUser)
     async def add_user(
         self,
         info: Info,
@@ -111,7 +109,7 @@ class AccessMutation:
         role: user_domain.Role,
         cluster_patterns: Patterns = None,
     ) -> InvitedUser:
-        """Add a user with a one-time password; without patterns their role holds everywhere."""
+        """Add a user with a one-time password. Without patterns the role is valid everywhere."""
         api = info.context.api
         invited = await users.add_user(
             name,
@@ -134,7 +132,10 @@ class AccessMutation:
         cluster_patterns: Patterns = None,
         version: Version = None,
     ) -> UserOut:
-        """Give a user another role, or other clusters; the last administrator keeps theirs."""
+        """Change the role of a user, or the clusters where it is valid.
+
+        The last administrator stays one.
+        """
         api = info.context.api
         user = await users.change_role(
             name,
@@ -150,7 +151,7 @@ class AccessMutation:
 
     @answers(UserOut)
     async def disable_user(self, info: Info, name: str, reason: str | None = None) -> UserOut:
-        """Keep a user out, unless it is the last administrator."""
+        """Disable a user. The last administrator can not be disabled."""
         api = info.context.api
         user = await users.disable_user(
             name,
@@ -163,7 +164,7 @@ class AccessMutation:
 
     @answers(UserOut)
     async def enable_user(self, info: Info, name: str, reason: str | None = None) -> UserOut:
-        """Let a user in again."""
+        """Enable a user again."""
         api = info.context.api
         user = await users.enable_user(
             name,
@@ -174,9 +175,9 @@ class AccessMutation:
         )
         return UserOut.of(user)
 
-    @strawberry.mutation
+    @answers(InvitedUser)
     async def reset_password(self, info: Info, name: str) -> InvitedUser:
-        """Give a user a one-time password in place of theirs."""
+        """Replace the password of a user with a one-time password."""
         api = info.context.api
         invited = await users.reset_password(
             name,

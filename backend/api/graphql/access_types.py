@@ -10,18 +10,28 @@ from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.services.access.api_tokens import CreatedApiToken as CreatedToken
 from backend.services.access.users import InvitedUser as Invited
 from backend.views.access import ApiTokenOut, UserOut
+from backend.views.field_texts import (
+    CLUSTER_PATTERNS,
+    ONE_TIME_PASSWORD,
+    TOKEN_LIFETIME,
+    TOKEN_NAME,
+    TOKEN_READ_ONLY,
+    TOKEN_ROLE,
+    TOKEN_SECRET,
+)
+from backend.views.graph_forms import Text
 
 
 @strawberry.type
 class InvitedUser:
     """Present a user with a one-time password, which is shown this once."""
 
-    user: UserOut = shown(UserOut)
-    password: str
+    user: UserOut = shown(UserOut, Text("The user."))
+    password: str = strawberry.field(description=ONE_TIME_PASSWORD.text)
 
     @classmethod
     def of(cls, invited: Invited) -> Self:
-        """Present a user who is to sign in for the first time."""
+        """Present a user before the first sign-in."""
         return cls(user=UserOut.of(invited.user), password=invited.password)
 
 
@@ -29,8 +39,8 @@ class InvitedUser:
 class CreatedApiToken:
     """Present a new token; `secret` is shown this once."""
 
-    token: ApiTokenOut = shown(ApiTokenOut)
-    secret: str
+    token: ApiTokenOut = shown(ApiTokenOut, Text("Properties of the token."))
+    secret: str = strawberry.field(description=TOKEN_SECRET.text)
 
     @classmethod
     def of(cls, created: CreatedToken) -> Self:
@@ -40,10 +50,12 @@ class CreatedApiToken:
 
 @strawberry.input
 class ApiTokenInput:
-    """Ask for a token; a pattern is a cluster's name, with `*` for any letters."""
+    """Ask for a token; a pattern is the name of a cluster, with `*` for any letters."""
 
-    name: str
-    role: user_domain.Role
-    lifetime_days: int
-    cluster_patterns: list[str] = strawberry.field(default_factory=lambda: list(ALL_CLUSTERS))
-    is_read_only: bool = False
+    name: str = strawberry.field(description=TOKEN_NAME.text)
+    role: user_domain.Role = strawberry.field(description=TOKEN_ROLE.text)
+    lifetime_days: int = strawberry.field(description=TOKEN_LIFETIME.text)
+    cluster_patterns: list[str] = strawberry.field(
+        default_factory=lambda: list(ALL_CLUSTERS), description=CLUSTER_PATTERNS.text
+    )
+    is_read_only: bool = strawberry.field(default=False, description=TOKEN_READ_ONLY.text)

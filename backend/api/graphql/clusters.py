@@ -1,4 +1,4 @@
-"""Load what clusters hold."""
+"""Load the relations of clusters."""
 
 from backend.api.graphql.context import GroupPageKey, Info, ReplicaGroupPageKey, TopicPageKey
 from backend.api.graphql.questions import relation

@@ -1,4 +1,4 @@
-"""Load who of a consumer group is there, and how far they are: masters are asked when it is."""
+"""Load members and lag of consumer groups. Masters are asked only for these fields."""
 
 from backend.api.graphql.context import Info, ObservationKey
 from backend.api.graphql.protections import load_protection

@@ -1,4 +1,4 @@
-"""Hold what resolvers work with: the API's context, who asks, and loaders for one operation."""
+"""Hold the context of resolvers: the API, the caller, and the loaders of one operation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterator
@@ -41,7 +41,7 @@ from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topic.topics import TopicFilter, list_placements, list_topics
 
 TURN_COUNT: Final = 2
-"""So many nodes of one answer are asked for something at once."""
+"""The maximum number of nodes of one answer that are loaded in parallel."""
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
@@ -75,18 +75,18 @@ class ReplicaGroupPageKey(NamedTuple):
 
 
 class ObservationKey(NamedTuple):
-    """Ask who of a consumer group is there, and how far they are."""
+    """Ask for the members and the lag of a consumer group."""
 
     cluster_name: str
     name: str
 
 
 class Loaders:
-    """Gather what resolvers of one operation ask for one by one into few statements."""
+    """Combine the single requests of resolvers of one operation into few statements."""
 
     def __init__(self, context: "GraphContext") -> None:
         api = self._api = context.api
-        # For what is asked for each node by itself: others wait for the pool and brokers as well.
+        # Limits requests for single nodes: other requests need the pool and the brokers too.
         self.turns = asyncio.Semaphore(TURN_COUNT)
         self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
         self.groups = DataLoader(self._load_groups)
@@ -191,7 +191,7 @@ class Loaders:
 
 
 class GraphContext(BaseContext):
-    """Hold the API's context, who asks and the loaders."""
+    """Hold the context of the API, the caller and the loaders."""
 
     def __init__(
         self, api: ApiContext, principal: Principal, token: str, connection: HTTPConnection
@@ -203,25 +203,25 @@ class GraphContext(BaseContext):
 
     @property
     def author(self) -> Author:
-        """Say in the audit who asks, and from where."""
+        """Return the author for the audit."""
         return name_author(self.principal, self._connection, "graphql")
 
     @property
     def caller(self) -> Caller:
-        """Say who asks, and what is answered with."""
+        """Return the caller with the dependencies of the answer."""
         return Caller(self.api, self.principal, self._connection, "graphql")
 
     @property
     def within(self) -> ClusterScope:
-        """Return which clusters whoever asks reaches."""
+        """Return the clusters within reach of the caller."""
         return self.principal.clusters
 
 
 class FreshLoaders(SchemaExtension):
-    """Give each operation loaders of its own: a WebSocket's context outlives many operations."""
+    """Give each operation new loaders: the context of a WebSocket is used for many operations."""
 
     def on_operation(self) -> Iterator[None]:
-        """Forget what an earlier operation loaded."""
+        """Remove the loaded values of an earlier operation."""
         context: GraphContext = self.execution_context.context
         context.loaders = Loaders(context)
         yield

@@ -1,4 +1,4 @@
-"""Translate what was refused into GraphQL errors with a code, and mask the rest."""
+"""Translate domain errors into GraphQL errors with a code, and mask all others."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 
 class TellErrors(MaskErrors):
-    """Give every error of an answer its code before it leaves, and mask those of our own faults."""
+    """Add the code to every error of an answer, and mask unexpected errors."""
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
         """Return an error as the caller may see it."""
@@ -48,7 +48,7 @@ class TellErrors(MaskErrors):
 
 
 def tell(error: GraphQLError) -> GraphQLError:
-    """Return an error as the caller may see it; doing so twice changes nothing."""
+    """Return an error as the caller may see it; a second call changes nothing."""
     if error.extensions and "code" in error.extensions:
         return error
     cause = error.original_error

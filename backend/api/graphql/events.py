@@ -1,4 +1,4 @@
-"""Present what has happened in the graph: page by page, and as it comes."""
+"""Present events in the graph: as pages, and as a subscription."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -18,7 +18,7 @@ from backend.views.events import EventOut, EventPageOut
 
 @strawberry.type
 class EventQuery:
-    """Ask what has happened."""
+    """Ask for events."""
 
     @shows(EventPageOut)
     async def events(
@@ -29,9 +29,9 @@ class EventQuery:
         cluster: str | None = None,
         kinds: list[str] | None = None,
     ) -> EventPageOut:
-        """List events behind a number, the oldest first; without one, the newest ones.
+        """List events after a number, the oldest first; without a number, the newest events.
 
-        `kinds` names kinds or their families, such as `operation`.
+        `kinds` names kinds or families of kinds, such as `operation`.
         """
         page = await list_events(
             after=after,
@@ -44,7 +44,7 @@ class EventQuery:
 
 @strawberry.type
 class EventSubscription:
-    """Follow what happens."""
+    """Follow events."""
 
     @follows(EventOut)
     async def events(
@@ -54,7 +54,7 @@ class EventSubscription:
         cluster: str | None = None,
         kinds: list[str] | None = None,
     ) -> AsyncGenerator[EventOut, None]:
-        """Follow events from behind a number, or from now on, each once and in order."""
+        """Follow events after a number, or from now on, each once and in order."""
         context = info.context
         chosen = _filter(cluster, kinds, context.within)
         batches = follow_events(context.api, context.token, after=after, chosen=chosen)

@@ -1,11 +1,9 @@
-"""Ask every field of the graph's roots for its permission, whatever its resolver looks at (I23).
+"""Check the permission of every root field of the graph, independent of its resolver (I23).
 
-Questions say themselves what they ask for. Of the fields written by hand, queries and subscriptions
-ask for `READ` and mutations for `CHANGE`, fields of tomorrow included; the others are named here,
-and so are those that keep to the clusters of whoever asks in another way than by what their
-arguments name. A WebSocket outlives the credential that
-opened it, so who asks through one is looked up anew for each operation, and changes are not taken
-from it.
+Questions declare their permission. Of the hand-written fields, queries and subscriptions need
+`READ` and mutations `CHANGE`, also future fields. Fields with another permission, or with another
+limit to clusters than their arguments, are listed here. A WebSocket may stay open after its
+credential has ended, so its caller is checked again for each operation, and it accepts no changes.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +48,7 @@ REACHES: Final[Mapping[str, Reach]] = {
     ),
 }
 CLUSTER_ARGUMENTS: Final = frozenset({"clusterName", "cluster"})
-"""What arguments and fields of inputs are called that name a cluster."""
+"""The names of arguments and input fields that name a cluster."""
 OBJECTS: Final = frozenset({"cluster"})
 """Fields of the roots whose argument `name` is that of a cluster."""
 
@@ -58,12 +56,12 @@ Resolver = Callable[..., Any]
 
 
 def permission_of(name: str, *, is_mutation: bool) -> Permission:
-    """Return what a field of a root asks for."""
+    """Return the permission of a root field."""
     return PERMISSIONS.get(name, Permission.CHANGE if is_mutation else Permission.READ)
 
 
 def reach_of(name: str, permission: Permission) -> Reach:
-    """Return how a field of a root keeps to the clusters of whoever asks."""
+    """Return how a root field is limited to the clusters of the caller."""
     return REACHES.get(name, reach_by(permission))
 
 
@@ -86,7 +84,7 @@ def clusters_named(field_name: str, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def guard_fields(schema: GraphQLSchema) -> None:
-    """Stand in front of every resolver of the roots."""
+    """Run before every resolver of a root field."""
     for root in (schema.query_type, schema.mutation_type, schema.subscription_type):
         assert root is not None, "the graph has all three roots"
         is_mutation = root is schema.mutation_type

@@ -1,14 +1,14 @@
-"""Refuse documents that would cost more than any page of the console does.
+"""Refuse documents that cost more than any page of the console.
 
-Depth, aliases and selected fields are counted with fragments spread out, each fragment once and
-remembered, so that the counting itself stays cheap for a document made to be expensive. Cycles are
-cut here and refused by the standard rules.
+Depth, aliases and selected fields are counted with expanded fragments. The cost of each fragment is
+computed once, so counting is cheap also for a malicious document. Cycles are cut here, and refused
+by the standard rules.
 
-The library's own limiters of depth and aliases do not serve here: they follow each path through the
-fragments, so their work can double with each fragment, and an unknown fragment makes them fail.
+The limiters of the library are not suitable: they follow each path through the fragments, so their
+work can double with each fragment, and an unknown fragment makes them fail.
 
-Documents are remembered: a console sends the same ones again and again, and reading and checking
-one takes longer than most answers. Variables are checked each time, permissions by the fields.
+Documents are cached: a console repeats the same documents, and reading and checking one takes
+longer than most answers. Variables are checked each time. Fields check the permissions.
 """
 
 from collections.abc import Iterator
@@ -35,12 +35,12 @@ TOKEN_COUNT_MAX: Final = 2_000
 OPERATION_COUNT_MAX: Final = 5
 REMEMBERED_COUNT_MAX: Final = 128
 REMEMBERED_LENGTH_MAX: Final = 4_096
-"""Some 300 KB each once read, in two caches: what is remembered stays below 80 MB."""
+"""Each parsed document has about 300 KB, in two caches, so the caches stay below 80 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Hold what a selection costs with its fragments spread out."""
+    """Hold the cost of a selection with expanded fragments."""
 
     depth: int = 0
     alias_count: int = 0
@@ -56,16 +56,16 @@ class Cost:
 
 
 class ReadOnce(ParserCache):
-    """Remember what short documents were read as; a long one is read each time."""
+    """Cache parsed short documents; a long document is parsed each time."""
 
     def __init__(self) -> None:
         super().__init__(REMEMBERED_COUNT_MAX)
 
     def on_parse(self) -> Iterator[None]:
-        """Spare the parser a short document that it has read before."""
+        """Use the cached form of a short document."""
         context = self.execution_context
         if _is_short(context):
-            # What can't be read is left to the parser too: errors get their code after this.
+            # The parser also gets unreadable documents: errors get their code after this.
             with suppress(GraphQLError, RecursionError):
                 context.graphql_document = self.cached_parse_document(
                     context.query, **context.parse_options
@@ -74,13 +74,13 @@ class ReadOnce(ParserCache):
 
 
 class CheckOnce(ValidationCache):
-    """Count a document, and remember what the standard rules say about a short one."""
+    """Compute the cost of a document, and cache the checks of the standard rules if it is short."""
 
     def __init__(self) -> None:
         super().__init__(REMEMBERED_COUNT_MAX)
 
     def on_validate(self) -> Iterator[None]:
-        """Refuse what is too much, so that the standard rules never see it."""
+        """Refuse a document that costs too much, before the standard rules check it."""
         context = self.execution_context
         document = context.graphql_document
         excess = None if document is None else find_excess(document)
@@ -95,12 +95,12 @@ class CheckOnce(ValidationCache):
 
 
 def limit_tokens() -> MaxTokensLimiter:
-    """Bound the parser."""
+    """Limit the parser."""
     return MaxTokensLimiter(TOKEN_COUNT_MAX)
 
 
 def find_excess(document: DocumentNode) -> str | None:
-    """Say what of a document is too much, or nothing."""
+    """Return which limit a document exceeds, or None."""
     operations = [
         node for node in document.definitions if isinstance(node, OperationDefinitionNode)
     ]
@@ -120,7 +120,7 @@ def find_excess(document: DocumentNode) -> str | None:
 
 
 class _Counter:
-    """Remember what each fragment costs."""
+    """Cache the cost of each fragment."""
 
     def __init__(self, document: DocumentNode) -> None:
         self._fragments = {
@@ -131,7 +131,7 @@ class _Counter:
         self._costs: dict[str, Cost] = {}
 
     def cost(self, selections: SelectionSetNode | None) -> Cost:
-        """Count a set of selections."""
+        """Return the cost of a set of selections."""
         total = Cost()
         for node in selections.selections if selections is not None else ():
             if isinstance(node, FieldNode):
@@ -147,7 +147,7 @@ class _Counter:
 
     def _fragment_cost(self, name: str) -> Cost:
         if name not in self._costs:
-            # Standing in while the fragment is counted, this cuts a cycle.
+            # This placeholder while the fragment is counted cuts a cycle.
             self._costs[name] = Cost()
             fragment = self._fragments.get(name)
             if fragment is not None:

@@ -15,6 +15,7 @@ from backend.operations.engine.order_schema import read_order
 from backend.services.message.message_deliveries import describe_deliveries
 from backend.services.message.messages import get_message
 from backend.services.message.sent_messages import send_message
+from backend.views.graph_forms import Text
 from backend.views.messages import DeliveriesOut, MessageOut, SentMessageOut
 
 SendMessageInput: Any = input_of(SendMessage)
@@ -22,15 +23,15 @@ SendMessageInput: Any = input_of(SendMessage)
 
 @strawberry.type
 class MessageDetail:
-    """Present one message, and how far each consumer group is with it."""
+    """Present one message, and how far each consumer group is with the message."""
 
-    message: MessageOut = shown(MessageOut)
+    message: MessageOut = shown(MessageOut, Text("The message without its body."))
     model: strawberry.Private[domain.StoredMessage]
     cluster_name: strawberry.Private[str]
 
     @shows(DeliveriesOut)
     async def deliveries(self, info: Info) -> DeliveriesOut:
-        """Judge how far each consumer group of the topic is with it."""
+        """Report how far each consumer group of the topic is with the message."""
         api = info.context.api
         found = await describe_deliveries(
             self.cluster_name, self.model, database=api.database, brokers=api.brokers
@@ -44,7 +45,7 @@ class MessageMutation:
 
     @answers(SentMessageOut)
     async def send_message(self, info: Info, message: SendMessageInput) -> SentMessageOut:
-        """Send one message at once; the audit keeps the size and the digest of its body only."""
+        """Send one message at once. The audit keeps only the size and the digest of the body."""
         api = info.context.api
         sent = await send_message(
             read_order(SendMessage, asdict(message)),
@@ -60,11 +61,11 @@ class MessageMutation:
 class MessageQuery:
     """Ask for one message."""
 
-    @strawberry.field
+    @shows(MessageDetail | None)
     async def message(
         self, info: Info, cluster_name: str, message_id: str, topic_name: str | None = None
     ) -> MessageDetail | None:
-        """Find the message of an id; one that its sender made needs the topic."""
+        """Find a message by its id. An id that the sender gave needs the topic."""
         api = info.context.api
         try:
             found = await get_message(

@@ -1,4 +1,4 @@
-"""Take orders for changes in the graph: plan, confirm, and what may follow (D19)."""
+"""Serve operations in the graph: plan, confirm, and further actions (D19)."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from backend.operations.engine import approvals, orders
 from backend.operations.engine.kind import OperationRequest
 from backend.operations.engine.leases import break_lease
 from backend.questions.operations import show
+from backend.views.field_texts import ACCEPTS_LOSS, CONFIRM_REASON, TYPED_NAME
 from backend.views.operations import OperationOut
 
 Key = Annotated[
@@ -32,11 +33,11 @@ Plan = Annotated[Any, strawberry.argument(graphql_type=PlanInput)]
 
 @strawberry.input
 class ConfirmationInput:
-    """Give what the gate of the plan's risk class asks for."""
+    """Confirm what the gate of the plan's risk class needs."""
 
-    typed_name: str | None = None
-    reason: str | None = None
-    accepts_loss: bool = False
+    typed_name: str | None = strawberry.field(default=None, description=TYPED_NAME.text)
+    reason: str | None = strawberry.field(default=None, description=CONFIRM_REASON.text)
+    accepts_loss: bool = strawberry.field(default=False, description=ACCEPTS_LOSS.text)
 
 
 @strawberry.type
@@ -51,7 +52,7 @@ class OperationMutation:
         key: Key = None,
         version: Version = None,
     ) -> OperationOut:
-        """Plan a change and show what it would do; nothing changes before it is confirmed."""
+        """Plan a change and show its effect. Nothing changes before the plan is confirmed."""
         author = _author(info)
         [(kind, chosen)] = [
             (name, given) for name, given in vars(plan).items() if given is not strawberry.UNSET
@@ -69,7 +70,7 @@ class OperationMutation:
         given: ConfirmationInput,
         key: Key = None,
     ) -> OperationOut:
-        """Have a plan carried out, if all is still as it was when it was made; else it lapses."""
+        """Confirm a plan. It is carried out, or expires if a fact of the plan has changed."""
         confirmed = await orders.confirm_operation(
             read_id(operation_id),
             domain.Confirmation(given.typed_name, given.reason, given.accepts_loss),
@@ -83,7 +84,7 @@ class OperationMutation:
     async def approve_operation(
         self, info: Info, operation_id: Id, reason: str | None = None, key: Key = None
     ) -> OperationOut:
-        """Have carried out what another user has confirmed; it lapses if a fact has moved."""
+        """Approve the operation that another user confirmed. It expires if a fact has changed."""
         approved = await approvals.approve_operation(
             read_id(operation_id),
             reason,
@@ -97,7 +98,7 @@ class OperationMutation:
     async def decline_operation(
         self, info: Info, operation_id: Id, reason: str, key: Key = None
     ) -> OperationOut:
-        """End what another user has confirmed, and say why."""
+        """Decline the operation that another user confirmed. A reason is required."""
         declined = await approvals.decline_operation(
             read_id(operation_id),
             reason,
@@ -109,7 +110,7 @@ class OperationMutation:
 
     @answers(OperationOut)
     async def break_operation_lease(self, info: Info, operation_id: Id) -> OperationOut:
-        """Take an operation from its worker; the next one goes on where the journal ends."""
+        """Take an operation from its worker. The next worker continues where the journal ends."""
         operations = info.context.api.operations
         broken = await break_lease(read_id(operation_id), _author(info), operations)
         return show(broken, info.context.api.operations)
@@ -123,7 +124,7 @@ def _mutation(verb: Verb) -> Any:
         )
         return show(changed, operations)
 
-    act.__name__ = verb.mutation
+    act.__name__, act.__doc__ = verb.mutation, verb.help
     return answers(OperationOut)(act)
 
 

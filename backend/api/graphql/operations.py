@@ -1,4 +1,4 @@
-"""Load whether the facts of a plan are as they were."""
+"""Load whether the facts of a plan have changed."""
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation

@@ -1,8 +1,9 @@
-"""Make the inputs of orders in the graph from the orders themselves, `PlanInput` among them."""
+"""Make the inputs of orders in the graph from the orders, and `PlanInput` from all of them."""
 
 from collections.abc import Sequence
 from dataclasses import is_dataclass
 from enum import Enum
+from inspect import getdoc
 from types import GenericAlias
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ _MADE: Final[dict[type[Any], Any]] = {}
 
 
 def input_of(order_type: type[Any]) -> Any:
-    """Make the input of an order; one that adds nothing to another kind of order has its input."""
+    """Make the input of an order; an order with the same fields as its base has the same input."""
     base = order_type.__base__
     if base is not None and is_dataclass(base) and fields_of(order_type) == fields_of(base):
         return input_of(base)
@@ -56,11 +57,9 @@ def _given(one: Field) -> tuple[str, Any, Any]:
         kind = GenericAlias(list, (kind,))
     if one.is_optional:
         kind = kind | None
-    if one.is_required:
-        return one.name, kind, strawberry.field()
-    if one.is_list:
-        return one.name, kind, strawberry.field(default_factory=list)
-    return one.name, kind, strawberry.field(default=one.default)
+    default = {"default_factory": list} if one.is_list else {"default": one.default}
+    given: dict[str, Any] = {} if one.is_required else default
+    return one.name, kind, strawberry.field(description=one.about.text, **given)
 
 
 def _made_class(name: str, text: str, given: Sequence[tuple[str, Any, Any]]) -> type[Any]:
@@ -74,7 +73,11 @@ PlanInput: Final = strawberry.input(
         "PlanInput",
         "Name the kind of operation, with its parameters; exactly one.",
         [
-            (name, input_of(kind.order_type) | None, strawberry.UNSET)
+            (
+                name,
+                input_of(kind.order_type) | None,
+                strawberry.field(default=strawberry.UNSET, description=getdoc(kind.order_type)),
+            )
             for name, kind in KINDS.items()
         ],
     ),

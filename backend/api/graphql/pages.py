@@ -7,6 +7,7 @@ import strawberry
 
 from backend.api.cursors import encode_cursor
 from backend.domain.page import Page
+from backend.views.field_texts import PAGE_INFO, PAGE_ITEMS, PAGE_NEXT, PAGE_TOTAL_COUNT
 from backend.views.observed_pages import EndlessPage
 
 NodeT = TypeVar("NodeT")
@@ -14,23 +15,23 @@ NodeT = TypeVar("NodeT")
 
 @strawberry.type
 class PageInfo:
-    """Say whether more follows, and after what."""
+    """Say whether more pages follow, and where the next page starts."""
 
-    has_next_page: bool
-    end_cursor: str | None
+    has_next_page: bool = strawberry.field(description="Whether more pages follow.")
+    end_cursor: str | None = strawberry.field(description=PAGE_NEXT.text)
 
 
 @strawberry.type
 class Connection(Generic[NodeT]):
     """Hold one page of nodes."""
 
-    nodes: list[NodeT]
-    page_info: PageInfo
-    total_count: int
+    nodes: list[NodeT] = strawberry.field(description=PAGE_ITEMS.text)
+    page_info: PageInfo = strawberry.field(description=PAGE_INFO.text)
+    total_count: int = strawberry.field(description=PAGE_TOTAL_COUNT.text)
 
 
 def page_fields(page: Page[Any, Any] | EndlessPage[Any]) -> Mapping[str, Any]:
-    """Return what a connection holds."""
+    """Return the fields of a connection."""
     cursor = encode_cursor(page.next_key)
     if isinstance(page, EndlessPage):
         info = PageInfo(has_next_page=page.has_more, end_cursor=cursor)

@@ -1,4 +1,4 @@
-"""Find who protects a resource from deletion, many resources in one statement."""
+"""Find the protections of many objects in one statement."""
 
 from backend.api.graphql.context import Info
 from backend.domain.protection import Resource

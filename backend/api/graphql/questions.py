@@ -33,13 +33,13 @@ from backend.questions.question import (
 from backend.views.graph_forms import marks_of
 
 Ask = Callable[[Any, Info, Mapping[str, Any]], Awaitable[Any]]
-"""Answer a field of an object, with what the caller gives."""
+"""Answers a field of an object, with the arguments of the caller."""
 Load = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Hold a field that the type of a view loads when it is asked for."""
+    """Hold a field that the type of a view loads on request."""
 
     view: type
     load: Load
@@ -57,7 +57,7 @@ def build_question_type() -> type:
 
 
 def relation(view: type) -> Callable[[Load], Relation]:
-    """Make a relation of a function of the view, the context and what is given.
+    """Make a relation of a function of the view, the context and the arguments.
 
     The function answers with views.
     """
@@ -65,7 +65,7 @@ def relation(view: type) -> Callable[[Load], Relation]:
 
 
 def add_relations(declared: Iterable[object]) -> None:
-    """Put the relations among what a module declares into the graph, before types are made."""
+    """Add the relations of a module to the graph, before types are made."""
     for one in declared:
         if isinstance(one, Relation):
             add_relation(one.view, one.name, partial(_relation_field, one.load))
@@ -154,7 +154,7 @@ def _parameter(name: str, parameter: Parameter) -> Parameter:
 
 
 def _read(annotation: Any, value: Any) -> Any:
-    """Read an argument as it is taken; the library hands enumerations and ids over as texts."""
+    """Convert an argument; the library passes enumerations and ids as texts."""
     if is_cursor(annotation):
         return decode_key(value, annotation)
     kind = plain_type(annotation)

@@ -1,4 +1,4 @@
-"""Load of groups under a controller what is asked of brokers, or read by itself."""
+"""Load the relations of broker groups under a controller."""
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.questions import relation

@@ -1,4 +1,4 @@
-"""Put the graph at its address: POST for questions, a WebSocket for what is followed."""
+"""Make the routes of the graph: POST for queries and mutations, a WebSocket for subscriptions."""
 
 from datetime import timedelta
 from json import JSONDecodeError
@@ -15,14 +15,14 @@ INIT_DEADLINE: Final = timedelta(seconds=10)
 
 
 class Router(GraphQLRouter[GraphContext, None]):
-    """Refuse every body that can't be read, where the library foresees wrong JSON alone."""
+    """Refuse every unreadable body; the library handles only invalid JSON."""
 
     def decode_json(self, data: str | bytes) -> object:
         """Read a body.
 
         Raises:
-            JSONDecodeError: it is no JSON, no UTF-8, nested too deeply, holds a number of thousands
-                of digits, or is a bare number or text.
+            JSONDecodeError: it is no JSON or no UTF-8, is nested too deeply, contains a number of
+            thousands of digits, or is only a number or a text.
         """
         try:
             found = super().decode_json(data)
@@ -34,7 +34,7 @@ class Router(GraphQLRouter[GraphContext, None]):
 
 
 def build_router(path: str, *, allowed_origins: tuple[str, ...]) -> Router:
-    """Make the routes of the graph; the gate stands before them."""
+    """Make the routes of the graph; the gate is before them."""
     return Router(
         build_schema(),
         path=path,

@@ -1,4 +1,4 @@
-"""Carry 64-bit integers as texts: a browser's numbers are exact to 53 bits only."""
+"""Send 64-bit integers as texts: numbers in browsers are exact only to 53 bits."""
 
 import re
 from typing import Annotated, Any, Final, NewType
@@ -12,13 +12,13 @@ from backend.domain.errors import InvalidName
 
 Int64 = NewType("Int64", int)
 
-# The argument `id`, whose name in Python would hide a function.
+# The argument `id`, whose name would hide a function in Python.
 Id = Annotated[strawberry.ID, strawberry.argument(name="id")]
 
 Version = Annotated[
     str | None,
     strawberry.argument(
-        description="Version of the resource as it was read; refused after a change."
+        description="Version of the object as it was read. The request is refused after a change."
     ),
 ]
 
@@ -44,7 +44,7 @@ INT64: Final[ScalarDefinition] = strawberry.scalar(
 
 
 def int64(value: int | None) -> Int64 | None:
-    """Carry a number that may be unknown."""
+    """Convert a number that may be unknown."""
     return None if value is None else Int64(value)
 
 
@@ -52,7 +52,7 @@ def read_id(text: str) -> UUID:
     """Read an id.
 
     Raises:
-        InvalidName: it is none.
+        InvalidName: the text is no id.
     """
     try:
         return UUID(text)

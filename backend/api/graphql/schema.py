@@ -1,4 +1,4 @@
-"""Put the graph together: what can be asked, changed and followed."""
+"""Build the graph from its queries, mutations and subscriptions."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -31,6 +31,7 @@ from backend.domain.errors import (
 )
 from backend.services.capacity_reports.capacity import request_report
 from backend.views.capacity import CapacityReportOut
+from backend.views.field_texts import CLUSTER_NAME, ROUTE_VERSION
 from backend.views.samples import SampleOut
 
 ItemT = TypeVar("ItemT")
@@ -38,10 +39,10 @@ ItemT = TypeVar("ItemT")
 
 @strawberry.type
 class TopologyChange:
-    """Say that routes of a cluster have changed."""
+    """Report that routes of a cluster have changed."""
 
-    cluster_name: str
-    route_version: Int64
+    cluster_name: str = strawberry.field(description=CLUSTER_NAME.text)
+    route_version: Int64 = strawberry.field(description=ROUTE_VERSION.text)
 
 
 Query = merge_types("Query", (build_question_type(), EventQuery, ClientQuery, MessageQuery))
@@ -49,11 +50,11 @@ Query = merge_types("Query", (build_question_type(), EventQuery, ClientQuery, Me
 
 @strawberry.type
 class CapacityMutation:
-    """Have reports made."""
+    """Request reports."""
 
     @answers(CapacityReportOut)
     async def request_capacity_report(self, info: Info) -> CapacityReportOut:
-        """Have a capacity report made."""
+        """Request a capacity report."""
         principal = require_change(info.context.principal)
         api = info.context.api
         report = await request_report(
@@ -73,20 +74,20 @@ Mutation = merge_types(
 
 @strawberry.type
 class Subscription(EventSubscription):
-    """Follow what happens."""
+    """Follow events."""
 
     @follows(SampleOut)
     async def samples(
         self, info: Info, cluster_name: str | None = None
     ) -> AsyncGenerator[SampleOut, None]:
-        """Follow brokers' samples, of one cluster or of all."""
+        """Follow the samples of brokers, of one cluster or of all."""
         async with aclosing(_while_signed_in(info, info.context.api.samples)) as samples:
             async for sample in samples:
                 is_meant = cluster_name in (None, sample.cluster_name)
                 if is_meant and info.context.within.includes(sample.cluster_name):
                     yield SampleOut.of(sample)
 
-    @strawberry.subscription
+    @follows(TopologyChange)
     async def topology_changed(self, info: Info) -> AsyncGenerator[TopologyChange, None]:
         """Follow changes of routes."""
         async with aclosing(_while_signed_in(info, info.context.api.topology)) as changes:
@@ -98,10 +99,10 @@ class Subscription(EventSubscription):
 
 
 async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
-    """Follow a feed until the credential that asked for it has ended.
+    """Follow a feed until the credential of the caller ends.
 
     Raises:
-        PasswordChangeRequired: their password was reset.
+        PasswordChangeRequired: the password of the user was reset.
     """
     context = info.context
     watch = CredentialWatch(context.api, context.token)
@@ -116,7 +117,7 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
 
 
 class Schema(strawberry.Schema):
-    """Keep errors out of the library's log: `TellErrors` writes those worth a line."""
+    """Keep errors out of the log of the library: `TellErrors` logs the relevant ones."""
 
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
@@ -126,7 +127,7 @@ class Schema(strawberry.Schema):
 
 @cache
 def build_schema() -> Schema:
-    """Make the schema, once a process: every application of it may use the same one."""
+    """Make the schema once in a process: all applications use the same one."""
     schema = Schema(
         query=Query,
         mutation=Mutation,

@@ -1,4 +1,4 @@
-"""Load where topics are held and what clients are told of them."""
+"""Load the relations of topics."""
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.protections import load_protection

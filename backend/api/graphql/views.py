@@ -1,6 +1,6 @@
 """Make types of the graph from views.
 
-The graph's own types: a 64-bit number is an `Int64`, a UUID an `ID`, and any mapping `JSON`.
+Special types of the graph: a 64-bit number is an `Int64`, a UUID an `ID`, and a mapping `JSON`.
 Resolvers return the views themselves, since the graph reads fields by their names.
 """
 
@@ -10,23 +10,34 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from inspect import getdoc
 from types import GenericAlias, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import strawberry
 from strawberry.scalars import JSON
+from strawberry.types import has_object_definition
 from strawberry.types.field import StrawberryField
 
 from backend.api.graphql.pages import Connection, PageInfo
 from backend.api.graphql.scalars import Int64
 from backend.domain.page import Page
+from backend.questions.question import given_of, parts_of
+from backend.views.field_texts import (
+    OBSERVED_AT,
+    PAGE_INFO,
+    PAGE_ITEMS,
+    PAGE_TOTAL_COUNT,
+    UNKNOWN_BROKERS,
+)
 from backend.views.graph_forms import (
     IN_REST_ONLY,
     IS_ID,
     IS_INT64,
     NamedInGraph,
     Pairs,
+    Text,
     graph_description,
     graph_name,
     marks_of,
@@ -36,12 +47,12 @@ from backend.views.observed_pages import ObservedPage, is_observed_page, views_o
 
 _translated: Final[set[type]] = set()
 MakeField = Callable[[str | None], StrawberryField]
-"""Make a field with the description that the view has of it, if any."""
+"""Makes a field with the description of the view, if there is one."""
 _relations: Final[dict[type, dict[str, MakeField]]] = defaultdict(dict)
 
 
 def add_relation(view: type, name: str, make_field: MakeField) -> None:
-    """Give the type of a view a field that is loaded when it is asked for."""
+    """Add a field to the type of a view that is loaded on request."""
     assert view not in _translated, f"{view.__name__} is in the graph before its relation {name}"
     _relations[view][name] = make_field
 
@@ -66,16 +77,16 @@ def graph_type(view: type) -> Any:
 
 
 def _observed_page_type(view: type[ObservedPage[Any, Any]]) -> Any:
-    """Make the type of an observed page: a connection, and what is beside it."""
+    """Make the type of an observed page: a connection with further fields."""
     item, unknown = views_of(view)
-    annotations = {
-        "nodes": GenericAlias(list, graph_type(item)),
-        "page_info": PageInfo,
-        **({} if view.is_endless else {"total_count": int}),
-        "unknown": GenericAlias(list, graph_type(unknown)),
-        "observed_at": datetime,
+    hints = {
+        "nodes": Annotated[GenericAlias(list, graph_type(item)), PAGE_ITEMS],
+        "page_info": Annotated[PageInfo, PAGE_INFO],
+        **({} if view.is_endless else {"total_count": Annotated[int, PAGE_TOTAL_COUNT]}),
+        "unknown": Annotated[GenericAlias(list, graph_type(unknown)), UNKNOWN_BROKERS],
+        "observed_at": Annotated[datetime, OBSERVED_AT],
     }
-    return _make(graph_name(view), annotations)
+    return _make(graph_name(view), hints, _described(hints))
 
 
 def _make(
@@ -119,44 +130,60 @@ def _pairs_field(name: str, annotation: Any, pairs: Pairs) -> StrawberryField:
 @cache
 def _pair_type(pairs: Pairs, kind: Any) -> Any:
     key, value = get_args(kind)
-    return _make(pairs.type_name, {pairs.key: translate(key), pairs.value: translate(value)})
+    hints = {pairs.key: key, pairs.value: value}
+    translated = {name: translate(hint) for name, hint in hints.items()}
+    return _make(pairs.type_name, translated, _described(hints))
 
 
-def shown(annotation: Any) -> Any:
+def _described(hints: Mapping[str, Any]) -> dict[str, StrawberryField]:
+    """Make the fields of a type whose annotations have a text."""
+    texts = {name: text_of(hint) for name, hint in hints.items()}
+    return {name: strawberry.field(description=text) for name, text in texts.items()}
+
+
+def shown(annotation: Any, text: Text) -> Any:
     """Make a field of a view, of a list or of a page of views, in a type written by hand."""
-    return strawberry.field(graphql_type=translate(annotation))
+    return strawberry.field(graphql_type=translate(annotation), description=text.text)
 
 
 def shows(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Make a field of a resolver, in a type written by hand, that answers with views."""
+    """Make a field of a resolver, in a type written by hand. Its docstring is the description."""
 
     def make(resolver: Callable[..., Any]) -> Any:
-        return strawberry.field(resolver=resolver, graphql_type=translate(annotation))
+        return strawberry.field(
+            resolver=resolver, graphql_type=translate(annotation), description=getdoc(resolver)
+        )
 
     return make
 
 
 def answers(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Make a mutation of a resolver that answers with a view."""
+    """Make a mutation of a resolver. Its docstring is the description."""
 
     def make(resolver: Callable[..., Any]) -> Any:
-        return strawberry.mutation(resolver=resolver, graphql_type=translate(annotation))
+        return strawberry.mutation(
+            resolver=resolver, graphql_type=translate(annotation), description=getdoc(resolver)
+        )
 
     return make
 
 
-def follows(view: type) -> Callable[[Callable[..., Any]], Any]:
-    """Make a subscription of a generator of views."""
-    item: Any = graph_type(view)
+def follows(annotation: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a subscription of a generator. Its docstring is the description."""
+    item: Any = translate(annotation)
 
     def make(resolver: Callable[..., Any]) -> Any:
-        return strawberry.subscription(resolver=resolver, graphql_type=AsyncGenerator[item, None])
+        return strawberry.subscription(
+            resolver=resolver,
+            graphql_type=AsyncGenerator[item, None],
+            description=getdoc(resolver),
+        )
 
     return make
 
 
 def translate(annotation: Any) -> Any:
-    """Return what the graph calls a type."""
+    """Return the type of the graph for a type of Python."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _translate_marked(*inner)
@@ -175,7 +202,8 @@ def _translate_plain(kind: type) -> Any:
         return strawberry.ID
     if issubclass(kind, Enum):
         return _enumeration(kind)
-    return graph_type(kind) if is_dataclass(kind) else kind
+    is_made = has_object_definition(kind)
+    return graph_type(kind) if is_dataclass(kind) and not is_made else kind
 
 
 def _translate_marked(kind: Any, *marks: Any) -> Any:
@@ -191,11 +219,14 @@ def _translate_marked(kind: Any, *marks: Any) -> Any:
 
 @cache
 def input_type(choice: type) -> Any:
-    """Return the input that a choice is, of which every field may be left out."""
-    hints = get_type_hints(choice, include_extras=True)
-    defaults = {one.name: one.default for one in fields(choice)}
-    annotations = {one.name: translate(hints[one.name]) for one in fields(choice)}
-    made = type(graph_name(choice), (), {"__annotations__": annotations, **defaults})
+    """Return the input of a choice; every field is optional."""
+    parts = parts_of(choice)
+    annotations = {one.name: translate(one.annotation) for one in parts}
+    described = {
+        one.name: strawberry.field(default=one.default, description=given_of(one).help)
+        for one in parts
+    }
+    made = type(graph_name(choice), (), {"__annotations__": annotations, **described})
     return strawberry.input(made, name=graph_name(choice), description=graph_description(choice))
 
 

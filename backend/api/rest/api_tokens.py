@@ -20,27 +20,34 @@ from backend.domain.user import Role
 from backend.services.access import api_tokens
 from backend.views.access import ApiTokenOut
 from backend.views.copying import copied
+from backend.views.field_texts import (
+    TOKEN_LIFETIME,
+    TOKEN_NAME,
+    TOKEN_READ_ONLY,
+    TOKEN_ROLE,
+    TOKEN_SECRET,
+)
 
 router = guarded_router("tokens", prefix="/tokens")
 
 
 class ApiTokenIn(BaseModel):
-    """Ask for a token; a pattern is a cluster's name, with `*` for any letters."""
+    """Ask for a token; a pattern is the name of a cluster, with `*` for any letters."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH_MAX)]
-    role: Role
-    lifetime_days: Annotated[int, Field(ge=1, le=LIFETIME_DAYS_MAX)]
+    name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH_MAX), TOKEN_NAME]
+    role: Annotated[Role, TOKEN_ROLE]
+    lifetime_days: Annotated[int, Field(ge=1, le=LIFETIME_DAYS_MAX), TOKEN_LIFETIME]
     cluster_patterns: Patterns = list(ALL_CLUSTERS)
-    is_read_only: bool = False
+    is_read_only: Annotated[bool, TOKEN_READ_ONLY] = False
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedApiTokenOut(ApiTokenOut):
     """A new token; `secret` is shown this once."""
 
-    secret: str
+    secret: Annotated[str, TOKEN_SECRET]
 
 
 @router.post("", status_code=HTTPStatus.CREATED, responses={**COMMON, **refused_with(409)})
@@ -48,7 +55,7 @@ class CreatedApiTokenOut(ApiTokenOut):
 async def create_token(
     wanted: ApiTokenIn, context: Context, principal: SignedIn, author: ActionAuthor
 ) -> CreatedApiTokenOut:
-    """Make a token of one's own, with a role of one's own at most."""
+    """Create an API token of the caller. Its role is at most that of the caller."""
     scope = TokenScope(wanted.role, tuple(wanted.cluster_patterns), wanted.is_read_only)
     created = await api_tokens.create_token(
         api_tokens.CreateApiToken(wanted.name, scope, wanted.lifetime_days),

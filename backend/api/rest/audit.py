@@ -36,7 +36,7 @@ async def export_audit(
     within: Within,
     chosen: Chosen,
 ) -> StreamingResponse:
-    """Give entries as a file to keep, one JSON object on a line, the oldest first."""
+    """Export entries as a file, one JSON object per line, the oldest first."""
     wanted = chosen.within(within)
 
     async def lines() -> AsyncIterator[str]:

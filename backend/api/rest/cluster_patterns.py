@@ -6,13 +6,11 @@ from pydantic import Field
 
 from backend.domain.cluster_scope import PATTERNS_MAX
 from backend.domain.names import CLUSTER_NAME_BYTES_MAX
+from backend.views.field_texts import CLUSTER_PATTERNS
 
 Pattern = Annotated[str, Field(min_length=1, max_length=CLUSTER_NAME_BYTES_MAX)]
 Patterns = Annotated[
     list[Pattern],
-    Field(
-        min_length=1,
-        max_length=PATTERNS_MAX,
-        description="Names of clusters, with `*` for any letters; `*` alone is all of them.",
-    ),
+    Field(min_length=1, max_length=PATTERNS_MAX),
+    CLUSTER_PATTERNS,
 ]

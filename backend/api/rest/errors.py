@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from backend.api.answers import PROBLEM_MEDIA_TYPE
+from backend.views.graph_forms import Text
 
 
 def _without_default(schema: dict[str, Any]) -> None:
@@ -12,17 +13,19 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 class Problem(BaseModel):
-    """What was refused (RFC 9457): `code` is a word for programs, `detail` a sentence for people.
+    """An error (RFC 9457): `code` is a word for programs, `detail` a sentence for people.
 
-    `facts` are those of the code: of `precondition_moved` what it was and what it is.
+    `facts` depend on the code: for `precondition_moved` they are the former and the present value.
     """
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str
-    facts: Annotated[Any, Field(json_schema_extra=_without_default)] = None
+    type: Annotated[str, Text("Kind of problem (RFC 9457). Always `about:blank`.")]
+    title: Annotated[str, Text("Phrase of the HTTP status.")]
+    status: Annotated[int, Text("HTTP status.")]
+    detail: Annotated[str, Text("What was refused, and why, in words.")]
+    code: Annotated[str, Text("What was refused, as a word for programs.")]
+    facts: Annotated[
+        Any, Field(json_schema_extra=_without_default), Text("Facts of the problem, by name.")
+    ] = None
 
 
 Responses = dict[int | str, dict[str, Any]]
@@ -34,7 +37,7 @@ SCHEMA_PATH: Final = "#/components/schemas/"
 def refused_with(*statuses: int) -> Responses:
     """Describe statuses of error answers.
 
-    Their schema is referred to. Of a model a route would make a validator for each status.
+    The schema is a reference, since FastAPI would make a validator of a model for each status.
     """
     schema = {"$ref": SCHEMA_PATH + Problem.__name__}
     return {status: {"content": {PROBLEM_MEDIA_TYPE: {"schema": schema}}} for status in statuses}

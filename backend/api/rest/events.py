@@ -1,4 +1,4 @@
-"""Answer what has happened over REST: a page as JSON, or the stream as server-sent events."""
+"""Answer events over REST: a page as JSON, or the stream as server-sent events."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -60,14 +60,14 @@ async def read_events(
     kinds: Kinds = None,
     limit: Limit = 100,
 ) -> EventPageOut | Response:
-    """List events, or follow them; without a number the newest ones, or from now on."""
+    """List events, or follow them; without a number the newest events, or events from now on."""
     name = None if cluster is None else check_cluster_name(cluster)
     chosen = EventFilter(name, choose_kinds(kinds), within)
     if STREAM in request.headers.get("accept", ""):
         start = after if last_event_id is None else last_event_id
         batches = follow_events(context, request.state.token, after=start, chosen=chosen)
         try:
-            # What is refused is refused before the answer begins.
+            # Errors must be raised before the answer begins.
             first = await anext(batches)
         except BaseException:
             await batches.aclose()

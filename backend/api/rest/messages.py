@@ -33,9 +33,9 @@ class SendIn(RootModel[dict[str, Any]]):
 @router.post("/messages", status_code=201, responses={**SILENT, **refused_with(409)})
 @reaches(Reach.KEPT)
 async def send(given: SendIn, context: Context, author: Asker) -> SentMessageOut:
-    """Send one message at once; the audit keeps the size and the digest of its body only.
+    """Send one message at once. The audit keeps only the size and the digest of the body.
 
-    An answer with the code `send_unanswered` says that it may be stored. Nothing sends it again.
+    The code `send_unanswered` means that the message may be stored. Nothing sends it again.
     """
     sent = await send_message(
         read_order(SendMessage, given.root),

@@ -11,6 +11,7 @@ from pydantic import create_model
 
 from backend.api.rest.pages import EndlessPageOut, PageOut
 from backend.domain.page import Page
+from backend.views.field_texts import OBSERVED_AT, UNKNOWN_BROKERS
 from backend.views.graph_forms import IN_GRAPH_ONLY, IS_TEXT_IN_REST, IS_VERSION, marks_of
 from backend.views.observed_pages import ObservedPage, is_observed_page, views_of
 
@@ -38,7 +39,7 @@ def view_model(view: Any) -> Any:
 
 
 def has_version(answer: Any) -> bool:
-    """Tell whether an answer has a version, which goes into a header."""
+    """Return whether an answer has a version, which is sent as a header."""
     if not is_dataclass(answer):
         return False
     hints = get_type_hints(answer, include_extras=True)
@@ -46,7 +47,7 @@ def has_version(answer: Any) -> bool:
 
 
 def is_in_graph_only(hint: Any) -> bool:
-    """Tell whether REST leaves a field out."""
+    """Return whether REST omits a field."""
     return IN_GRAPH_ONLY in marks_of(hint)
 
 
@@ -54,8 +55,8 @@ def _in_rest(hint: Any) -> Any:
     """Return a type with the models of the views in it."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        is_text = IS_TEXT_IN_REST in inner[1:]
-        return str if is_text else Annotated[(_in_rest(inner[0]), *inner[1:])]
+        kind = str if IS_TEXT_IN_REST in inner[1:] else _in_rest(inner[0])
+        return Annotated[(kind, *inner[1:])]
     if origin is list:
         return GenericAlias(list, _in_rest(inner[0]))
     if origin in {Union, UnionType}:
@@ -66,14 +67,11 @@ def _in_rest(hint: Any) -> Any:
 
 @cache
 def _observed_page_model(answer: type[ObservedPage[Any, Any]]) -> Any:
-    """Make the model of an observed page: a page, and what is beside it."""
+    """Make the model of an observed page: a page with further fields."""
     item, unknown = map(view_model, views_of(answer))
     page: Any = EndlessPageOut if answer.is_endless else PageOut
-    listed: Any = GenericAlias(list, unknown)
-    return create_model(
-        answer.__name__,
-        __base__=page[item],
-        __doc__=answer.__doc__,
-        unknown=(listed, ...),
-        observed_at=(datetime, ...),
-    )
+    beside: Mapping[str, Any] = {
+        "unknown": (Annotated[GenericAlias(list, unknown), UNKNOWN_BROKERS], ...),
+        "observed_at": (Annotated[datetime, OBSERVED_AT], ...),
+    }
+    return create_model(answer.__name__, __base__=page[item], __doc__=answer.__doc__, **beside)

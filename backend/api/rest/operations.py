@@ -1,4 +1,4 @@
-"""Take orders for changes over REST: plan, confirm, and what may follow (D19)."""
+"""Serve operations over REST: plan, confirm, and further actions (D19)."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -24,6 +24,14 @@ from backend.operations.engine.known_kinds import KINDS
 from backend.operations.engine.leases import break_lease
 from backend.operations.engine.order_schema import describe_orders
 from backend.questions.operations import show
+from backend.views.field_texts import (
+    ACCEPTS_LOSS,
+    CONFIRM_REASON,
+    OPERATION_KIND,
+    ORDER_PARAMETERS,
+    TYPED_NAME,
+)
+from backend.views.graph_forms import Text
 from backend.views.operations import OperationOut
 
 router = guarded_router("operations", prefix="/operations")
@@ -43,10 +51,10 @@ Key = Annotated[
 
 
 async def get_author(request: Request, principal: SignedIn) -> Author:
-    """Say who asks for a change.
+    """Return the author of a change.
 
     Raises:
-        Forbidden: the user may only look.
+        Forbidden: the user may only read.
     """
     return author_of(principal, request, "rest")
 
@@ -61,12 +69,12 @@ def describe_parameters() -> dict[str, Any]:
 
 
 def schema_of(order_type: type[Any]) -> str:
-    """Say where in the OpenAPI document an order is described."""
+    """Return the place of the description of an order in the OpenAPI document."""
     return SCHEMA_PATH + order_type.__name__
 
 
 def _by_kind(schema: dict[str, Any]) -> None:
-    """Say in a schema which parameters go with which kind."""
+    """Add to a schema which parameters belong to which kind."""
     schema["oneOf"] = [
         {
             "title": name,
@@ -84,29 +92,31 @@ class PlanIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_by_kind)
 
-    kind: KindName
-    parameters: dict[str, Any]
+    kind: Annotated[KindName, OPERATION_KIND]
+    parameters: Annotated[dict[str, Any], ORDER_PARAMETERS]
 
 
 class ConfirmIn(BaseModel):
-    """Give what the gate of the plan's risk class asks for.
+    """Confirm what the gate of the plan's risk class needs.
 
-    R1 asks for nothing, R2 for the target's name and a reason, R3 also for the loss to be accepted.
+    R1 needs nothing. R2 needs the name of the target and a reason. R3 also needs the accepted loss.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    typed_name: Annotated[str | None, Field(max_length=300)] = None
-    reason: Annotated[str | None, Field(max_length=1_000)] = None
-    accepts_loss: bool = False
+    typed_name: Annotated[str | None, Field(max_length=300), TYPED_NAME] = None
+    reason: Annotated[str | None, Field(max_length=1_000), CONFIRM_REASON] = None
+    accepts_loss: Annotated[bool, ACCEPTS_LOSS] = False
 
 
 class ReviewIn(BaseModel):
-    """Say why an operation is approved or declined; to decline it takes a reason."""
+    """The reason for an approval or a refusal; a refusal needs a reason."""
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: Annotated[str | None, Field(max_length=1_000)] = None
+    reason: Annotated[
+        str | None, Field(max_length=1_000), Text("Reason of the second user. A refusal needs one.")
+    ] = None
 
 
 @router.post("", status_code=201, responses=ORDERED)
@@ -114,10 +124,10 @@ class ReviewIn(BaseModel):
 async def plan_operation(
     order: PlanIn, context: Context, author: Asker, key: Key = None, if_match: IfMatch = None
 ) -> OperationOut:
-    """Plan a change and show what it would do; nothing changes before it is confirmed.
+    """Plan a change and show its effect. Nothing changes before the plan is confirmed.
 
-    With `If-Match` a change of a topic, a consumer group or a broker's config is planned only of
-    the version that was read.
+    With `If-Match` a change of a topic, a consumer group or a broker's config is planned only if
+    its version has not changed.
     """
     request = OperationRequest(order.kind, order.parameters, version=expected_version(if_match))
     return show(
@@ -131,7 +141,7 @@ async def plan_operation(
 async def confirm_operation(
     operation_id: UUID, given: ConfirmIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
-    """Have a plan carried out, if all is still as it was when it was made; else it lapses (412)."""
+    """Confirm a plan. It is carried out, or expires (412) if a fact of the plan has changed."""
     confirmation = Confirmation(given.typed_name, given.reason, given.accepts_loss)
     confirmed = await orders.confirm_operation(
         operation_id, confirmation, author, context.operations, key=key
@@ -144,7 +154,7 @@ async def confirm_operation(
 async def approve_operation(
     operation_id: UUID, given: ReviewIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
-    """Have carried out what another user has confirmed; it lapses (412) if a fact has moved."""
+    """Approve the operation that another user confirmed. It expires (412) if a fact has changed."""
     approved = await approvals.approve_operation(
         operation_id, given.reason, author, context.operations, key=key
     )
@@ -156,7 +166,7 @@ async def approve_operation(
 async def decline_operation(
     operation_id: UUID, given: ReviewIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
-    """End what another user has confirmed, and say why."""
+    """Decline the operation that another user confirmed. A reason is required."""
     declined = await approvals.decline_operation(
         operation_id, given.reason, author, context.operations, key=key
     )
@@ -166,7 +176,7 @@ async def decline_operation(
 @router.delete("/{operation_id}/lease", responses=ORDERED)
 @reaches(Reach.KEPT)
 async def end_lease(operation_id: UUID, context: Context, author: Asker) -> OperationOut:
-    """Take an operation from the worker that holds it; the next goes on where the journal ends."""
+    """Take an operation from its worker. The next worker continues where the journal ends."""
     return show(await break_lease(operation_id, author, context.operations), context.operations)
 
 

@@ -29,7 +29,7 @@ _RESPONSE: Final = "_response"
 
 
 async def get_caller(connection: HTTPConnection, context: Context, principal: SignedIn) -> Caller:
-    """Say who asks, and what is answered with."""
+    """Return the caller with the dependencies of the answer."""
     return Caller(context, principal, connection, "rest")
 
 
@@ -83,7 +83,7 @@ def read_choice(choice: type[ChoiceT]) -> Callable[..., Awaitable[ChoiceT]]:
 
 
 def _read(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what a request gives into the parameters of a question."""
+    """Read the parameters of a question from a request."""
     cursors = {one.name: one.annotation for one in question.given if is_cursor(one.annotation)}
     keys = {name: decode_key(given[name], kind) for name, kind in cursors.items()}
     return gather(question.given, {**given, **keys})
@@ -97,7 +97,7 @@ def _of_the_request(question: Question) -> Iterator[Parameter]:
 
 
 def _parameters(question: Question) -> Iterator[Parameter]:
-    """List what a route takes; of a choice each field is a parameter."""
+    """List the parameters of a route; each field of a choice is a parameter."""
     for one in question.given:
         choice = choice_of(one.annotation)
         for part in [one] if choice is None else parts_of(choice):
@@ -113,7 +113,7 @@ def _parameter(parameter: Parameter, path: str) -> Parameter:
 
 
 def _described(annotation: Any, describe: Callable[..., Any]) -> Any:
-    """Say of a type, and of what it consists of, within which bounds it is and what it is."""
+    """Add the description and the bounds to a type and to its inner types."""
     if get_origin(annotation) is list:
         return GenericAlias(list, _described(get_args(annotation)[0], Field))
     if get_origin(annotation) in {Union, UnionType}:

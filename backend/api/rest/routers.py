@@ -1,4 +1,4 @@
-"""Make the routers of resources, which ask for permission before anything else."""
+"""Make the routers of resources, which check the permission first."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ PARAMETERS: Final = Depends(check_parameters)
 
 
 def guarded_router(*tags: str, prefix: str = "") -> APIRouter:
-    """Make a router whose routes ask for a permission and refuse unknown parameters.
+    """Make a router whose routes check a permission and refuse unknown parameters.
 
-    Its paths are whole: a router that is included in another makes all of its routes again.
+    Its paths are complete, since including a router in another one builds all its routes again.
     """
     return APIRouter(
         prefix=API_PREFIX + prefix, tags=[*tags], dependencies=[PERMISSION, PARAMETERS]

@@ -20,13 +20,22 @@ from backend.domain.operation import Author
 from backend.domain.plan import Risk
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services.access import sessions
+from backend.views.field_texts import (
+    CLUSTER_LIMITS,
+    CREDENTIAL,
+    CREDENTIAL_EXPIRES_AT,
+    MUST_CHANGE_PASSWORD,
+    USER_NAME,
+    USER_ROLE,
+)
+from backend.views.graph_forms import Text
 
 sign_in_router = open_router("session")
 router = guarded_router("session")
 
 
 async def get_action_author(request: Request, principal: SignedIn) -> Author:
-    """Say who asks for what is not of a cluster."""
+    """Return the author of a change that concerns no cluster."""
     return name_author(principal, request, "rest")
 
 
@@ -42,28 +51,30 @@ Everywhere = Annotated[
 
 
 class SignIn(BaseModel):
-    """A name and what proves it."""
+    """Name and password of a user."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)
-    password: SecretStr = Field(max_length=PASSWORD_LENGTH_MAX)
+    name: Annotated[str, USER_NAME] = Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)
+    password: Annotated[SecretStr, Text("Password of the user.")] = Field(
+        max_length=PASSWORD_LENGTH_MAX
+    )
 
 
 class SessionOut(BaseModel):
-    """Who asks, in which role and with what, and until when.
+    """The caller with role and credential, and when the credential expires.
 
-    A cluster is within reach when its name fits a pattern of each of `cluster_limits`: the user's
-    own, and those of their token. Without any, all are. A one-time password must be changed before
-    anything else is answered.
+    A cluster is within reach if its name fits a pattern of each list of `cluster_limits`: those of
+    the user, and those of the token. Without lists, all clusters are. A one-time password must be
+    changed before any other request.
     """
 
-    name: str
-    role: Role
-    cluster_limits: list[list[str]]
-    expires_at: datetime
-    credential: Credential
-    must_change_password: bool
+    name: Annotated[str, USER_NAME]
+    role: Annotated[Role, USER_ROLE]
+    cluster_limits: Annotated[list[list[str]], CLUSTER_LIMITS]
+    expires_at: Annotated[datetime, CREDENTIAL_EXPIRES_AT]
+    credential: Annotated[Credential, CREDENTIAL]
+    must_change_password: Annotated[bool, MUST_CHANGE_PASSWORD]
 
 
 class OwnSessionOut(SessionOut):
@@ -74,20 +85,24 @@ class OwnSessionOut(SessionOut):
     confirm.
     """
 
-    refusals: dict[Permission, str]
-    risk_max: Risk
+    refusals: Annotated[
+        dict[Permission, str], Text("Reason for each permission that the caller lacks.")
+    ]
+    risk_max: Annotated[Risk, Text("Highest risk class of operations that the caller may confirm.")]
 
 
 class OpenedSessionOut(SessionOut):
     """A new session; only a caller that asks for the token gets it."""
 
-    token: str | None = None
+    token: Annotated[
+        str | None, Text("Token of the session. Only a caller that asks for it receives it.")
+    ] = None
 
 
 class EndedOut(BaseModel):
-    """How many sessions were ended."""
+    """The number of sessions that were ended."""
 
-    ended_count: int
+    ended_count: Annotated[int, Text("Number of sessions that were ended.")]
 
 
 @sign_in_router.post(
@@ -152,7 +167,7 @@ def _set_cookie(response: Response, secret: str, context: ApiContext) -> None:
 @router.get("/session", responses=COMMON)
 @needs(Permission.IDENTIFY)
 async def show_session(principal: SignedIn) -> OwnSessionOut:
-    """Answer who asks, and what they may not do."""
+    """Describe the caller, and what the caller may not do."""
     return OwnSessionOut(
         name=principal.user_name,
         role=principal.role,
@@ -190,12 +205,12 @@ async def end_sessions(
     context: Context,
     principal: SignedIn,
     author: ActionAuthor,
-    everywhere: Everywhere,  # noqa: ARG001 - its presence is what counts
+    everywhere: Everywhere,  # noqa: ARG001 - its presence is the condition
     user_name: OfUser = None,
 ) -> EndedOut:
-    """Sign the caller out everywhere or, as an administrator, any user.
+    """End all sessions of the caller or, as an administrator, of any user.
 
-    A parameter must say so: an address that lost its last name ends no session.
+    The parameter `everywhere` is required, so that a mistake in the path ends no session.
     """
     count = await sessions.end_sessions(
         user_name or principal.user_name,

@@ -1,4 +1,4 @@
-"""Change users over REST, and one's own password."""
+"""Change users over REST, and the password of the caller."""
 
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -23,44 +23,50 @@ from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
 from backend.services.access import users
 from backend.views.access import UserOut
 from backend.views.copying import copied
+from backend.views.field_texts import CLUSTER_PATTERNS, ONE_TIME_PASSWORD, USER_NAME, USER_ROLE
+from backend.views.graph_forms import Text
 
 router = guarded_router("users")
 
 CHANGED: Responses = {**NOT_FOUND, **refused_with(409)}
 UserName = Annotated[str, Path(max_length=USER_NAME_LENGTH_MAX)]
 Password = Annotated[SecretStr, Field(max_length=PASSWORD_LENGTH_MAX)]
-Reason = Annotated[str | None, Field(max_length=REASON_LENGTH_MAX)]
+Reason = Annotated[
+    str | None,
+    Field(max_length=REASON_LENGTH_MAX),
+    Text("Reason for the change, for the audit."),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class InvitedUserOut(UserOut):
     """A user with a one-time password, which is shown this once."""
 
-    password: str
+    password: Annotated[str, ONE_TIME_PASSWORD]
 
 
 class UserIn(BaseModel):
-    """Ask for a user to be added."""
+    """Ask to add a user."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)]
-    role: Role
+    name: Annotated[str, Field(min_length=1, max_length=USER_NAME_LENGTH_MAX), USER_NAME]
+    role: Annotated[Role, USER_ROLE]
     cluster_patterns: Patterns = list(ALL_CLUSTERS)
 
 
 class RoleIn(BaseModel):
-    """Ask for another role, or for the clusters it holds in; without these they stay."""
+    """Ask for another role or other clusters; absent values do not change."""
 
     model_config = ConfigDict(extra="forbid")
 
-    role: Role
-    cluster_patterns: Patterns | None = None
+    role: Annotated[Role, USER_ROLE]
+    cluster_patterns: Annotated[Patterns | None, CLUSTER_PATTERNS] = None
     reason: Reason = None
 
 
 class ReasonIn(BaseModel):
-    """Say why, for the audit."""
+    """The reason for a change, for the audit."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -68,12 +74,12 @@ class ReasonIn(BaseModel):
 
 
 class PasswordIn(BaseModel):
-    """The current password and the new password."""
+    """The present password and the new password."""
 
     model_config = ConfigDict(extra="forbid")
 
-    old_password: Password
-    new_password: Password
+    old_password: Annotated[Password, Text("Present password.")]
+    new_password: Annotated[Password, Text("New password.")]
 
 
 @router.put("/session/password", responses={**COMMON, **refused_with(429)})
@@ -81,7 +87,7 @@ class PasswordIn(BaseModel):
 async def change_password(
     given: PasswordIn, request: Request, context: Context, principal: SignedIn
 ) -> EndedOut:
-    """Change one's own password; one's other sessions end."""
+    """Change the caller's password. The caller's other sessions end."""
     count = await change_own_password(
         principal,
         request,
@@ -128,7 +134,10 @@ async def change_role(
     response: Response,
     if_match: IfMatch = None,
 ) -> UserOut:
-    """Give a user another role, or other clusters; the last administrator keeps theirs."""
+    """Change the role of a user, or the clusters where it is valid.
+
+    The last administrator stays one.
+    """
     user = await users.change_role(
         user_name,
         wanted.role,
@@ -148,7 +157,7 @@ async def change_role(
 async def disable_user(
     user_name: UserName, given: ReasonIn, context: Context, author: ActionAuthor
 ) -> UserOut:
-    """Keep a user out, unless it is the last administrator."""
+    """Disable a user. The last administrator can not be disabled."""
     user = await users.disable_user(
         user_name, author, reason=given.reason, database=context.database, clock=context.clock
     )
@@ -160,7 +169,7 @@ async def disable_user(
 async def enable_user(
     user_name: UserName, given: ReasonIn, context: Context, author: ActionAuthor
 ) -> UserOut:
-    """Let a user in again."""
+    """Enable a user again."""
     user = await users.enable_user(
         user_name, author, reason=given.reason, database=context.database, clock=context.clock
     )
@@ -176,7 +185,7 @@ async def enable_user(
 async def reset_password(
     user_name: UserName, context: Context, author: ActionAuthor
 ) -> InvitedUserOut:
-    """Give a user a one-time password in place of theirs."""
+    """Replace the password of a user with a one-time password."""
     invited = await users.reset_password(
         user_name,
         author,

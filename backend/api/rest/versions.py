@@ -1,7 +1,7 @@
-"""Carry versions of what people edit as entity tags (RFC 9110, 8.8.3 and 13.1.1).
+"""Send versions of editable objects as entity tags (RFC 9110, 8.8.3 and 13.1.1).
 
-A tag stands for what can be edited; figures beside it move without it, so it is for `If-Match` and
-not for caching.
+A tag depends only on the editable values, not on the figures beside them. So it is for `If-Match`,
+and not for caching.
 """
 
 from typing import Annotated, Any, Final
@@ -31,10 +31,10 @@ TAGGED: Final[dict[str, Any]] = {
 
 
 def put_tag(response: Response, version: str) -> None:
-    """Have an answer tell the version of what it shows."""
+    """Add the version of an object to the answer."""
     response.headers["ETag"] = f'"{version}"'
 
 
 def expected_version(if_match: str | None) -> str | None:
-    """Return the version that a request expects; `*` stands for any."""
+    """Return the version that a request expects; `*` means any."""
     return None if if_match in {None, "*"} else if_match.strip('"')

@@ -1,6 +1,7 @@
 """Answer the requests of a name server and controller: one function for each code.
 
-Those of the name server answer from memory at once; those of the controller wait for Postgres.
+The requests of the name server are answered from memory. The requests of the controller wait for
+Postgres.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

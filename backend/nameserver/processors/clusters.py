@@ -1,4 +1,4 @@
-"""Answer who is in which cluster and group, and what is set here (remoting.md 2.7).
+"""Answer requests for clusters, members and settings of this process (remoting.md 2.7).
 
 That is 106, 901, 318 and 319.
 """
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def on_get_broker_cluster_info(_command: Command, _session: object, directory: Directory) -> Answer:
-    """Answer every group with its members, and which cluster it belongs to."""
+    """Answer every group with its members and its cluster."""
     groups = directory.table.list_groups()
     clusters: dict[str, list[str]] = {}
     for group in groups:
@@ -36,7 +36,7 @@ def on_get_broker_cluster_info(_command: Command, _session: object, directory: D
 
 
 def on_get_broker_member_group(command: Command, _session: object, directory: Directory) -> Answer:
-    """Answer a group's members by their real ids; a group that is not known has none."""
+    """Answer the members of a group by their real ids; an unknown group has none."""
     header = decode_header(BrokerMemberGroupHeader, command.ext)
     group = directory.table.find_group(header.cluster_name, header.broker_name)
     members = BrokerMembers(
@@ -48,7 +48,7 @@ def on_get_broker_member_group(command: Command, _session: object, directory: Di
 
 
 def on_get_namesrv_config(_command: Command, _session: object, directory: Directory) -> Answer:
-    """Answer the settings that matter to tools, as Java properties; no path and no secret."""
+    """Answer the settings for tools as Java properties, without paths and secrets."""
     properties = describe(directory.settings) | {"listenPort": str(directory.port_of())}
     lines = (f"{key}={value}\n" for key, value in sorted(properties.items()))
     return Answer(body="".join(lines).encode())
@@ -57,7 +57,7 @@ def on_get_namesrv_config(_command: Command, _session: object, directory: Direct
 async def on_update_namesrv_config(
     command: Command, session: object, directory: Directory
 ) -> Answer:
-    """Change settings of this process, all that the body names or none."""
+    """Change all settings of this process that the body names, or none."""
     try:
         wished = parse_properties_text(command.body.decode())
     except UnicodeDecodeError:
@@ -80,7 +80,7 @@ async def on_update_namesrv_config(
         broker_group_name=f"name server {directory.address_of(session)}",
         details={"before": asdict(before), "after": asdict(after)},
     )
-    # Nothing is in force that the audit does not have.
+    # A setting takes effect only after its audit entry is written.
     directory.settings = changed(directory.settings, wished)
     log.info("settings_changed", names=sorted(wished))
     return Answer()

@@ -1,4 +1,4 @@
-"""Answer who is elected master, and who leads the controllers (1002, 1005, 1009, 1010)."""
+"""Answer elections of masters, and requests about controllers (1002, 1005, 1009, 1010)."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 
 async def on_elect_master(command: Command, session: object, directory: Directory) -> Answer:
-    """Elect a master as a broker or an operator asks; the present one may stay (2011)."""
+    """Elect a master as a broker or an operator asks; the present master may stay (2011)."""
     header = decode_header(ElectMasterHeader, command.ext)
     cluster_name = header.cluster_name or directory.presence.find_cluster(
         session, header.broker_name
@@ -78,7 +78,7 @@ async def on_elect_master(command: Command, session: object, directory: Director
 
 
 def on_get_controller_metadata(_command: Command, session: object, directory: Directory) -> Answer:
-    """Say that this process leads: every process may carry out every request (D1)."""
+    """Answer that this process is the leader: every process may serve every request (D1)."""
     address = directory.address_of(session)
     answer = ControllerMetadataAnswer(
         group=CONTROLLER_GROUP,
@@ -99,7 +99,7 @@ def on_get_controller_config(_command: Command, _session: object, directory: Dir
 def on_update_controller_config(
     _command: Command, _session: object, _directory: Directory
 ) -> Answer:
-    """Refuse: who may become master is not for a request without a name to decide (D26)."""
+    """Refuse: a request without a user must not change which replicas may become master (D26)."""
     remark = "set REGENT_UNCLEAN_ELECTION_ALLOWED or REGENT_LEASE_POLICY and restart"
     return Answer(ResponseCode.NO_PERMISSION, remark=remark)
 

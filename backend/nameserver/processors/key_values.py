@@ -27,7 +27,7 @@ def on_get_kv_config(command: Command, _session: object, directory: Directory) -
 
 
 def on_delete_kv_config(command: Command, _session: object, directory: Directory) -> Answer:
-    """Forget a value."""
+    """Remove a value."""
     header = decode_header(KeyValueHeader, command.ext)
     directory.key_values.remove(header.namespace, header.key)
     return Answer()

@@ -1,4 +1,4 @@
-"""Take brokers in, hear that they live, and let them go (remoting.md 2.7: 103, 904, 322, 104)."""
+"""Answer registrations and heartbeats of brokers (remoting.md 2.7: 103, 904, 322, 104)."""
 
 import zlib
 from collections.abc import Awaitable, Callable
@@ -50,7 +50,7 @@ from backend.remoting.sifting import LeftOut
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
 # Older brokers send their topics without the body around them (remoting.md 1.4).
 VERSION_WITH_FULL_BODY: Final = 37
-# What a controller waits for a broker that does not say (control-plane.md 1.16).
+# The heartbeat timeout of a broker that sends none (control-plane.md 1.16).
 CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
 HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF
@@ -63,7 +63,7 @@ log = structlog.get_logger(__name__)
 
 
 def on_register_broker(command: Command, session: object, directory: Directory) -> Answer:
-    """Take a broker in with its topics, and tell a replica who its master is."""
+    """Register a broker with its topics, and answer the address of its master to a replica."""
     header = decode_header(RegisterBrokerHeader, command.ext)
     checksum = header.body_crc32
     if checksum != 0 and checksum != zlib.crc32(command.body) & CHECKSUM_MASK:
@@ -94,7 +94,7 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
 
 
 def on_unregister_broker(command: Command, _session: object, directory: Directory) -> Answer:
-    """Let a broker go that says good-bye."""
+    """Unregister a broker."""
     header = decode_header(UnregisterBrokerHeader, command.ext)
     key = (header.cluster_name, header.broker_name)
     live = directory.table.find_live(key, header.broker_id)
@@ -107,11 +107,11 @@ def on_unregister_broker(command: Command, _session: object, directory: Director
 def on_broker_heartbeat(
     command: Command, session: object, directory: Directory
 ) -> Answer | Awaitable[Answer]:
-    """Hear that a broker lives; one that is not registered is not known by this.
+    """Record the heartbeat of a broker; a heartbeat registers no broker.
 
-    One port hears for the name server and the controller, so a heartbeat without a controller's id
-    is the name server's alone, where stock's controller answers 2005 (S66). Who waits for the
-    answer asks for a lease, and gets it when it is written.
+    One port serves the name server and the controller, so a heartbeat without a controller id is
+    for the name server only. RocketMQ's controller answers 2005 to it (S66). A broker that waits
+    for the answer asks for a lease. The answer follows when the lease is written.
     """
     header = decode_header(BrokerHeartbeatHeader, command.ext)
     _hear(header.cluster_name, header.broker_address, directory)
@@ -125,9 +125,10 @@ def on_broker_heartbeat(
     if held is None:
         check_cluster_name(header.cluster_name)
         check_broker_group_name(header.broker_name)
-    # A broker of another epoch may have become master, and acknowledges nothing without a lease.
+    # A broker with a newer epoch may have become master. It acknowledges nothing without a lease.
     is_urgent = held is not None and held.report.epoch < last_report.epoch
-    # Who tells no epoch only registers routes: a lease would bind it to an office unknown to it.
+    # A broker that reports no epoch only registers routes. A lease would name a master role that
+    # the broker does not know of.
     asks_lease = not command.is_oneway and header.epoch is not None
     is_heard = directory.presence.hear(
         key, last_report, connection=session, takes_notices=asks_lease
@@ -148,13 +149,13 @@ async def _grant_lease(key: ReplicaKey, last_report: ReplicaReport, ask: AskLeas
 
 
 async def _take_leave(key: ReplicaKey, last_report: ReplicaReport, directory: Directory) -> Answer:
-    """Have a broker replaced that asks not to be waited for: it gives its lease back."""
+    """Replace a broker that gives back its lease with a timeout of 0."""
     await directory.failover.take_leave(key, last_report)
     return LEASE_GIVEN_BACK
 
 
 def on_query_data_version(command: Command, _session: object, directory: Directory) -> Answer:
-    """Tell a broker whether it has to register its topics anew."""
+    """Answer whether a broker has to register its topics again."""
     header = decode_header(QueryDataVersionHeader, command.ext)
     asked = java_json.decode(command.body, bodies.DataVersion)
     broker = _hear(header.cluster_name, header.broker_address, directory)
@@ -166,7 +167,7 @@ def on_query_data_version(command: Command, _session: object, directory: Directo
 
 
 def read_report(header: BrokerHeartbeatHeader) -> ReplicaReport:
-    """Read what a replica reports of itself with a heartbeat; what it leaves out is unknown."""
+    """Read the report of a replica from its heartbeat; absent values are unknown."""
     timeout_ms = header.heartbeat_timeout_ms
     if timeout_ms is None:
         timeout_ms = CONTROLLER_TIMEOUT_DEFAULT_MS
@@ -204,7 +205,7 @@ def _decode_topics(
 
 
 def _left_out_items(left_out: list[LeftOut], own: bodies.LeftOutTable) -> LeftOutItems:
-    """Join what is left out here with what the broker itself has left out."""
+    """Join the items that this process left out with the items that the broker left out."""
     named = [
         *(LeftOutItem(one.kind, one.name, one.reason) for one in own.items),
         *(LeftOutItem(bodies.kind_of(one), one.name, one.reason) for one in left_out),
@@ -219,7 +220,7 @@ def _left_out_items(left_out: list[LeftOut], own: bodies.LeftOutTable) -> LeftOu
 def _join_known_items(
     items: LeftOutItems, names: set[str], registration: Registration, directory: Directory
 ) -> LeftOutItems:
-    """Add the items of former registrations: one of a single topic says nothing of the others."""
+    """Add the items of former registrations: a registration of one topic does not repeat them."""
     live = directory.table.find_live(registration.group_key, registration.broker_id)
     if live is None:
         return items
@@ -232,7 +233,7 @@ def _join_known_items(
 
 
 def _log_left_out(registration: Registration, directory: Directory) -> None:
-    """Name what is left out, once for each change of it."""
+    """Log the items that are left out, once for each change."""
     live = directory.table.find_live(registration.group_key, registration.broker_id)
     left_out = registration.left_out
     if not left_out.count or (live is not None and live.report.left_out == left_out):
@@ -247,7 +248,7 @@ def _log_left_out(registration: Registration, directory: Directory) -> None:
 
 
 def _shown(text: str) -> str:
-    """Write a text so that logs, Postgres and terminals take it."""
+    """Escape a text for logs, Postgres and terminals."""
     printable = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
     return printable[:SHOWN_LENGTH_MAX]
 

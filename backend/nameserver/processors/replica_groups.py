@@ -40,7 +40,7 @@ REFUSED_SHOWN_MAX: Final = 5
 
 
 async def on_get_next_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
-    """Offer the id that a new broker may apply for."""
+    """Answer the id that a new broker may apply for."""
     header = decode_header(NextBrokerIdHeader, command.ext)
     name = BrokerGroupName(header.broker_name, header.cluster_name)
     broker_id = await replica_groups.find_next_broker_id(name, directory.controller)
@@ -48,7 +48,7 @@ async def on_get_next_broker_id(command: Command, _session: object, directory: D
 
 
 async def on_apply_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
-    """Give an id away; a refusal names the one to apply for, as the seed wants."""
+    """Assign an id; a refusal contains the id to apply for."""
     header = decode_header(ApplyBrokerIdHeader, command.ext)
     wish = replica_groups.ApplyBrokerId(
         cluster_name=header.cluster_name,
@@ -65,7 +65,7 @@ async def on_apply_broker_id(command: Command, _session: object, directory: Dire
 
 
 async def on_register_replica(command: Command, _session: object, directory: Directory) -> Answer:
-    """Note a broker's address and tell it its group, and its master while that is alive."""
+    """Record the address of a broker, and answer its group, with the master while it is alive."""
     header = decode_header(RegisterReplicaHeader, command.ext)
     view = await replica_groups.register(
         replica_groups.RegisterReplica(
@@ -82,7 +82,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
         directory.controller,
     )
     group = view.group
-    # A lost master is one that must not go on in its old epoch.
+    # A lost master must not continue in its old epoch.
     is_usable = group.master_id in view.liveness.alive_ids and not group.is_master_lost
     master = master_header(group) if is_usable else MasterHeader()
     answer = RegisterReplicaAnswer(
@@ -99,7 +99,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
 
 
 async def on_get_replica_info(command: Command, session: object, directory: Directory) -> Answer:
-    """Tell who is master, alive or not, and the SyncStateSet."""
+    """Answer the master, alive or not, and the SyncStateSet."""
     header = decode_header(ReplicaInfoHeader, command.ext)
     name = _named(header.broker_name, None, session, directory)
     group = (await replica_groups.describe_group(name, directory.controller)).group
@@ -108,10 +108,10 @@ async def on_get_replica_info(command: Command, session: object, directory: Dire
 
 
 async def on_get_sync_state_data(command: Command, session: object, directory: Directory) -> Answer:
-    """Tell tools everything of some groups; those that are not known are left out.
+    """Answer the full state of some groups; unknown groups are left out.
 
     Raises:
-        InvalidName: no group may be called by any of the names.
+        InvalidName: all of the names are invalid.
     """
     broker_group_names = java_json.decode(command.body, list[str]) if command.body else []
     if not broker_group_names:
@@ -151,7 +151,7 @@ async def on_alter_sync_state_set(
 
 
 async def on_clean_broker_data(command: Command, session: object, directory: Directory) -> Answer:
-    """Forget replicas that will not come back."""
+    """Forget replicas that are lost for good."""
     header = decode_header(CleanBrokerDataHeader, command.ext)
     wish = replica_groups.CleanReplicas(
         name=_named(header.broker_name, header.cluster_name, session, directory),
@@ -173,7 +173,7 @@ async def on_clean_broker_data(command: Command, session: object, directory: Dir
 
 
 def master_header(group: ReplicaGroup) -> MasterHeader:
-    """Spell who is master, where and since when."""
+    """Write the header that names the master, its address and its epoch."""
     return MasterHeader(
         master_broker_id=group.master_id,
         master_address=None if group.master is None else group.master.address,
@@ -193,7 +193,7 @@ def encode_set(group: ReplicaGroup) -> bytes:
 def _named(
     broker_group_name: str, cluster_name: str | None, session: object, directory: Directory
 ) -> BrokerGroupName:
-    # Stock names no cluster where it knows groups by name alone; the connection may say it (D2).
+    # RocketMQ sends no cluster name in some requests. The connection may identify the cluster (D2).
     known = cluster_name or directory.presence.find_cluster(session, broker_group_name)
     return BrokerGroupName(broker_group_name, known)
 

@@ -1,4 +1,4 @@
-"""Answer where topics are served (remoting.md 2.7 and 3.3: 105, 217)."""
+"""Answer routes of topics (remoting.md 2.7 and 3.3: 105, 217)."""
 
 from typing import Final
 
@@ -13,14 +13,14 @@ from backend.remoting.bodies import BrokerData, QueueData, TopicRouteData
 from backend.remoting.command import Command
 from backend.remoting.headers import RouteHeader, TopicHeader, decode_header
 
-# Clients from 4.9.4 on read strict JSON; older ones are given what Java used to write.
+# Clients from 4.9.4 on read strict JSON. Older clients receive the form of older RocketMQ.
 VERSION_WITH_STRICT_JSON: Final = 401
 ZONE_MODE_KEY: Final = "__ZONE_MODE"
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
 
 
 def on_get_route(command: Command, _session: object, directory: Directory) -> Answer:
-    """Answer every place a topic is served."""
+    """Answer the route of a topic."""
     header = decode_header(RouteHeader, command.ext)
     route = directory.table.route(header.topic)
     zone_name = command.ext.get(ZONE_NAME_KEY, "").strip()
@@ -31,7 +31,7 @@ def on_get_route(command: Command, _session: object, directory: Directory) -> An
 
 
 def on_register_topic(command: Command, _session: object, directory: Directory) -> Answer:
-    """Add a topic to groups that are known; with one that is not, nothing happens."""
+    """Add a topic to known groups; if one group is unknown, nothing changes."""
     header = decode_header(TopicHeader, command.ext)
     route = java_json.decode(command.body, TopicRouteData) if command.body else TopicRouteData()
     settings = {
@@ -42,7 +42,7 @@ def on_register_topic(command: Command, _session: object, directory: Directory) 
 
 
 def encode_route(route: TopicRoute, *, is_strict: bool) -> bytes:
-    """Write a route as JSON, with numeric keys quoted, or bare as Java's own maps are."""
+    """Write a route as JSON, with numeric keys quoted, or bare as in Java maps."""
     data = TopicRouteData(
         brokers=[broker_data(entry.members) for entry in route.entries],
         queues=[_queue_data(entry) for entry in route.entries],
@@ -55,7 +55,7 @@ def encode_route(route: TopicRoute, *, is_strict: bool) -> bytes:
 
 
 def broker_data(members: GroupMembers) -> BrokerData:
-    """Spell the members of a group as the protocol does."""
+    """Return the members of a group in the form of the protocol."""
     return BrokerData(
         addresses=dict(members.addresses),
         broker_name=members.broker_group_name,

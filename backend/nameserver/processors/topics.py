@@ -1,4 +1,4 @@
-"""Answer lists of topics, and change what routes say of them (remoting.md 2.7)."""
+"""Answer lists of topics, and change their routes (remoting.md 2.7)."""
 
 from collections.abc import Callable
 from typing import Final
@@ -51,7 +51,7 @@ def on_get_system_topics(_command: Command, _session: object, directory: Directo
 
 
 def on_get_unit_topics(_command: Command, _session: object, directory: Directory) -> Answer:
-    """Answer topics of a deployment unit."""
+    """Answer the topics of a deployment unit."""
     return _by_flag(directory, lambda flag: bool(flag & UNIT_FLAG))
 
 
@@ -70,7 +70,7 @@ def on_get_mixed_unit_topics(_command: Command, _session: object, directory: Dir
 
 
 def on_delete_topic(command: Command, _session: object, directory: Directory) -> Answer:
-    """Forget a topic, everywhere or in one cluster; brokers may register it again."""
+    """Remove a topic from the routes of all clusters or of one; brokers may register it again."""
     header = decode_header(DeleteRouteHeader, command.ext)
     if directory.table.remove_topic(header.topic, cluster_name=header.cluster_name):
         directory.write_behind.note_topic_removed(header.topic, header.cluster_name)
@@ -79,7 +79,7 @@ def on_delete_topic(command: Command, _session: object, directory: Directory) ->
 
 
 def on_wipe_write_permission(command: Command, _session: object, directory: Directory) -> Answer:
-    """Keep producers away from a group, in this name server's routes only."""
+    """Clear the write permission of a broker group, in the routes of this name server only."""
     header = decode_header(BrokerNameHeader, command.ext)
     count = directory.table.wipe_write(header.broker_name)
     log.info("write_permission_wiped", broker_name=header.broker_name, topic_count=count)
@@ -87,7 +87,7 @@ def on_wipe_write_permission(command: Command, _session: object, directory: Dire
 
 
 def on_add_write_permission(command: Command, _session: object, directory: Directory) -> Answer:
-    """Let producers back to a group."""
+    """Set the write permission of a broker group again."""
     header = decode_header(BrokerNameHeader, command.ext)
     count = directory.table.add_write(header.broker_name)
     log.info("write_permission_added", broker_name=header.broker_name, topic_count=count)

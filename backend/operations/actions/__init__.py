@@ -1,1 +1,1 @@
-"""Hold the actions that operations consist of: each reads, changes, reads back and takes back."""
+"""Define the actions of operations: each reads, changes, reads back and undoes."""

@@ -1,4 +1,4 @@
-"""Change one broker: its right to write, its properties, its record, the locks that it holds."""
+"""Change one broker: its write permission, its properties, its record and its locks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ UNREAD: Final = "messages that are still to be read"
 
 @dataclass(frozen=True, slots=True)
 class _BrokerAction:
-    """Mean a broker by its address; its id is its own, or in earlier plans that of its role."""
+    """Identify a broker by its address; its id is its own, or in earlier plans that of its role."""
 
     cluster_name: str
     broker_group_name: str
@@ -55,7 +55,7 @@ class _BrokerAction:
 
 @dataclass(frozen=True, slots=True)
 class SetPermission(_BrokerAction):
-    """Set what a broker permits; doing it twice is harmless."""
+    """Set the permission of a broker; a second attempt is harmless."""
 
     tag: ClassVar[str] = "set_permission"
 
@@ -64,13 +64,13 @@ class SetPermission(_BrokerAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say whether the right to write is taken or given."""
+        """Say whether the write permission is removed or set."""
         if self.takes_write:
             return PlannedStep("permission", f"Take the right to write from {self.address}")
         return PlannedStep("permission", f"Give {self.address} the right to write")
 
     async def read(self, context: OperationContext) -> Value:
-        """Read what the broker permits."""
+        """Read the permission of the broker."""
         return {"permission": await context.brokers.ask(self.address, GetPermission())}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
@@ -82,17 +82,17 @@ class SetPermission(_BrokerAction):
         return await self.read(context)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back what the broker permits."""
+        """Read back the permission of the broker."""
         assert self.permission is not None, "a plan without it is blocked"
         return [await permissions.read_back(self.address, self.permission, context)]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Give the right back to the broker that it was taken from, whatever its id is by now.
+        """Set the write permission of the same broker again, whatever its id is now.
 
-        To keep producers away again is an order of its own, with a plan that names them.
+        To remove the permission again needs a new order, with a plan that names the producers.
 
         Raises:
-            NotUndoable: it was given, or the broker had no such right before.
+            NotUndoable: the permission was set, or the broker did not have it before.
         """
         if not self.takes_write:
             raise NotUndoable("cordon the broker (regent broker cordon): that affects producers")
@@ -105,8 +105,8 @@ class SetPermission(_BrokerAction):
 class AwaitRoutes(Consequence, _BrokerAction):
     """Wait until routes send no producer to a broker, and the controller elects the broker last.
 
-    Routes to the group count for its master only. The controller learns from a heartbeat that a
-    replica is cordoned; an election before that heartbeat could leave the group without a writer
+    Only the master depends on the routes of the group. The controller learns from a heartbeat that
+    a replica is cordoned; an election before this heartbeat could leave the group without a writer
     (case A16).
     """
 
@@ -114,11 +114,11 @@ class AwaitRoutes(Consequence, _BrokerAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say what is waited for."""
+        """Say what the step waits for."""
         return PlannedStep("routes", "Wait until routes send no producer there")
 
     async def read(self, context: OperationContext) -> Value:
-        """Count the topics that producers are sent there for."""
+        """Count the topics whose routes send producers there."""
         return {"writable_topics": await self._count(context)}
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
@@ -143,10 +143,10 @@ class AwaitRoutes(Consequence, _BrokerAction):
         )
 
     async def _is_elected_last(self, context: OperationContext) -> bool:
-        """Tell whether the newest heartbeat of the broker says that it is cordoned.
+        """Return whether the newest heartbeat of the broker reports that it is cordoned.
 
-        True where no such heartbeat comes: from a silent broker, a broker without a controller, or
-        a stock broker, which does not report it.
+        True if no such heartbeat comes: from a silent broker, a broker without a controller, or a
+        RocketMQ broker, which does not report it.
         """
         name = BrokerGroupName(self.broker_group_name, self.cluster_name)
         view = await find_group(name, context.controller)
@@ -165,7 +165,7 @@ class AwaitRoutes(Consequence, _BrokerAction):
 
 @dataclass(frozen=True, slots=True)
 class AwaitReaders(Consequence, _BrokerAction):
-    """Wait until consumer groups have read a broker to the end, but for those that are waived."""
+    """Wait until all consumer groups except the waived ones have read all messages of a broker."""
 
     tag: ClassVar[str] = "await_readers"
 
@@ -173,16 +173,16 @@ class AwaitReaders(Consequence, _BrokerAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say what is waited for."""
+        """Say what the step waits for."""
         waived = f", but not for {', '.join(self.waived_groups)}" if self.waived_groups else ""
         return PlannedStep("read", f"Wait until consumer groups have read to the end{waived}")
 
     async def read(self, context: OperationContext) -> Value:
-        """Read how much is left to read."""
+        """Read the number of unread messages."""
         return (await context.brokers.ask(self.address, FindUnreadMessages())).as_value()
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
-        """Wait while anything is left."""
+        """Wait while there are unread messages."""
         left = (await context.brokers.ask(self.address, FindUnreadMessages())).without(
             self.waived_groups
         )
@@ -191,7 +191,7 @@ class AwaitReaders(Consequence, _BrokerAction):
         return left.as_value()
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back that nothing is left."""
+        """Read back that no message is unread."""
         found = await context.brokers.find(self.address, FindUnreadMessages())
         left = None if found is None else found.without(self.waived_groups).count
         return [compare(UNREAD, 0, left)]
@@ -199,7 +199,7 @@ class AwaitReaders(Consequence, _BrokerAction):
 
 @dataclass(frozen=True, slots=True)
 class PropertySetting:
-    """Hold a property's value as it is sent, the value meant by it, and when it takes effect."""
+    """Hold the value of a property as it is sent, its meaning, and when it takes effect."""
 
     name: str
     value: str
@@ -217,13 +217,13 @@ class SetProperties(_BrokerAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Name what is set."""
+        """Name the properties."""
         return PlannedStep(
             "set", f"Set {shortened(one.name for one in self.settings) or 'nothing'}"
         )
 
     async def read(self, context: OperationContext) -> Value:
-        """Read what the broker's file says."""
+        """Read the values in the file of the broker."""
         known = await self._read(context)
         return {one.name: known[one.name].configured for one in self.settings if one.name in known}
 
@@ -235,15 +235,15 @@ class SetProperties(_BrokerAction):
         return await self.read(context) if result is None else Effect(result.before, result.after)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back what is in force, or of what needs a restart what the file says."""
+        """Read back the values in force, or those in the file if they need a restart."""
         known = await self._read(context)
         return [_compare(one, known.get(one.name)) for one in self.settings]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Set the former values of the broker that was changed, whatever its id is by now.
+        """Set the former values of the same broker, whatever its id is now.
 
         Raises:
-            NotUndoable: the former values are not known.
+            NotUndoable: the former values are unknown.
         """
         if not step.before:
             raise NotUndoable("no property was set")
@@ -267,7 +267,7 @@ def _compare(setting: PropertySetting, found: BrokerProperty | None) -> ReadBack
 
 @dataclass(frozen=True, slots=True)
 class RemoveBroker(_BrokerAction):
-    """Remove a broker that is gone from the records, and its group with the last of it."""
+    """Remove a lost broker from the records, and the group with its last broker."""
 
     tag: ClassVar[str] = "remove_broker"
 
@@ -313,14 +313,14 @@ class RemoveBroker(_BrokerAction):
         return left
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back that no record of it is left."""
+        """Read back that no record of the broker remains."""
         left = await self.read(context)
         return [
             compare(f"record of {self.target}", "none", "none" if left is None else left["state"])
         ]
 
     def undo(self, _step: Step) -> OperationRequest:
-        """Refuse: only the broker itself comes back.
+        """Refuse: only the broker itself can register again.
 
         Raises:
             NotUndoable: always.
@@ -330,7 +330,7 @@ class RemoveBroker(_BrokerAction):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLocks:
-    """Release on a broker the locks that were planned, if they are still the same."""
+    """Release the planned locks on a broker, if they are still the same."""
 
     tag: ClassVar[str] = "release_locks"
 
@@ -340,7 +340,7 @@ class ReleaseLocks:
 
     @property
     def step(self) -> PlannedStep:
-        """Say how many are released where."""
+        """Say how many locks are released, and where."""
         count = f"{len(self.locks)} lock{'s' if len(self.locks) != 1 else ''}"
         return PlannedStep(
             f"release-{self.number}",
@@ -348,7 +348,7 @@ class ReleaseLocks:
         )
 
     async def read(self, context: OperationContext) -> Value:
-        """Read who holds the planned queues now, by group and queue."""
+        """Read the present holders of the planned queues, by group and queue."""
         now = _by_queue(await context.brokers.ask(self.broker.address, GetQueueLocks()))
         return {
             "holders": {
@@ -366,7 +366,7 @@ class ReleaseLocks:
         return await self.read(context)
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
-        """Read back that none of the planned locks is left; who holds a queue now is named."""
+        """Read back that no planned lock remains; the present holders are named."""
         what = f"locks on {self.broker.broker_group_name}"
         intended = f"none of the {len(self.locks)} planned"
         answer = await context.brokers.find(self.broker.address, GetQueueLocks())

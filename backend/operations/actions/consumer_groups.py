@@ -1,4 +1,4 @@
-"""Put a consumer group on a master, and delete it there."""
+"""Create, change and delete a consumer group on a master."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -46,7 +46,7 @@ class _ConsumerGroupAction(PlacedAction[GroupSettings]):
 
 @dataclass(frozen=True, slots=True)
 class PutConsumerGroup(_ConsumerGroupAction):
-    """Have a master serve a consumer group so; `is_new` where it knew none before."""
+    """Create or change a consumer group on a master; `is_new` if the master did not know it."""
 
     tag: ClassVar[str] = "put_consumer_group"
 
@@ -64,7 +64,7 @@ class PutConsumerGroup(_ConsumerGroupAction):
         return self.settings
 
     def comparable(self, found: GroupSettings | None) -> GroupSettings | None:
-        """Leave out what was not asked for: that has the broker's defaults."""
+        """Leave out values that the order does not set: they have the defaults of the broker."""
         if found is None:
             return None
         asked = self.settings.others
@@ -77,10 +77,10 @@ class PutConsumerGroup(_ConsumerGroupAction):
         )
 
     def undo(self, step: Step) -> OperationRequest:
-        """Delete it where it was created, and give it its former settings elsewhere.
+        """Delete the group where it was created, and restore its former settings elsewhere.
 
         Raises:
-            NotUndoable: what was planned to be new was there, or what was to change was not.
+            NotUndoable: the object existed although it was planned as new, or did not exist.
         """
         if self.is_new is not (step.before is None):
             raise NotUndoable("no broker was changed")
@@ -106,7 +106,7 @@ class DeleteConsumerGroup(_ConsumerGroupAction):
 
     @property
     def intended(self) -> GroupSettings | None:
-        """Return none: the consumer group goes."""
+        """Return None: the consumer group is deleted."""
         return None
 
     async def change(self, _context: OperationContext, fence: Fence) -> Change:

@@ -21,12 +21,12 @@ from backend.remoting.response_code import ResponseCode
 from backend.services.message.messages import EVER_MS, FOUND_COUNT_MAX
 
 GUARD_INTERVAL_S: Final = 1.0
-"""Well within the lease: a worker that stood still asks first whether it was replaced."""
+"""Much less than the lease: a worker that was paused first checks whether it was replaced."""
 
 
 @dataclass(slots=True)
 class _Progress:
-    """Count what became of the dead letters of a batch; offsets are those of the dead letters."""
+    """Count the results of a batch; offsets are those of the dead letters."""
 
     operation: str
     sent: int = 0
@@ -71,7 +71,7 @@ class ResendBatch:
 
     @property
     def step(self) -> PlannedStep:
-        """Say how many dead letters are sent."""
+        """Say how many dead letters are sent again."""
         name = f"resend-{self.broker_group_name}-{self.queue_id}-{self.offsets[0]}"
         return PlannedStep(name, f"Send {len(self.offsets)} dead letters of {self.place}")
 
@@ -80,7 +80,7 @@ class ResendBatch:
         return None
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Send one copy after another, at the rate that was ordered."""
+        """Send one copy after another, at the ordered rate."""
         address = await self._address(context)
         progress, absent = _Progress(str(run.operation.id)), set(self.offsets)
         loop, interval_s = asyncio.get_running_loop(), 1 / self.messages_per_second
@@ -127,7 +127,7 @@ class ResendBatch:
         raise NotUndoable("a message that was sent can't be taken back: consumers may have read it")
 
     async def _address(self, context: OperationContext) -> str:
-        """Find the master of now: a failover keeps the offsets of a queue."""
+        """Find the present master: a failover does not change the offsets of a queue."""
         found = await masters.find_masters(self.cluster_name, (self.broker_group_name,), context)
         if not found.found:
             raise Unfinished(f"no master of {self.broker_group_name} is online")
@@ -183,7 +183,7 @@ class ResendBatch:
         progress.sent += 1
 
     def _is_of_the_message(self, code: int) -> bool:
-        """Tell whether a broker refuses this message, and would store another."""
+        """Return whether a broker refuses only this message, and would store others."""
         if self.destination is Destination.TOPIC and code == ResponseCode.TOPIC_NOT_EXIST:
             # The next dead letter may be of another topic, which is still there.
             return True
@@ -192,7 +192,7 @@ class ResendBatch:
     async def _count(
         self, address: str, letter: StoredMessage, operation: str, context: OperationContext
     ) -> int:
-        """Count the copies of a dead letter that the operation has made."""
+        """Count the copies of a dead letter by this operation."""
         topic = destination_topic(letter, self.destination, self.consumer_group_name)
         if topic is None:
             return 0
@@ -219,7 +219,7 @@ class ResendBatch:
         if not faults and len(counts) == wanted:
             return ReadBack(self.place, intended, f"{observed}, one of each", Agreement.AGREES)
         if not faults:
-            # Their ids went with them, by which copies are found.
+            # Copies are found by the ids of the dead letters, which have expired too.
             text = f"{observed}; {wanted - len(counts)} dead letters have expired since"
             return ReadBack(self.place, intended, text, Agreement.UNKNOWN)
         text = f"{observed}: {masters.shortened(faults)}"

@@ -25,7 +25,7 @@ from backend.operations.planning.broker_steps import fence_of
 
 @dataclass(frozen=True, slots=True)
 class CommitOffsets:
-    """Set offsets by queue id; `tells_consumers` has those who are connected go on from there."""
+    """Set offsets by queue id; with `tells_consumers` connected consumers continue from there."""
 
     tag: ClassVar[str] = "commit_offsets"
 
@@ -39,7 +39,7 @@ class CommitOffsets:
 
     @property
     def step(self) -> PlannedStep:
-        """Say how many offsets are set where."""
+        """Say how many offsets are set, and where."""
         return PlannedStep(
             f"reset-{self.broker_group_name}",
             f"Set {len(self.offsets)} offsets on {self.broker_group_name}",
@@ -51,7 +51,7 @@ class CommitOffsets:
         return {str(queue_id): offset for queue_id, offset in found.items()}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
-        """Set one offset after another; each is an effect of its own, so none is set twice."""
+        """Set one offset after another; each is a separate effect, so none is set twice."""
         fence = fence_of(run)
         request = ResetConsumerOffset if self.tells_consumers else UpdateConsumerOffset
         before: dict[str, int | None] = dict(run.before or {})
@@ -68,7 +68,7 @@ class CommitOffsets:
             except ChangeRefused as error:
                 if not set_count:
                     raise
-                # As a refusal it would say that none was set.
+                # A refusal would mean that no offset was set.
                 text = f"{set_count} of {len(self.offsets)} offsets are set, then {error}"
                 raise Unfinished(text) from error
             if answer is not None:
@@ -76,7 +76,7 @@ class CommitOffsets:
         return Effect(before, {str(queue_id): offset for queue_id, offset in self.offsets.items()})
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back where the group is in each queue."""
+        """Read back the committed offset of each queue."""
         committed = await context.brokers.find(self.address, self._inquiry)
         return [
             ReadBack(what, str(offset), None, Agreement.UNKNOWN)
@@ -87,10 +87,10 @@ class CommitOffsets:
         ]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Set the offsets of before; what was read meanwhile is read again.
+        """Restore the former offsets; messages that were read meanwhile are read again.
 
         Raises:
-            NotUndoable: none was set, or none was there before.
+            NotUndoable: no offset was set, or there was none before.
         """
         former = [
             {
@@ -124,7 +124,7 @@ class CommitOffsets:
 
 def _compare(what: str, intended: int, observed: int | None, *, is_online: bool) -> ReadBack:
     is_there = observed == intended
-    # The broker itself has said that it set the offset; consumers go on from there at once.
+    # The broker reported that it set the offset. Consumers continue from there immediately.
     has_gone_on = is_online and observed is not None and observed > intended
     agreement = Agreement.AGREES if is_there or has_gone_on else Agreement.DIFFERS
     text = "never committed" if observed is None else str(observed)

@@ -1,4 +1,4 @@
-"""Change what a master holds under a name: the part that topics and consumer groups share."""
+"""Change a named object on a master: the common part of topics and consumer groups."""
 
 import dataclasses
 from abc import ABC, abstractmethod
@@ -16,11 +16,11 @@ from backend.operations.planning.groups import compare
 
 
 class Held(Protocol):
-    """Stand for how a master holds something: a dataclass that can be written in one line."""
+    """The state of an object on a master: a dataclass that can be written in one line."""
 
     @property
     def text(self) -> str:
-        """Write it, the same for the same values."""
+        """Write the state, the same for the same values."""
         ...
 
 
@@ -28,12 +28,12 @@ HeldT = TypeVar("HeldT", bound=Held)
 
 
 def held_text(held: Held | None) -> str:
-    """Write how a master holds something; None is not at all."""
+    """Write the state of an object on a master; None means absent."""
     return "none" if held is None else held.text
 
 
 def value_of(held: Any) -> Value:
-    """Return what the journal keeps of how a master holds something."""
+    """Return the value for the journal of the state of an object."""
     return None if held is None else dataclasses.asdict(held)
 
 
@@ -45,7 +45,7 @@ def put_step(broker_group_name: str, *, is_new: bool) -> PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class PlacedAction(ABC, Generic[HeldT]):
-    """Change on one master what it holds under a name; doing it twice is harmless."""
+    """Change a named object on one master; a second attempt is harmless."""
 
     noun: ClassVar[str]
 
@@ -56,40 +56,40 @@ class PlacedAction(ABC, Generic[HeldT]):
     @property
     @abstractmethod
     def intended(self) -> HeldT | None:
-        """Return how the master shall hold it; None is not at all."""
+        """Return the intended state on the master; None means absent."""
 
     @property
     @abstractmethod
     def inquiry(self) -> Inquiry[HeldT | None]:
-        """Return what asks a master how it holds it."""
+        """Return the request that reads the state from a master."""
 
     @abstractmethod
     async def change(self, context: OperationContext, fence: Fence) -> Change:
-        """Return the request that has the master change it."""
+        """Return the request that changes the object on the master."""
 
     @abstractmethod
     def from_wire(self, value: Any) -> HeldT | None:
-        """Read how an agent says that it holds it."""
+        """Read the state that an agent reports."""
 
     @property
     def what(self) -> str:
-        """Name what is read back."""
+        """Name the value that is read back."""
         return f"{self.noun} on {self.broker_group_name}"
 
     def comparable(self, found: HeldT | None) -> HeldT | None:
-        """Return what of the answer is to be compared with what was intended."""
+        """Return the part of the answer to compare with the intended state."""
         return found
 
     async def ask(self, context: OperationContext) -> HeldT | None:
-        """Ask the master how it holds it."""
+        """Ask the master for the state."""
         return await context.brokers.ask(self.address, self.inquiry)
 
     async def read(self, context: OperationContext) -> Value:
-        """Read how the master holds it."""
+        """Read the state on the master."""
         return value_of(await self.ask(context))
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
-        """Change it; an agent refuses an attempt that was overtaken."""
+        """Change the object; an agent refuses an attempt with an older fencing number."""
         change = await self.change(context, fence_of(run))
         answer = await context.brokers.ask(self.address, change)
         if answer is None:
@@ -99,7 +99,7 @@ class PlacedAction(ABC, Generic[HeldT]):
         )
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back how the master holds it."""
+        """Read back the state on the master."""
         try:
             observed = held_text(self.comparable(await self.ask(context)))
         except NoAnswer:

@@ -1,4 +1,4 @@
-"""Protect what is named from deletion, or lift that."""
+"""Protect an object from deletion, or remove the protection."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from backend.operations.planning.groups import compare
 
 @dataclass(frozen=True, slots=True)
 class SetProtection:
-    """Write or remove the row that protects a resource."""
+    """Write or remove the row of a protection."""
 
     tag: ClassVar[str] = "set_protection"
 
@@ -25,14 +25,14 @@ class SetProtection:
 
     @property
     def step(self) -> PlannedStep:
-        """Say what is protected."""
+        """Say which object is protected."""
         act = "Note the protection" if self.is_protected else "Lift the protection"
         return PlannedStep(
             "protection", f"{act} of {self.resource_kind.replace('_', ' ')} {self.resource_name}"
         )
 
     async def read(self, context: OperationContext) -> Value:
-        """Read who protects it, and why."""
+        """Read the protection."""
         found = await self._find(context)
         if found is None:
             return None
@@ -55,13 +55,13 @@ class SetProtection:
         return await self.read(context)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back whether it is protected."""
+        """Read back the protection."""
         intended = "set" if self.is_protected else UNPROTECTED
         observed = UNPROTECTED if await self._find(context) is None else "set"
         return [compare("deletion protection", intended, observed)]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Lift what was set, or protect it again.
+        """Remove the protection that was set, or protect the object again.
 
         Raises:
             NotUndoable: nothing was changed.

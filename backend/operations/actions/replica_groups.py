@@ -26,7 +26,7 @@ MASTER_PATIENCE_S: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class _GroupAction:
-    """Change a broker group, and journal who is master, in which epoch, with which replicas."""
+    """Change a broker group, and write its master, epoch and replicas to the journal."""
 
     cluster_name: str
     broker_group_name: str
@@ -47,9 +47,9 @@ class _GroupAction:
 
 @dataclass(frozen=True, slots=True)
 class Elect(_GroupAction):
-    """Elect a master, by what the plan was judged by; without a broker the rules choose.
+    """Elect a master by the rules of the plan; without a broker the rules choose.
 
-    `leaves` is the address of a master that is to be another afterwards, whoever that is then.
+    `leaves` is the address of a master that must not be master afterwards.
     """
 
     tag: ClassVar[str] = "elect"
@@ -64,8 +64,8 @@ class Elect(_GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say who is elected, and whether the current master is asked before."""
-        # A plan that no broker would win is blocked; its steps say what was asked for.
+        """Say which broker is elected, and whether the current master is asked for a handover."""
+        # If no broker would win, the plan is blocked, and its steps name the chosen broker.
         elected_id = self.broker_id if self.winner_id is None else self.winner_id
         winner = "a master" if elected_id is None else f"broker {elected_id}"
         is_asked = self.is_graceful and self.broker_id is not None
@@ -73,7 +73,7 @@ class Elect(_GroupAction):
         return PlannedStep("elect", f"{asked} {winner}")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Elect, unless an earlier attempt has."""
+        """Elect, unless an earlier attempt has elected."""
         made = await groups.find_effect(run, self.group, context)
         if made is not None:
             return made
@@ -89,13 +89,13 @@ class Elect(_GroupAction):
             expected_epoch=self.expected_epoch,
             is_graceful=self.is_graceful,
         )
-        # This process may have been told otherwise than the one that planned.
+        # The setting of this process may differ from that of the process that made the plan.
         controller = replace(context.controller, allows_unclean=self.allows_unclean)
         view = await elections.elect(command, controller, guard=run.guard)
         return groups.value_of(view.group)
 
     async def verify(self, step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back who is master, in which epoch, and who follows."""
+        """Read back the master, its epoch and its followers."""
         view = await find_group(self.group, context.controller)
         if self.leaves is not None:
             master = None if view is None else view.group.master
@@ -115,10 +115,10 @@ class Elect(_GroupAction):
         ]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Elect who was master before.
+        """Elect the former master.
 
         Raises:
-            NotUndoable: nobody was, or nobody else is now.
+            NotUndoable: there was no master, or the master has not changed.
         """
         if step.state is not StepState.DONE or step.before is None or step.after is None:
             raise NotUndoable("no master was elected")
@@ -138,23 +138,23 @@ class AwaitFollowers(Consequence, _GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say what is waited for."""
+        """Say what the step waits for."""
         return PlannedStep("follow", "Wait until every living replica is in the new epoch")
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:
-        """Wait for a while; what is late then is read back as such."""
+        """Wait for a while; replicas that are late then are read back as late."""
         view = await groups.await_view(
             self.group, context, lambda seen: not _late(seen), patience_s=FOLLOW_PATIENCE_S
         )
         return groups.value_of(None if view is None else view.group)
 
     async def verify(self, _step: Step, _context: OperationContext) -> list[ReadBack]:
-        """Leave it to the election, which reads back who follows."""
+        """Read nothing: the election reads back the followers."""
         return []
 
 
 def _reported_epochs(view: GroupView) -> dict[int, int | None]:
-    """Return the epoch that each living replica told last; None is one that told none."""
+    """Return the last reported epoch of each living replica; None if it reported none."""
     epochs: dict[int, int | None] = {}
     for broker_id in sorted(view.liveness.alive_ids & view.group.replicas.keys()):
         epoch = view.liveness.reports[broker_id].epoch
@@ -172,7 +172,7 @@ def _late(view: GroupView | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PreferMaster(_GroupAction):
-    """Note whom operators prefer as master; None is nobody."""
+    """Record the master that operators prefer; None means none."""
 
     tag: ClassVar[str] = "prefer_master"
 
@@ -181,16 +181,16 @@ class PreferMaster(_GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say who is preferred."""
+        """Say which broker is preferred."""
         return PlannedStep("prefer", f"Note that {preferred_text(self.broker_id)} is preferred")
 
     async def read(self, context: OperationContext) -> Value:
-        """Read who is preferred."""
+        """Read the preferred broker."""
         view = await find_group(self.group, context.controller)
         return None if view is None else {"preferred_id": view.group.preferred_id}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Note it, in one change of the group."""
+        """Record the preference, in one change of the group."""
         if await groups.find_effect(run, self.group, context) is None:
             await change_group(
                 self.group,
@@ -204,13 +204,13 @@ class PreferMaster(_GroupAction):
         return {"preferred_id": self.broker_id}
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back who is preferred."""
+        """Read back the preferred broker."""
         view = await find_group(self.group, context.controller)
         observed = "the group is gone" if view is None else preferred_text(view.group.preferred_id)
         return [compare("preferred master", preferred_text(self.broker_id), observed)]
 
     def undo(self, step: Step) -> OperationRequest:
-        """Prefer whom operators preferred before.
+        """Restore the former preference.
 
         Raises:
             NotUndoable: nothing was changed.
@@ -221,7 +221,7 @@ class PreferMaster(_GroupAction):
 
 
 def preferred_text(broker_id: int | None) -> str:
-    """Write who is preferred."""
+    """Write the name of the preferred broker."""
     return "none" if broker_id is None else f"broker {broker_id}"
 
 
@@ -239,7 +239,7 @@ class RemoveReplicas(_GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say who is forgotten."""
+        """Say which replicas are forgotten."""
         if self.is_whole:
             return PlannedStep("forget", f"Forget group {self.broker_group_name}")
         return PlannedStep("forget", f"Forget replicas {groups.ids_text(self.forgotten_ids)}")
@@ -260,7 +260,7 @@ class RemoveReplicas(_GroupAction):
         return groups.value_of(None if view is None else view.group)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back that none of them is left."""
+        """Read back that none of them remains."""
         view = await find_group(self.group, context.controller)
         left = set() if view is None else set(view.group.replicas)
         left_text = groups.ids_text(left & set(self.forgotten_ids))
@@ -280,7 +280,7 @@ class RemoveReplicas(_GroupAction):
 
 @dataclass(frozen=True, slots=True)
 class AdoptBrokers(_GroupAction):
-    """Take brokers in under the ids they claim."""
+    """Adopt brokers with the ids that they claim."""
 
     tag: ClassVar[str] = "adopt_replicas"
 
@@ -293,7 +293,7 @@ class AdoptBrokers(_GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say who is adopted."""
+        """Say which brokers are adopted."""
         return PlannedStep(
             "adopt", f"Take in {groups.ids_text(self.broker_ids)} under the ids they claim"
         )
@@ -322,7 +322,7 @@ class AdoptBrokers(_GroupAction):
         return [compare("adopted", groups.ids_text(wanted), groups.ids_text(wanted & held))]
 
     def undo(self, _step: Step) -> OperationRequest:
-        """Refuse: a group that has elected has moved on.
+        """Refuse: the group has held an election since then.
 
         Raises:
             NotUndoable: always.
@@ -340,7 +340,7 @@ class AwaitMaster(Consequence, _GroupAction):
 
     @property
     def step(self) -> PlannedStep:
-        """Say what is waited for."""
+        """Say what the step waits for."""
         return PlannedStep("elect", "Wait until the group has elected its master")
 
     async def do(self, _run: StepRun, context: OperationContext) -> Value:

@@ -1,4 +1,4 @@
-"""Put a topic on a master, delete it there, and take it out of the routes."""
+"""Create, change and delete a topic on a master, and remove it from the routes."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -46,7 +46,7 @@ class _TopicAction(PlacedAction[TopicLayout]):
 
 @dataclass(frozen=True, slots=True)
 class PutTopic(_TopicAction):
-    """Have a master hold a topic so; `is_new` where it held none before."""
+    """Create or change a topic on a master; `is_new` if the master did not have it."""
 
     tag: ClassVar[str] = "put_topic"
 
@@ -73,10 +73,10 @@ class PutTopic(_TopicAction):
         )
 
     def undo(self, step: Step) -> OperationRequest:
-        """Delete it where it was created, while it is empty; give it its former layout elsewhere.
+        """Delete the topic where it was created, if it is empty; restore the layout elsewhere.
 
         Raises:
-            NotUndoable: what was planned to be new was there, or what was to change was not.
+            NotUndoable: the object existed although it was planned as new, or did not exist.
         """
         if self.is_new is not (step.before is None):
             raise NotUndoable("no broker was changed")
@@ -90,9 +90,9 @@ class PutTopic(_TopicAction):
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopic(_TopicAction):
-    """Delete a topic on a master; where it is not there any more, there is nothing to do.
+    """Delete a topic on a master; if it is already absent, there is nothing to do.
 
-    `leftover` is the word for a topic that belongs to a consumer group and goes with that.
+    `leftover` is the word for a topic that belongs to a consumer group and is deleted with it.
     """
 
     tag: ClassVar[str] = "delete_topic"
@@ -111,13 +111,13 @@ class DeleteTopic(_TopicAction):
 
     @property
     def what(self) -> str:
-        """Name what is read back."""
+        """Name the value that is read back."""
         noun = self.noun if self.leftover is None else self.topic_name
         return f"{noun} on {self.broker_group_name}"
 
     @property
     def intended(self) -> TopicLayout | None:
-        """Return none: the topic goes."""
+        """Return None: the topic is deleted."""
         return None
 
     async def change(self, _context: OperationContext, fence: Fence) -> Change:
@@ -125,7 +125,7 @@ class DeleteTopic(_TopicAction):
         return DeleteTopicInBroker(topic=self.topic_name, only_empty=self.only_empty, fence=fence)
 
     def undo(self, _step: Step) -> OperationRequest:
-        """Refuse: nothing brings messages back.
+        """Refuse: deleted messages can't be restored.
 
         Raises:
             NotUndoable: always.
@@ -137,7 +137,7 @@ class DeleteTopic(_TopicAction):
 
 @dataclass(frozen=True, slots=True)
 class RemoveRoutes(Consequence):
-    """Have name servers forget that broker groups hold a topic."""
+    """Remove the placements of a topic on broker groups from the name servers."""
 
     tag: ClassVar[str] = "remove_routes"
 
@@ -148,20 +148,20 @@ class RemoveRoutes(Consequence):
 
     @property
     def step(self) -> PlannedStep:
-        """Say which topic leaves the routes."""
+        """Say which topic is removed from the routes."""
         return PlannedStep(
             "routes" if self.leftover is None else f"{self.leftover}-routes",
             f"Take {'it' if self.leftover is None else self.topic_name} out of the routes",
         )
 
     async def read(self, context: OperationContext) -> Value:
-        """Read which of the broker groups hold it by the records."""
+        """Read which of the broker groups hold the topic, by the records."""
         return {"groups": await self._routed(context)}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Forget the placements, unless the operation was taken over.
+        """Remove the placements, unless the operation was taken over.
 
-        A worker that was overtaken would take out what has been created anew under the name.
+        A replaced worker could remove a topic that has been created again with this name.
         """
         await topics.forget_placements(
             self.cluster_name,

@@ -1,4 +1,4 @@
-"""Take the second person's word on what another has confirmed: approved, or declined."""
+"""Approve or decline an operation that another user has confirmed."""
 
 from uuid import UUID
 
@@ -24,15 +24,13 @@ async def approve_operation(
     key: str | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
-    """Have carried out what another user has confirmed, if all is still as it was planned from.
+    """Approve an operation that another user has confirmed, if its facts have not changed.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it waits for nobody's approval.
-        PlanExpired: nobody has approved it in time.
-        PreconditionMoved: a fact that it was made from is another by now.
-        IdempotencyKeyReused: the key belongs to another request.
-        Forbidden: they have confirmed it, or its risk class or its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: the operation does not
+        wait for an approval. PlanExpired: the time for the approval has passed. PreconditionMoved:
+        a fact of the plan has changed. IdempotencyKeyReused: the key belongs to another request.
+        Forbidden: the same user has confirmed it, or its risk class or cluster is out of reach.
     """
     now = context.clock.now()
 
@@ -51,13 +49,12 @@ async def decline_operation(
     *,
     key: str | None = None,
 ) -> Operation:
-    """End what another user has confirmed and waits for approval.
+    """Decline an operation that another user has confirmed and that waits for an approval.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it waits for nobody's approval.
-        ConfirmationMissing: there is no reason.
-        Forbidden: they have confirmed it, or its risk class or its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: the operation does not
+        wait for an approval. ConfirmationMissing: the reason is missing. Forbidden: the same user
+        has confirmed it, or its risk class or cluster is out of reach.
     """
     now = context.clock.now()
     check_risk(await describe_operation(operation_id, context, within=author.clusters), author)

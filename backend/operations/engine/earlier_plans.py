@@ -1,7 +1,7 @@
 """Read the plans of earlier versions, whose steps have no actions.
 
-Those versions kept what their steps needed in the facts of the plan and in the parameters of the
-order. Such operations are shown, carried on and taken back for as long as they are kept.
+Those versions stored the values for their steps in the facts of the plan and in the parameters of
+the order. Such operations can be shown, carried out and undone as long as they are kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ Known = Mapping[str, str]
 
 _FACT_NAMES: Final = {"consumers are told": "consumers are notified"}
 _FACT_VALUES: Final = {"nobody": "none"}
-"""What an earlier version called a fact or its value, and what this version calls it."""
+"""The name of a fact or value in an earlier version, and its name in this version."""
 
 
 def actions_of(operation: Operation) -> list[Written]:
-    """Return the actions of an operation as a plan of this version would have kept them."""
+    """Return the actions of an operation in the form of a plan of this version."""
     known = {one.name: one.value for one in operation.plan.preconditions}
     made = _KINDS[operation.kind](operation.parameters, operation.plan.facts, known)
     names = [step.name for step in operation.steps]
@@ -30,7 +30,7 @@ def actions_of(operation: Operation) -> list[Written]:
 
 
 def facts_of(operation: Operation) -> tuple[Precondition, ...]:
-    """Return the facts that a plan was made from, under the names of this version."""
+    """Return the facts of a plan under the names of this version."""
     return tuple(
         replace(
             one,

@@ -1,9 +1,9 @@
-"""Carry an operation out, step by step, so that a crash anywhere loses and doubles nothing (D20).
+"""Carry out an operation step by step; a crash loses no step and doubles no effect (D20).
 
-A worker claims the operation under a fencing number and holds it by a short lease. Before a step
-the journal says that it begins and what the value is, after it that it is done and what the value
-is then. Whoever takes over begins where the journal ends; a step that was begun is begun again, and
-finds out itself whether it had its effect.
+A worker claims the operation with a fencing number and holds it with a short lease. Before a step
+the journal records its beginning and the value before it. After the step the journal records its
+end and the value after it. The next worker begins where the journal ends. A step that had begun is
+repeated, and checks itself whether it had its effect.
 """
 
 import asyncio
@@ -48,13 +48,16 @@ from backend.operations.engine.orders import deliver_now, find_void
 LEASE: Final = timedelta(seconds=5)
 RENEWAL_INTERVAL: Final = timedelta(seconds=1.5)
 LEASE_WATCH_S: Final = 1.4 * RENEWAL_INTERVAL.total_seconds()
-"""For so long a worker watches a lease that seems to be over. A wall clock may have been set; the
-worker that holds the operation renews the lease meanwhile, if it lives."""
+"""How long a worker watches a lease that seems to have ended.
+
+A wall clock may have been set. If the worker that holds the operation is alive, it renews the lease
+meanwhile.
+"""
 
 SLICE: Final = timedelta(seconds=25)
-"""A worker that was at one operation for this long lets others have a turn between two steps."""
+"""After this time with one operation, a worker gives others a turn between two steps."""
 
-# The outcome of the attempt is open, or a later one may go better.
+# The outcome of the attempt is unknown, or a later attempt may succeed.
 _OPEN: Final = (
     Unfinished,
     NoAnswer,
@@ -73,7 +76,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """Say where a run left its operation."""
+    """Hold the state of an operation after a run."""
 
     state: str
     step_count: int
@@ -82,10 +85,10 @@ class RunOutcome:
 async def run_operation(
     operation_id: UUID, context: OperationContext, *, kinds: Kinds = KINDS
 ) -> RunOutcome | None:
-    """Carry an operation on as far as it goes now; None when it is not for us to.
+    """Carry out an operation as far as possible now; None if this worker can't claim it.
 
     Raises:
-        OperationNotFound: none has the id.
+        OperationNotFound: no operation has the id.
     """
     run = _Run(operation_id, context, kinds)
     try:
@@ -108,7 +111,7 @@ async def run_operation(
 
 
 class _Run:
-    """Hold one worker's hold on one operation."""
+    """Hold the claim of one worker on one operation."""
 
     operation: Operation
 
@@ -119,7 +122,7 @@ class _Run:
         self.step_count = 0
 
     async def claim(self) -> bool:
-        """Take the operation, if nobody has it and it wants to be carried out."""
+        """Claim the operation, if no worker holds it and it is to be carried out."""
         if self._context.lease_watch_s and await self._is_renewed():
             return False
         is_claimed = False
@@ -137,7 +140,7 @@ class _Run:
         return is_claimed
 
     async def _is_renewed(self) -> bool:
-        """Watch the lease of a running operation; tell whether its worker renews it."""
+        """Watch the lease of a running operation; return whether its worker renews it."""
         before = await self._look()
         if before.state is not OperationState.RUNNING:
             return False
@@ -163,7 +166,7 @@ class _Run:
                 await keeping
 
     async def carry_on(self) -> None:
-        """Do step after step until the operation ends, waits, or has had its turn."""
+        """Carry out steps until the operation ends, waits, or its turn is over."""
         until = self._now() + SLICE
         while self.operation.state is OperationState.RUNNING:
             await self._change(lambda held: domain.heed(held, fence=self._fence, at=self._now()))
@@ -182,7 +185,7 @@ class _Run:
                 await self._do(step)
 
     async def put_off(self, fault: Exception) -> None:
-        """Count a fault of ours as an attempt that failed."""
+        """Count an unexpected error as a failed attempt."""
         reason = f"an internal error, see the log of the worker: {type(fault).__name__}: {fault}"
         step = self.operation.next_step
         if step is None:
@@ -191,7 +194,7 @@ class _Run:
             await self._postpone(step.position, reason)
 
     async def _is_void(self) -> bool:
-        """End an operation that was confirmed and whose facts have moved before its first step."""
+        """End a confirmed operation whose facts have changed before its first step."""
         if self.operation.has_effect:
             return False
         void: DomainError | None
@@ -210,10 +213,10 @@ class _Run:
 
     async def _do(self, step: Step) -> None:
         position = step.position
-        # A refusal now says nothing of what an attempt before it has brought about (D21).
+        # A refusal now is no evidence about the effect of an earlier attempt (D21).
         refuse = domain.leave_open if step.state is StepState.RUNNING else domain.refuse_step
         if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
-            # Whatever ends its workers would end the next one too.
+            # The cause that ends its workers would end the next worker too.
             reason = f"it was started {step.attempt_count} times and never ended"
             await self._postpone(position, step.error or reason)
             return
@@ -283,10 +286,10 @@ class _Run:
         )
 
     def _actions(self) -> list[Action]:
-        """Return what is to be done, which a later version may have planned.
+        """Return the actions of the operation, which a later version may have planned.
 
         Raises:
-            InvalidParameters: the kind, or an action, is not known here.
+            InvalidParameters: this version does not know the kind or an action.
         """
         kind = self._kinds.get(self.operation.kind)
         if kind is None:

@@ -1,4 +1,4 @@
-"""End the plans whose time is over."""
+"""End expired plans."""
 
 from backend.db import operations
 from backend.domain import operation as domain
@@ -9,13 +9,13 @@ from backend.operations.engine.orders import DELIVERED_MAX
 
 
 async def lapse_expired(context: OperationContext) -> int:
-    """End plans that nobody confirmed, or approved, in time; return how many."""
+    """End plans that were not confirmed or approved in time; return their number."""
     now = context.clock.now()
     async with context.database.connect() as connection:
         expired = await operations.list_expired(connection, at=now, limit=DELIVERED_MAX)
 
     def become(held: Operation) -> Operation:
-        # Somebody may have confirmed or cancelled it since it was listed.
+        # A user may have confirmed or cancelled it since it was listed.
         if held.state not in domain.UNCHANGED_PLANS:
             return held
         did = "confirmed" if held.state is OperationState.PLANNED else "approved"

@@ -1,4 +1,4 @@
-"""Say what may follow an operation as it stands; plan what takes it back, or the same once more."""
+"""List the possible actions of an operation; plan its undo, or the same order again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from backend.operations.engine.orders import describe_operation, find_void, get_
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Hold what an operator may do now, and why an end that was reached can't be taken back."""
+    """Hold the possible actions of an operator, and why the operation can't be undone."""
 
     actions: tuple[Action, ...]
     why_not_undo: str | None = None
@@ -30,7 +30,7 @@ class Following:
 def find_following(
     operation: Operation, context: OperationContext, *, kinds: Kinds = KINDS
 ) -> Following:
-    """Find what may follow an operation."""
+    """Find the possible actions of an operation."""
     actions = list_actions(operation, context.second_person)
     if Action.UNDO not in actions:
         return Following(actions)
@@ -43,7 +43,7 @@ def find_following(
     except NotUndoable as error:
         return Following(others, error.reason)
     except InvalidParameters as error:
-        # Planned by a version whose actions are not known here.
+        # Planned by a version with other actions.
         return Following(others, str(error))
     return Following(actions)
 
@@ -51,11 +51,10 @@ def find_following(
 async def find_moved_fact(
     operation_id: UUID, context: OperationContext, *, within: ClusterScope, kinds: Kinds = KINDS
 ) -> PreconditionMoved | None:
-    """Find the first fact of a plan that is another by now; None for what is no plan any more.
+    """Find the first fact of a plan that has changed; None if the operation is no longer a plan.
 
     Raises:
-        OperationNotFound: none has the id.
-        Forbidden: it is of a cluster out of reach.
+        OperationNotFound: no operation has the id. Forbidden: its cluster is out of reach.
     """
     operation = await describe_operation(operation_id, context, within=within)
     if operation.state not in UNCHANGED_PLANS:
@@ -71,14 +70,12 @@ async def undo_operation(
     key: str | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
-    """Plan the operation that takes another one back; it is confirmed like any.
+    """Plan the operation that undoes another one. The plan needs a confirmation.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: there is nothing to take back.
-        NotUndoable: its kind, or what it did, can't be taken back.
-        Forbidden: its cluster is out of their reach.
-        IdempotencyKeyReused: the key belongs to another request.
+        OperationNotFound: no operation has the id. OperationStateConflict: there is nothing to
+        undo. NotUndoable: its kind or its effect can't be undone. Forbidden: its cluster is out of
+        reach. IdempotencyKeyReused: the key belongs to another request.
     """
 
     def take_back(operation: Operation) -> OperationRequest:
@@ -99,14 +96,13 @@ async def replan_operation(
     key: str | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
-    """Plan the same order once more, from the facts as they are now.
+    """Plan the same order again, from the present facts.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it is at work, or has been carried out.
-        Forbidden: its cluster is out of their reach.
-        IdempotencyKeyReused: the key belongs to another request.
-        DomainError: what is to be changed is not there any more.
+        OperationNotFound: no operation has the id. OperationStateConflict: the operation is
+        running, or has been carried out. Forbidden: its cluster is out of reach.
+        IdempotencyKeyReused: the key belongs to another request. DomainError: the object to change
+        no longer exists.
     """
 
     def repeat(operation: Operation) -> OperationRequest:
@@ -126,10 +122,10 @@ async def _plan_from(
     key: str | None,
     kinds: Kinds,
 ) -> Operation:
-    """Plan what is made of an operation, unless the same was asked for before under the key.
+    """Plan an order that is made from an operation, unless the key belongs to an earlier request.
 
-    The key is looked up first: what was planned under it may have been carried out since, and what
-    it was made of stand where nothing can be made of it any more.
+    The key is looked up first: the operation of the earlier request may have been carried out, and
+    then no order can be made from the source operation any more.
     """
     operation = await describe_operation(operation_id, context, within=author.clusters)
     request_hash = request_keys.hash_request(verb, operation_id)

@@ -1,7 +1,7 @@
-"""Write an operation as it becomes, with all that must be written in the same transaction.
+"""Write a changed operation, with all rows that belong to the same transaction.
 
-That is the journal, what is owed to the workers (D20), the events and the audit. All of it follows
-from the operation before and after, so no change can leave any of it out.
+These are the journal, the messages to workers (D20), the events and the audit. All of them are
+computed from the operation before and after, so no change omits one of them.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from backend.domain.operation import (
 
 RUN_TASK: Final = "operation.run"
 RESEND_AFTER: Final = timedelta(seconds=3)
-"""A message that no worker has taken up by then is sent again."""
+"""A message that no worker has received after this time is sent again."""
 
 _LOOKING: Final = {OperationState.QUEUED, OperationState.RUNNING}
 _ENDED_STEPS: Final = frozenset({StepState.DONE, StepState.FAILED, StepState.UNKNOWN})
@@ -44,11 +44,11 @@ async def change(
     database: Database,
     clock: Clock,
 ) -> Operation:
-    """Have an operation become something else, and return it as it is then.
+    """Change an operation, and return its new state.
 
     Raises:
-        OperationNotFound: none has the id.
-        DomainError: whatever `become` raises; nothing has changed.
+        OperationNotFound: no operation has the id. DomainError: an error of `become`; nothing has
+        changed.
     """
     async with database.begin() as connection:
         before = await operations.lock(connection, operation_id)
@@ -60,7 +60,7 @@ async def change(
 async def enter_plan(
     connection: Connection, operation: Operation, author: Author, *, clock: Clock
 ) -> None:
-    """Tell of a plan that was just added, and enter it in the audit."""
+    """Write the event and the audit entry of a new plan."""
     details = {
         "parameters": operation.parameters,
         "risk": operation.plan.risk,
@@ -95,7 +95,7 @@ async def write(
     new_events = [*tell_change(before, after, at=now)]
     if after.state is OperationState.DONE and after.undoes is not None:
         undone = await operations.lock(connection, after.undoes)
-        # Another may have taken it back before, or somebody has it tried again.
+        # Another operation may have undone it before, or a user retries it.
         if undone.state in UNDOABLE:
             taken_back = mark_undone(undone)
             await operations.save(connection, undone, taken_back)
@@ -121,7 +121,8 @@ def _audited_actions(
         yield _audited(author, f"operation.{after.wish}_wanted", after, {})
     is_look = is_waiting and {before.state, after.state} == _LOOKING
     if is_look and not _is_broken(before, after):
-        # Whoever waits looks every two seconds, for hours perhaps; that it began says enough.
+        # A waiting step is checked every two seconds, perhaps for hours. The entry of its beginning
+        # is enough.
         return
     yield from _audited_actions_of_state(before, after, author)
 
@@ -145,7 +146,7 @@ def _audited_actions_of_state(
 
 
 def _is_broken(before: Operation, after: Operation) -> bool:
-    """Tell whether an operation was taken from its worker, which gives it back under its own."""
+    """Return whether the lease was broken: a worker that gives it back keeps its number."""
     return after.state is OperationState.QUEUED and after.fence > before.fence
 
 
@@ -175,7 +176,7 @@ def _audited(
 def _plan_hash(operation: Operation) -> str:
     plan = msgspec.to_builtins(operation.plan)
     for step in plan["steps"]:
-        # A plan of an earlier version has the hash that it had then.
+        # The hash of a plan of an earlier version does not change.
         if step["action"] is None:
             del step["action"]
     return hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()

@@ -1,4 +1,4 @@
-"""Say what a kind of operation is to the engine, and what its functions are given."""
+"""Define a kind of operation for the engine, and the arguments of its functions."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,15 +22,15 @@ from backend.services.controller.group_changes import Controller
 SeenT = TypeVar("SeenT")
 
 
-class Unfinished(Exception):  # noqa: N818 - says what happened
-    """A step could not be brought to its end now; it is begun again later."""
+class Unfinished(Exception):  # noqa: N818 - named after the event
+    """A step could not end now; it is repeated later."""
 
 
-class Waiting(Exception):  # noqa: N818 - says what happened
-    """A step waits for others, and has brought nothing about that a pause or an end would cut off.
+class Waiting(Exception):  # noqa: N818 - named after the event
+    """A step waits for others, and has no effect that a pause or an end would interrupt.
 
-    It is begun again a moment later, as often as need be; until then the operation can be paused
-    and cancelled. `progress` says in the journal how far what it waits for is.
+    It is repeated a moment later, without a limit. Meanwhile the operation can be paused and
+    cancelled. The journal records `progress`.
     """
 
     def __init__(self, reason: str, progress: Value) -> None:
@@ -39,37 +39,37 @@ class Waiting(Exception):  # noqa: N818 - says what happened
 
 
 class Order(Protocol):
-    """Stand for the parameters of a kind: a frozen dataclass of what JSON can hold."""
+    """The parameters of a kind: a frozen dataclass of JSON values."""
 
     @property
     def cluster_name(self) -> str:
-        """Name the cluster that is changed."""
+        """Return the name of the cluster to change."""
         ...
 
     @property
     def target(self) -> str:
-        """Name what is changed, as an operator types it to confirm."""
+        """Return the name of the object to change, as an operator types it to confirm."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OperationContext:
-    """Hold what operations are planned and carried out with."""
+    """Hold the dependencies of operations."""
 
     database: Database
     clock: Clock
     task_queue: TaskQueue
     controller: Controller
-    # Says in the audit which process carries steps out.
+    # The name of the process in the audit entries of steps.
     process_name: str = "worker"
-    # From which risk class on what was confirmed waits for somebody else's approval.
+    # The lowest risk class that needs the approval of another user.
     second_person: SecondPerson = SecondPerson.NONE
-    # For so long a lease that has run out is watched before its operation is taken over.
+    # How long an ended lease is watched before its operation is taken over.
     lease_watch_s: float = 0.0
 
     @property
     def brokers(self) -> Brokers:
-        """Return whom brokers are asked through."""
+        """Return the client for requests to brokers."""
         brokers = self.controller.brokers
         assert brokers is not None, "processes that plan or carry out operations reach brokers"
         return brokers
@@ -77,10 +77,10 @@ class OperationContext:
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """Hold one attempt at a step: whose it is, its fencing number and the value before it.
+    """Hold one attempt at a step: its operation, its fencing number and the value before it.
 
-    `key` is the same for every attempt at the step, so that an effect can be told from another's.
-    `is_repeated` says that an attempt before it was begun, which may have had its effect.
+    `key` is the same for every attempt at the step, so it identifies the effect of the step.
+    `is_repeated` means that an earlier attempt had begun, and may have had its effect.
     """
 
     operation: Operation
@@ -91,28 +91,28 @@ class StepRun:
 
     @property
     def key(self) -> str:
-        """Name the effect of the step."""
+        """Return the key of the effect of the step."""
         return f"operation {self.operation.id}/{self.position}"
 
     @property
     def cause(self) -> str:
-        """Say in a history who wanted the effect; the same for every attempt."""
+        """Return the cause for histories; it is the same for every attempt."""
         return f"{self.key} of {self.operation.confirmed_by}"
 
     async def guard(self, connection: Connection) -> None:
-        """Hold the operation until a transaction ends, so that nobody takes it over meanwhile.
+        """Lock the operation until a transaction ends, so that no worker takes it over meanwhile.
 
         Raises:
-            OperationFenced: somebody has.
+            OperationFenced: another worker has taken it over.
         """
         check_fence(await operations.lock(connection, self.operation.id), self.fence)
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Hold the values around a step as they were told by whoever carried it out, in the same turn.
+    """Hold the values before and after a step, as the broker reported them with the change.
 
-    Between the read before a step and the step itself others may have changed the value.
+    Between the read before a step and the step itself, the value may have been changed by others.
     """
 
     before: Value
@@ -121,9 +121,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class OperationRequest:
-    """Ask for an operation of a kind; `undoes` names the one that it takes back.
+    """Ask for an operation of a kind; `undoes` is the operation that it undoes.
 
-    `version` is that of what is edited, as whoever asks has seen it.
+    `version` is the version of the edited object that the caller has read.
     """
 
     kind: str
@@ -133,17 +133,17 @@ class OperationRequest:
 
 
 class Action(Protocol):
-    """Do one step of an operation: a frozen dataclass of what JSON can hold.
+    """One step of an operation: a frozen dataclass of JSON values.
 
-    A plan keeps its actions, so that any worker can carry them out later without planning again.
-    `tag` names the action in the journal and never changes.
+    A plan stores its actions, so that any worker can carry them out later without a new plan. `tag`
+    is the name of the action in the journal, and never changes.
     """
 
     tag: ClassVar[str]
 
     @property
     def step(self) -> PlannedStep:
-        """Name the step as no other of its plan, and say in a sentence what it does."""
+        """Return the name of the step, unique in its plan, and its effect as a sentence."""
         ...
 
     async def read(self, context: OperationContext) -> Value:
@@ -151,34 +151,34 @@ class Action(Protocol):
         ...
 
     async def do(self, run: StepRun, context: OperationContext) -> Value | Effect:
-        """Change it, and return the value after it, or the values on both sides.
+        """Change the value, and return the value after the change, or both values.
 
-        It may be called again after an attempt that was cut off anywhere: it finds out whether its
-        effect is there already. What it refuses, it raises before it had any effect; behind a part
-        of it, it is `Unfinished`.
+        It may be called again after an attempt that was interrupted at any point: it checks whether
+        it already had its effect. It raises a refusal before any effect, and `Unfinished` after a
+        part of the effect.
         """
         ...
 
     async def verify(self, step: Step, context: OperationContext) -> Sequence[ReadBack]:
-        """Read back, after the last step of the operation, whether the effect is there."""
+        """Read the value back after the last step of the operation, to check the effect."""
         ...
 
     def undo(self, step: Step) -> OperationRequest:
-        """Ask for what takes a step back that is done, or may be.
+        """Return the order that undoes a step that is done, or may be done.
 
         Raises:
-            NotUndoable: nothing takes it back, or it has changed nothing.
+            NotUndoable: the step can't be undone, or it has changed nothing.
         """
         ...
 
 
 class Consequence:
-    """Be an action that follows from the first of its plan, and is taken back with that."""
+    """An action that follows from the first action of its plan, and is undone with it."""
 
     __slots__ = ()
 
     def undo(self, _step: Step) -> OperationRequest:
-        """Leave it to the first action.
+        """Refuse, since the undo of the first action includes this one.
 
         Raises:
             NotUndoable: always.
@@ -188,10 +188,11 @@ class Consequence:
 
 @dataclass(frozen=True, slots=True)
 class Facts(Generic[SeenT]):
-    """Hold the facts that a plan is made from; they are compared until its first step.
+    """Hold the facts of a plan; they are compared until its first step.
 
-    `checks` are those that may forbid the plan later, as a member that connects. What only the
-    preview shows is not read with the facts: a page compares them every few seconds.
+    `checks` are the checks that may forbid the plan later, for example if a member connects. Values
+    that only the preview shows are not read with the facts: a page compares the facts every few
+    seconds.
     """
 
     seen: SeenT
@@ -201,11 +202,11 @@ class Facts(Generic[SeenT]):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Hold a kind of operation: its parameters, how it is planned, and of which actions.
+    """Hold a kind of operation: its parameters, its planning and its actions.
 
-    `facts` reads what a plan is made from. `preview` makes the plan of it, and asks for whatever
-    else people want to see. `version` reads the present version of what the kind edits; kinds that
-    edit nothing have none. `settle` replaces what an order leaves to the moment of the plan, as the
+    `facts` reads the facts of a plan. `preview` makes the plan from them, and reads further values
+    for people. `version` reads the present version of the edited object; kinds that edit nothing
+    have none. `settle` replaces values that an order leaves open until the plan, such as the
     present master.
     """
 
@@ -221,7 +222,7 @@ class Kind:
         """Return the order as it is planned and recorded.
 
         Raises:
-            DomainError: what is to be changed is not there.
+            DomainError: the object to change does not exist.
         """
         if self.settle is None:
             return order
@@ -231,14 +232,14 @@ class Kind:
     async def make_plan(
         self, order: Order, context: OperationContext, *, version: str | None
     ) -> Plan:
-        """Plan an order, if what it edits is still of the version that was seen.
+        """Plan an order, if the edited object still has the version that the caller read.
 
-        It is compared behind the plan, so that what moves before is told here, and what moves
-        later by the facts of the plan.
+        The version is compared after the plan is made. So an earlier change is reported here, and a
+        later change by the facts of the plan.
 
         Raises:
-            VersionMoved: it is not.
-            InvalidParameters: the kind edits nothing that has a version.
+            VersionMoved: the version has changed. InvalidParameters: the kind edits no object with
+            a version.
         """
         found = await self.facts(order, context)
         made = await self.preview(order, found, context)
@@ -250,7 +251,7 @@ class Kind:
         return replace(made, preconditions=found.preconditions)
 
     def read_order(self, parameters: Mapping[str, Any]) -> Order:
-        """Read parameters as they travel.
+        """Read parameters from their JSON form.
 
         Raises:
             InvalidParameters: one is missing, unknown or of the wrong type, or can't be kept.

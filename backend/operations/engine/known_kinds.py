@@ -1,4 +1,4 @@
-"""List the kinds of operations there are; a new kind is a new file and a line here."""
+"""List all kinds of operations; a new kind is a new file and a line here."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""Tell which operations workers hold, and take one from its worker (console-and-cli.md 1.4.4).
+"""List the operations that workers hold, and take one from its worker (console-and-cli.md 1.4.4).
 
-Every running operation is held by a lease of some seconds, which its worker renews. One that hangs
-renews it all the same; whoever breaks the lease raises the fencing number, so that nothing of that
-worker's counts any more, and the next worker goes on where the journal ends.
+A worker holds a running operation with a lease of some seconds, and renews it. A worker that hangs
+may still renew it. Breaking the lease raises the fencing number, so later requests of that worker
+are refused, and the next worker continues where the journal ends.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ from backend.operations.engine.orders import deliver_now, describe_operation, li
 
 @dataclass(frozen=True, slots=True)
 class OperationLease:
-    """Hold which operation a worker is at, under which number, and when it was heard last.
+    """Hold the operation of a worker, its fencing number, and the last renewal of its lease.
 
-    A lease that has ended is of a worker that is gone; the next one takes the operation over.
+    If a lease has ended, its worker is lost, and the next worker takes the operation over.
     """
 
     operation_id: UUID
@@ -45,8 +45,8 @@ async def list_operation_leases(
     """List the operations of a cluster that workers hold, the newest first.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        InvalidPageSize: the page is empty or too large.
+        InvalidName: the name of the cluster is invalid. InvalidPageSize: the page is empty or too
+        large.
     """
     chosen = OperationFilter(check_cluster_name(cluster_name), OperationState.RUNNING)
     page = await list_operations(size=size, after=after, chosen=chosen, context=context)
@@ -57,9 +57,8 @@ async def break_lease(operation_id: UUID, author: Author, context: OperationCont
     """Take an operation from the worker that holds it.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: no worker holds it.
-        Forbidden: its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: no worker holds the
+        operation. Forbidden: its cluster is out of reach.
     """
     await describe_operation(operation_id, context, within=author.clusters)
     async with context.database.connect() as connection:

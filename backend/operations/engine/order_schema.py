@@ -1,4 +1,4 @@
-"""Let msgspec check what an order may hold, by its fields' types and bounds, and describe that."""
+"""Check orders with msgspec by the types and bounds of their fields, and describe their schema."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
@@ -18,7 +18,7 @@ _MADE: Final[dict[type[Any], type[msgspec.Struct]]] = {}
 
 
 def read_order(order_type: type[OrderT], parameters: Mapping[str, Any]) -> OrderT:
-    """Read an order from its parameters as they travel.
+    """Read an order from its parameters in JSON form.
 
     Raises:
         InvalidParameters: one is missing, unknown or of the wrong type, or can't be kept.
@@ -38,9 +38,9 @@ def read_order(order_type: type[OrderT], parameters: Mapping[str, Any]) -> Order
 
 
 def checked_type(described: type[Any], *, is_order: bool = True) -> type[msgspec.Struct]:
-    """Return the struct of an order, or of a part of one, that refuses what is out of bounds.
+    """Return the struct of an order, or of a part of one, that refuses values out of bounds.
 
-    Only that of an order refuses fields that it does not have.
+    Only the struct of an order refuses unknown fields.
     """
     if described not in _MADE:
         _MADE[described] = msgspec.defstruct(
@@ -57,7 +57,7 @@ def checked_type(described: type[Any], *, is_order: bool = True) -> type[msgspec
 
 
 def describe_orders(order_types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
-    """Return JSON Schema of orders, by their names, with the types that they are made of."""
+    """Return JSON Schema of orders and of their types, by their names."""
     checked = [checked_type(one) for one in order_types]
     _, described = msgspec.json.schema_components(checked, ref_template=ref_template)
     return described

@@ -1,8 +1,8 @@
-"""Take what operators want of operations: plan, confirm, pause, resume, cancel, retry.
+"""Serve the requests of operators: plan, confirm, pause, resume, cancel and retry an operation.
 
-Every door calls these and nothing else; each refuses (Forbidden) what is of a cluster out of reach.
-A request that comes again under the same key finds the operation of the first, with no effect of
-its own.
+Every door calls only these functions. Each refuses (Forbidden) an operation of a cluster out of
+reach. A repeated request with the same key returns the operation of the first, without a second
+effect.
 """
 
 from collections.abc import Callable
@@ -50,16 +50,15 @@ async def plan_operation(
     request_hash: bytes | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
-    """Record what would happen, and what it would cost; nothing of the cluster changes.
+    """Plan an order: record its effect and its cost. The cluster does not change.
 
-    `request_hash` is what the key stands for where something else was asked for than this plan.
+    `request_hash` identifies the request of the key if the request was not this plan.
 
     Raises:
-        InvalidParameters: the kind is not known, or has no such parameters.
-        VersionMoved: what is edited is another by now than what was seen.
-        Forbidden: the cluster is out of their reach.
-        IdempotencyKeyReused: the key belongs to another request.
-        DomainError: what is to be changed is not there.
+        InvalidParameters: the kind is unknown, or has no such parameters. VersionMoved: the edited
+        object has changed since the caller read it. Forbidden: the cluster is out of reach.
+        IdempotencyKeyReused: the key belongs to another request. DomainError: the object to change
+        does not exist.
     """
     kind = get_kind(request.kind, kinds)
     order = kind.read_order(request.parameters)
@@ -108,17 +107,14 @@ async def confirm_operation(
     key: str | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
-    """Have a plan carried out, if all is still as it was when it was made.
+    """Confirm a plan, if its facts have not changed.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it is no plan any more.
-        PlanExpired: the plan is too old.
-        PreconditionMoved: a fact that it was made from is another by now.
-        PlanBlocked: a check of the plan forbids it.
-        ConfirmationMissing: the gate of its risk class asks for more.
-        IdempotencyKeyReused: the key belongs to another request.
-        Forbidden: its risk class or its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: the operation is no
+        longer a plan. PlanExpired: the plan is too old. PreconditionMoved: a fact of the plan has
+        changed. PlanBlocked: a check of the plan forbids it. ConfirmationMissing: the gate of its
+        risk class needs more. IdempotencyKeyReused: the key belongs to another request. Forbidden:
+        its risk class or its cluster is out of reach.
     """
     now = context.clock.now()
 
@@ -135,11 +131,11 @@ async def confirm_operation(
 async def pause_operation(
     operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
 ) -> Operation:
-    """Hold an operation after the step at work.
+    """Pause an operation after the present step.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it can't be paused where it stands.
+        OperationNotFound: no operation has the id. OperationStateConflict: its state does not allow
+        a pause.
     """
     return await change("pause", operation_id, domain.pause, author, context, key=key)
 
@@ -147,12 +143,11 @@ async def pause_operation(
 async def resume_operation(
     operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
 ) -> Operation:
-    """Let a paused operation go on.
+    """Resume a paused operation.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it is not paused.
-        Forbidden: its risk class or its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: it is not paused.
+        Forbidden: its risk class or its cluster is out of reach.
     """
     now = context.clock.now()
 
@@ -166,11 +161,10 @@ async def resume_operation(
 async def cancel_operation(
     operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
 ) -> Operation:
-    """End an operation after the step at work.
+    """Cancel an operation after the present step.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: it has ended.
+        OperationNotFound: no operation has the id. OperationStateConflict: it has ended.
     """
     now = context.clock.now()
     return await change(
@@ -181,12 +175,11 @@ async def cancel_operation(
 async def retry_operation(
     operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
 ) -> Operation:
-    """Carry out what is left of an operation that did not end well, or read back again.
+    """Carry out the remaining steps of an operation that failed, or read the values back again.
 
     Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: nothing of it is left, or it has to be planned again.
-        Forbidden: its risk class or its cluster is out of their reach.
+        OperationNotFound: no operation has the id. OperationStateConflict: no step remains, or the
+        operation must be planned again. Forbidden: its risk class or its cluster is out of reach.
     """
     now = context.clock.now()
 
@@ -204,8 +197,7 @@ async def describe_operation(
     """Return an operation as it is now.
 
     Raises:
-        OperationNotFound: none has the id.
-        Forbidden: it is of a cluster out of reach.
+        OperationNotFound: no operation has the id. Forbidden: its cluster is out of reach.
     """
     async with context.database.connect() as connection:
         found = await operations.get(connection, operation_id)
@@ -233,9 +225,9 @@ async def list_operations(
 async def find_void(
     operation: Operation, context: OperationContext, kinds: Kinds
 ) -> PreconditionMoved | None:
-    """Read the facts anew and find the first that is another by now, or what has come in the way.
+    """Read the facts again, and find the first that has changed, or a check that forbids the plan.
 
-    Nothing else is asked for: what only the preview shows makes no plan void.
+    Values that only the preview shows are not read, since they do not expire a plan.
     """
     kind = get_kind(operation.kind, kinds)
     planned = earlier_plans.facts_of(operation)
@@ -259,9 +251,9 @@ class DeliveryOutcome:
 
 
 async def deliver(context: OperationContext) -> DeliveryOutcome:
-    """Send for workers where one is due, also where a message or a worker was lost (D20).
+    """Send the due messages to workers, also if a message or a worker was lost (D20).
 
-    A task queue that is away only delays them.
+    An unavailable task queue only delays the messages.
     """
     async with context.database.begin() as connection:
         due = await operations.take_due(
@@ -282,17 +274,17 @@ async def deliver(context: OperationContext) -> DeliveryOutcome:
 
 
 async def deliver_now(context: OperationContext) -> None:
-    """Send for workers after a change that needs one, which stands whatever becomes of this."""
+    """Send the messages to workers after a change. If this fails, the change remains valid."""
     try:
         await deliver(context)
     except (SQLAlchemyError, OSError, TimeoutError) as error:
-        # What is owed is committed as well, and sent for by the next reconciliation.
+        # The message is committed too, and the next reconciliation sends it.
         log.warning("operation_delayed", reason=str(error))
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """Hold what lets an operation go on from a state, if its plan still holds."""
+    """Hold the transition of an operation from a state, if the facts of its plan are unchanged."""
 
     verb: str
     origin: OperationState
@@ -309,7 +301,7 @@ async def pass_gate(
     key: str | None,
     kinds: Kinds,
 ) -> Operation:
-    """Compare the plan's facts, and let it go on, or lapse and say why."""
+    """Compare the facts of the plan; carry out the transition, or expire the plan with a reason."""
     seen = await describe_operation(operation_id, context, within=author.clusters)
     check_risk(seen, author)
     void: PreconditionMoved | PlanExpired | None = None
@@ -331,10 +323,10 @@ async def pass_gate(
 
 
 def check_risk(operation: Operation, author: Author) -> None:
-    """Refuse whoever may not decide on operations of a risk class.
+    """Refuse a user who may not decide on operations of a risk class.
 
     Raises:
-        Forbidden: it is for an admin.
+        Forbidden: the risk class needs an administrator.
     """
     risk = operation.plan.risk
     if risk > author.risk_max:
@@ -352,13 +344,12 @@ async def change(
     *,
     key: str | None,
 ) -> Operation:
-    """Have an operation become another, and send for a worker if that needs one.
+    """Change an operation, and send a message to workers if one is needed.
 
     Raises:
-        OperationNotFound: none has the id.
-        IdempotencyKeyReused: the key belongs to another request.
-        Forbidden: its cluster is out of their reach.
-        DomainError: whatever `become` raises; nothing has changed.
+        OperationNotFound: no operation has the id. IdempotencyKeyReused: the key belongs to another
+        request. Forbidden: its cluster is out of reach. DomainError: an error of `become`; nothing
+        has changed.
     """
     request_hash = request_keys.hash_request(verb, operation_id)
     async with context.database.begin() as connection:
@@ -374,7 +365,7 @@ async def change(
                 connection, author, key, request_hash, operation_id, context.clock.now()
             )
             if not is_kept:
-                # The same request would have waited for the row, and found the key behind it.
+                # The same request would have waited for the row, and then found the key.
                 raise IdempotencyKeyReused(key)
         await journal.write(connection, before, after, author, clock=context.clock)
     if after.state is OperationState.QUEUED:
@@ -383,10 +374,10 @@ async def change(
 
 
 def get_kind(name: str, kinds: Kinds) -> Kind:
-    """Return the kind of operations of a name.
+    """Return the kind of this name.
 
     Raises:
-        InvalidParameters: there is none.
+        InvalidParameters: there is no such kind.
     """
     found = kinds.get(name)
     if found is None:

@@ -1,4 +1,4 @@
-"""Give a request that comes again under its key the operation of the first, and no effect."""
+"""Return the first operation to a repeated request with the same key, without a second effect."""
 
 import hashlib
 from datetime import datetime
@@ -16,7 +16,7 @@ from backend.operations.engine.kind import OperationContext
 async def find_known(
     author: Author, key: str | None, request_hash: bytes, context: OperationContext
 ) -> Operation | None:
-    """Find the operation of an earlier request under the key.
+    """Find the operation of an earlier request with the key.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
@@ -31,7 +31,7 @@ async def find_known(
 async def find_id(
     connection: Connection, author: Author, key: str, request_hash: bytes
 ) -> UUID | None:
-    """Find the id of the operation that a key of somebody stands for.
+    """Find the id of the operation of a key of a user.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
@@ -47,7 +47,7 @@ async def keep_key(
     operation_id: UUID,
     at: datetime,
 ) -> bool:
-    """Have a key stand for a request; tell whether it was free."""
+    """Store a key for a request; return whether the key was free."""
     return await idempotency_keys.add(
         connection,
         author.name,
@@ -59,5 +59,5 @@ async def keep_key(
 
 
 def hash_request(*parts: Any) -> bytes:
-    """Tell one request from another."""
+    """Return a hash that identifies a request."""
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).digest()

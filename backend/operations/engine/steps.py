@@ -24,10 +24,10 @@ def planned_steps(actions: Sequence[Action]) -> tuple[PlannedStep, ...]:
 
 
 def read_actions(operation: Operation, kind: Kind) -> list[Action]:
-    """Return what the steps of an operation do.
+    """Return the actions of the steps of an operation.
 
     Raises:
-        InvalidParameters: another version has planned an action that this one does not know.
+        InvalidParameters: another version has planned an action that this version does not know.
     """
     planned = operation.plan.steps
     if planned and planned[0].action is None:
@@ -43,7 +43,7 @@ def read_actions(operation: Operation, kind: Kind) -> list[Action]:
 async def read_back(
     operation: Operation, actions: Sequence[Action], context: OperationContext
 ) -> list[ReadBack]:
-    """Read back what all steps were to bring about."""
+    """Read back the effects of all steps."""
     places = asyncio.Semaphore(READ_AT_ONCE_MAX)
 
     async def verify(position: int) -> Sequence[ReadBack]:
@@ -55,13 +55,13 @@ async def read_back(
 
 
 def take_back(operation: Operation, actions: Sequence[Action]) -> OperationRequest:
-    """Ask for the operation that takes another one back.
+    """Return the order that undoes an operation.
 
-    The first action says what that is; others of its type add what they have changed. Actions of
-    other types follow from the first: they are taken back with it, or stay.
+    The first action gives the order; other actions of its type add their changes. Actions of other
+    types follow from the first: they are undone with it, or remain.
 
     Raises:
-        NotUndoable: nothing takes it back, or nothing was changed.
+        NotUndoable: the operation can't be undone, or has changed nothing.
     """
     wanted: OperationRequest | None = None
     refusal = NotUndoable("nothing was changed")
@@ -81,7 +81,7 @@ def take_back(operation: Operation, actions: Sequence[Action]) -> OperationReque
 
 
 def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the lists of one order to those of another; they agree in the rest."""
+    """Add the lists of one order to the lists of another; all other values are equal."""
     return {
         name: [*value, *more.get(name, ())] if isinstance(value, list) else value
         for name, value in some.items()

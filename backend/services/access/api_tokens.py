@@ -1,4 +1,4 @@
-"""Make API tokens for programs, list and revoke them."""
+"""Create, list and revoke API tokens of programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ from backend.services.access.sessions import NO_CLUSTER
 
 @dataclass(frozen=True, slots=True)
 class CreateApiToken:
-    """Ask for a token of one's own."""
+    """Ask for a token of the caller."""
 
     name: str
     scope: TokenScope
@@ -56,14 +56,13 @@ async def create_token(
     database: Database,
     clock: Clock,
 ) -> CreatedApiToken:
-    """Make a token that speaks for whoever asks, as far as its scope reaches.
+    """Create a token of the caller, limited to its scope.
 
     Raises:
-        InvalidName: it can't be called so.
-        InvalidTokenScope: it reaches beyond its owner's role, or lives too long.
-        InvalidClusterPattern: a pattern names no cluster.
-        ApiTokenAlreadyExists: the owner has one of the name.
-        TooManyApiTokens: the owner has as many as one may have.
+        InvalidName: the name is invalid. InvalidTokenScope: its role is higher than that of the
+        owner, or its lifetime is too long. InvalidClusterPattern: a pattern names no cluster.
+        ApiTokenAlreadyExists: the owner has a token of this name. TooManyApiTokens: the owner has
+        the maximum number of tokens.
     """
     secret, now = make_secret(Credential.TOKEN), clock.now()
     token = ApiToken(
@@ -78,7 +77,8 @@ async def create_token(
         last_used_from=None,
     )
     async with database.begin() as connection:
-        # One at a time for each owner, or two at once would both be the last that is allowed.
+        # One at a time for each owner. Otherwise two requests could both create the last allowed
+        # token.
         await users.lock(connection, principal.user_name)
         if await api_tokens.count(connection, user_name=token.user_name) >= TOKENS_PER_USER_MAX:
             raise TooManyApiTokens(TOKENS_PER_USER_MAX)
@@ -105,11 +105,11 @@ async def list_tokens(
     after: TokenKey | None,
     database: Database,
 ) -> Page[ApiToken, TokenKey]:
-    """List tokens, the newest first: one's own, and to administrators everybody's.
+    """List tokens, the newest first: those of the caller, or for administrators of all users.
 
     Raises:
-        InvalidPageSize: the page is empty or too large.
-        UserNotFound: nobody has the name, or it is another's and one is no administrator.
+        InvalidPageSize: the page is empty or too large. UserNotFound: no user has the name, or it
+        is another user and the caller is no administrator.
     """
     check_page_size(size)
     whose = user_name
@@ -128,10 +128,10 @@ async def list_tokens(
 async def revoke_token(
     token_id: UUID, principal: Principal, author: Author, *, database: Database, clock: Clock
 ) -> None:
-    """Make a token worthless from now on: one's own, or as an administrator anybody's.
+    """Revoke a token of the caller, or as an administrator of any user.
 
     Raises:
-        ApiTokenNotFound: no token of one's own has the id.
+        ApiTokenNotFound: no such token has the id.
     """
     async with database.begin() as connection:
         token = await api_tokens.find(connection, token_id)

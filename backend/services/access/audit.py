@@ -1,4 +1,4 @@
-"""Read the audit, and follow its chain from hash to hash (G22)."""
+"""Read the audit, and check its hash chain (G22)."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ __all__ = [
 EVERYTHING: Final = AuditFilter()
 BATCH_SIZE: Final = 1_000
 CHECKED_MAX: Final = 20_000
-"""So many entries are followed in one request; the rest goes on where it ended."""
+"""The number of entries that one request checks; the next request continues after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainVerification:
-    """Say how far the chain was followed, and where it is broken, if it is.
+    """Hold the end of a check of the chain, and its fault, if there is one.
 
-    Entries up to `let_go` are kept no longer.
+    Retention has deleted the entries up to `let_go`.
     """
 
     checked_count: int
@@ -45,7 +45,7 @@ class ChainVerification:
 
 
 async def enter(audited: AuditedAction, *, database: Database, clock: Clock) -> None:
-    """Enter what was done past the engine of operations."""
+    """Enter an action that is no operation."""
     async with database.begin() as connection:
         await audit.append(connection, audited, at=clock.now())
 
@@ -66,16 +66,16 @@ async def list_entries(
 
 
 async def export_entries(*, chosen: AuditFilter, database: Database) -> AsyncIterator[ChainedEntry]:
-    """Yield all entries in their order; whoever takes them slowly holds no connection meanwhile."""
+    """Yield all entries in their order; a slow reader holds no connection meanwhile."""
     async for batch in _batches(ChainEnd().number, database, chosen):
         for entry in batch:
             yield entry
 
 
 async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> ChainVerification:
-    """Follow the chain from its beginning, or from where it was followed to before.
+    """Check the chain from its beginning, or from the end of the last check.
 
-    What retention has let go is passed over when an entry that is kept tells of it.
+    Deleted entries are skipped if a kept entry confirms their deletion by retention.
     """
     checkpoint, fault = await _find_beginning(database)
     begin = after or ChainEnd()
@@ -92,7 +92,7 @@ async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> 
         if isinstance(found, ChainFault):
             now, _ = await _find_beginning(database)
             if now is not None and now.number > end.number:
-                # Its beginning was let go while it was followed.
+                # Retention deleted its beginning during the check.
                 return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
             return ChainVerification(count, end, is_complete=True, fault=found, let_go=let_go)
         end, count = found, count + len(batch)
@@ -102,7 +102,7 @@ async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> 
 
 
 def read_details(text: str) -> dict[str, Any]:
-    """Read details, which whoever has tampered with them may have made unreadable."""
+    """Read details; tampered details may be unreadable."""
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.DecodeError:
@@ -110,7 +110,7 @@ def read_details(text: str) -> dict[str, Any]:
 
 
 async def _find_beginning(database: Database) -> tuple[ChainEnd | None, ChainFault | None]:
-    """Find where the kept chain begins, and what is wrong with that."""
+    """Find the beginning of the kept chain, and its fault, if there is one."""
     async with database.connect() as connection:
         checkpoint = await audit.find_checkpoint(connection)
         if checkpoint is None or await audit.tells_of(connection, checkpoint):

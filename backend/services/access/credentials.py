@@ -1,7 +1,7 @@
-"""Make the secrets that sessions and API tokens are, and find out who comes with one.
+"""Create the secrets of sessions and API tokens, and find their users.
 
-They are random and opaque, and only their hashes are kept. Whatever else may prove who somebody is
-one day ends in a session (`sessions.open_session`) or here.
+Secrets are random and opaque, and only their hashes are stored. Every other way of authentication
+must end in a session (`sessions.open_session`) or here.
 """
 
 import asyncio
@@ -21,32 +21,32 @@ SESSION_MARK: Final = "rgs_"
 SECRET_BYTES: Final = 32
 SECRET_LENGTH_MAX: Final = 128
 ANSWER_TIMEOUT_S: Final = 5.0
-# Often enough to see what is in use, and no write for every request.
+# Often enough to see which credentials are used, without a write for every request.
 USE_NOTED_EVERY: Final = timedelta(minutes=1)
 
 
 def make_secret(credential: Credential) -> str:
-    """Make up what somebody will come with; its beginning says which kind it is."""
+    """Create a secret; its first characters identify its kind."""
     mark = TOKEN_MARK if credential is Credential.TOKEN else SESSION_MARK
     return mark + secrets.token_urlsafe(SECRET_BYTES)
 
 
 def hash_secret(secret: str) -> bytes:
-    """Return what is kept of a secret: 32 bytes."""
-    # It is random and long, so a fast hash keeps it as well as a slow one would.
+    """Return the stored hash of a secret: 32 bytes."""
+    # The secret is random and long, so a fast hash is as safe as a slow one.
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
 async def find_principal(
     secret: str, *, database: Database, clock: Clock, source: str | None = None
 ) -> Principal | None:
-    """Find who comes with a session's secret or an API token, unless that has ended.
+    """Find the user of a session's secret or of an API token that is still valid.
 
-    `source` is the address they come from; it is kept with the time, to the minute.
+    `source` is the address of the peer; it is stored with the time, exact to a minute.
 
     Raises:
-        OperationalError: Postgres does not answer.
-        TimeoutError: it has not done so within five seconds.
+        OperationalError: Postgres does not answer. TimeoutError: Postgres has not answered within
+        five seconds.
     """
     if not secret or len(secret) > SECRET_LENGTH_MAX:
         return None

@@ -1,4 +1,4 @@
-"""Hash passwords, and compare them in constant time, off the event loop and few at once."""
+"""Hash and compare passwords in constant time, outside the event loop, few at a time."""
 
 import asyncio
 import secrets
@@ -15,18 +15,18 @@ _hasher: Final = PasswordHasher()
 
 
 class PasswordVerifier:
-    """Compare passwords few at a time: each comparison takes 64 MiB and a core."""
+    """Compare passwords, few at a time: each comparison takes 64 MiB and a core."""
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(VERIFICATIONS_AT_ONCE_MAX)
 
     async def verify(self, password: str, password_hash: str | None) -> bool:
-        """Tell whether a password fits; without a hash take as long and say no."""
+        """Return whether a password is correct; without a hash take as long and return False."""
         async with self._turns:
             return await asyncio.to_thread(_verify, password, password_hash)
 
     async def hash(self, password: str) -> str:
-        """Hash a password that was chosen or made up; it takes as long as a comparison."""
+        """Hash a password; this takes as long as a comparison."""
         async with self._turns:
             return await hash_password(password)
 
@@ -37,7 +37,7 @@ async def hash_password(password: str) -> str:
 
 
 def make_one_time_password() -> str:
-    """Make up a password that its user replaces."""
+    """Create a one-time password."""
     return secrets.token_urlsafe(ONE_TIME_BYTES)
 
 

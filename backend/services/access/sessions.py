@@ -1,4 +1,4 @@
-"""Sign people in and out, list who is signed in, and end sessions."""
+"""Sign users in and out, and list and end sessions."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,12 +21,12 @@ from backend.services.access.credentials import hash_secret, make_secret
 from backend.services.access.passwords import PasswordVerifier
 
 NO_CLUSTER: Final = ""
-"""What the audit names as the cluster of an action that belongs to none."""
+"""The cluster name in the audit for an action without a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Hold from where somebody signs in, and for how long."""
+    """Hold the source and the lifetime of a sign-in."""
 
     lifetime: timedelta
     source: str = "unknown"
@@ -51,11 +51,11 @@ async def sign_in(
     database: Database,
     clock: Clock,
 ) -> OpenedSession:
-    """Open a session for whoever knows a user's password.
+    """Open a session for a user with the correct password.
 
     Raises:
-        InvalidCredentials: the name and the password do not belong together, the user is disabled,
-            or a one-time password has expired; which of these is not told.
+        InvalidCredentials: the name or the password is wrong, the user is disabled, or a one-time
+        password has expired. The error does not say which.
     """
     if len(user_name) > USER_NAME_LENGTH_MAX or len(password) > PASSWORD_LENGTH_MAX:
         raise InvalidCredentials
@@ -68,8 +68,8 @@ async def sign_in(
     if stored.user.is_disabled or (expires_at is not None and expires_at <= clock.now()):
         raise InvalidCredentials
     async with database.begin() as connection:
-        # Whoever replaces the password or disables the user meanwhile ends this session, or has
-        # come first: to verify a password takes a while.
+        # Verifying a password takes a while. If the password is replaced or the user is disabled
+        # meanwhile, that change comes first, or ends this session.
         if not await users.hold_credentials(connection, stored.user.id, stored.password_hash):
             raise InvalidCredentials
         return await open_session(connection, stored.user, visit, clock=clock)
@@ -78,7 +78,7 @@ async def sign_in(
 async def open_session(
     connection: Connection, user: User, visit: Visit, *, clock: Clock
 ) -> OpenedSession:
-    """Open a session for a user who has proved who they are, in whatever way."""
+    """Open a session for an authenticated user."""
     secret = make_secret(Credential.SESSION)
     now = clock.now()
     session = UserSession(
@@ -95,7 +95,7 @@ async def open_session(
 
 
 async def sign_out(secret: str, *, database: Database) -> None:
-    """End the session of a secret; ending it twice is no error."""
+    """End the session of a secret; a second call is no error."""
     async with database.begin() as connection:
         await sessions.remove_by_hash(connection, hash_secret(secret))
 
@@ -109,11 +109,11 @@ async def list_sessions(
     database: Database,
     clock: Clock,
 ) -> Page[UserSession, SessionKey]:
-    """List open sessions, the newest first: one's own, and to administrators everybody's.
+    """List open sessions, the newest first: of the caller, or for administrators of all users.
 
     Raises:
-        InvalidPageSize: the page is empty or too large.
-        UserNotFound: nobody has the name, or it is another's and one is no administrator.
+        InvalidPageSize: the page is empty or too large. UserNotFound: no user has the name, or it
+        is another user and the caller is no administrator.
     """
     check_page_size(size)
     whose = user_name
@@ -133,10 +133,10 @@ async def list_sessions(
 async def end_session(
     session_id: UUID, principal: Principal, author: Author, *, database: Database, clock: Clock
 ) -> None:
-    """End one open session: one's own, or as an administrator anybody's.
+    """End one open session of the caller, or as an administrator of any user.
 
     Raises:
-        SessionNotFound: no open session of one's own has the id.
+        SessionNotFound: no such open session has the id.
     """
     now = clock.now()
     async with database.begin() as connection:
@@ -154,10 +154,11 @@ async def end_session(
 async def end_sessions(
     user_name: str, principal: Principal, author: Author, *, database: Database, clock: Clock
 ) -> int:
-    """Sign a user out everywhere, the session that asks included; return how many ended.
+    """End all sessions of a user, including that of the caller; return their number.
 
     Raises:
-        UserNotFound: nobody has the name, or it is another's and one is no administrator.
+        UserNotFound: no user has the name, or it is another user and the caller is no
+        administrator.
     """
     async with database.begin() as connection:
         user = await users.get_for(connection, user_name, principal)

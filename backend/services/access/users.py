@@ -1,6 +1,6 @@
-"""Say who may sign in, in which role and for which clusters.
+"""Manage users, their roles and their clusters.
 
-Of administrators of all clusters who can sign in one always stays.
+At least one administrator of all clusters can always sign in.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class InvitedUser:
 
 
 async def ensure_bootstrap_user(secret: str, *, database: Database, clock: Clock) -> bool:
-    """Add the first administrator when nobody can sign in yet; tell whether that was so."""
+    """Add the first administrator if there is no user yet; return whether one was added."""
     async with database.begin() as connection:
         if await users.count(connection) > 0:
             return False
@@ -75,7 +75,7 @@ async def describe_user(name: str, *, database: Database) -> User:
     """Return the user of a name.
 
     Raises:
-        UserNotFound: nobody has it.
+        UserNotFound: no user has the name.
     """
     async with database.connect() as connection:
         found = await users.find(connection, name)
@@ -94,12 +94,11 @@ async def add_user(
     database: Database,
     clock: Clock,
 ) -> InvitedUser:
-    """Add a user with a one-time password, which they replace when they have signed in with it.
+    """Add a user with a one-time password, which the user replaces after the first sign-in.
 
     Raises:
-        InvalidName: nobody can be called so.
-        InvalidClusterPattern: a pattern names no cluster.
-        UserAlreadyExists: somebody is.
+        InvalidName: the name of the user is invalid. InvalidClusterPattern: a pattern names no
+        cluster. UserAlreadyExists: a user has the name already.
     """
     check_user_name(name)
     patterns = check_patterns(cluster_patterns)
@@ -132,15 +131,14 @@ async def change_role(
     database: Database,
     clock: Clock,
 ) -> User:
-    """Give a user another role, or the clusters it holds in; without these they stay as they are.
+    """Change the role of a user, or the clusters where it is valid; None changes nothing.
 
-    What they have open has it from their next request on.
+    Open sessions use the new role from their next request on.
 
     Raises:
-        UserNotFound: nobody has the name.
-        VersionMoved: their access is another by now than the one of the version.
-        InvalidClusterPattern: a pattern names no cluster.
-        LastAdministrator: nobody who can sign in would be one of all clusters any more.
+        UserNotFound: no user has the name. VersionMoved: the user has changed since this version.
+        InvalidClusterPattern: a pattern names no cluster. LastAdministrator: no administrator of
+        all clusters could sign in any more.
     """
     wanted = None if cluster_patterns is None else check_patterns(cluster_patterns)
     async with database.begin() as connection:
@@ -162,11 +160,11 @@ async def change_role(
 async def disable_user(
     name: str, author: Author, *, reason: str | None, database: Database, clock: Clock
 ) -> User:
-    """Keep a user out: their sessions end, their tokens rest until they are enabled again.
+    """Disable a user: the sessions end, and the tokens are invalid until the user is enabled again.
 
     Raises:
-        UserNotFound: nobody has the name.
-        LastAdministrator: no administrator who can sign in would be left.
+        UserNotFound: no user has the name. LastAdministrator: no administrator could sign in any
+        more.
     """
     async with database.begin() as connection:
         user = await users.lock_but_not_last(connection, name)
@@ -182,10 +180,10 @@ async def disable_user(
 async def enable_user(
     name: str, author: Author, *, reason: str | None, database: Database, clock: Clock
 ) -> User:
-    """Let a user in again who was kept out.
+    """Enable a disabled user again.
 
     Raises:
-        UserNotFound: nobody has the name.
+        UserNotFound: no user has the name.
     """
     async with database.begin() as connection:
         user = await users.lock(connection, name)
@@ -204,11 +202,11 @@ async def reset_password(
     database: Database,
     clock: Clock,
 ) -> InvitedUser:
-    """Give a user a one-time password in place of theirs; their sessions end.
+    """Replace the password of a user with a one-time password; the user's sessions end.
 
     Raises:
-        UserNotFound: nobody has the name.
-        LastAdministrator: no other administrator could sign in if this one did not in time.
+        UserNotFound: no user has the name. LastAdministrator: no other administrator could sign in
+        if the one-time password expired.
     """
     password = make_one_time_password()
     password_hash = await verifier.hash(password)
@@ -236,10 +234,10 @@ async def change_password(
     database: Database,
     clock: Clock,
 ) -> int:
-    """Replace one's own password; one's other sessions end, and how many is returned.
+    """Replace the password of the caller; end the other sessions, and return their number.
 
     Raises:
-        InvalidPassword: the old one is wrong, or the new one is the same or no good.
+        InvalidPassword: the old password is wrong, or the new password is the same or invalid.
     """
     check_new_password(new_password)
     if new_password == old_password:

@@ -22,7 +22,7 @@ from backend.domain.errors import CapacityReportNotFound
 from backend.domain.page import Page, check_page_size, cut_page
 
 if TYPE_CHECKING:
-    # Loads Parquet's libraries, which the control plane has no use for.
+    # Loads the libraries of Parquet, which the control plane does not need.
     from backend.clients.sample_history import SampleHistory
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 RUN_TASK: Final = "capacity.run"
 HISTORY_DAYS: Final = 90
 ROW_COUNT_MAX: Final = 5_000
-"""Rows kept in Postgres for the console; the result's files hold all of them."""
+"""Rows in Postgres for the console; the files of the result contain all rows."""
 START_PATIENCE: Final = timedelta(seconds=30)
 """A report that still waits after this is sent to the workers again."""
 WORKER_LOST: Final = "its worker was lost before there was a result"
@@ -57,14 +57,14 @@ class ReportJob(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReviveOutcome:
-    """Count the reports sent again and those given up."""
+    """Count the reports that were sent again, and those that were given up."""
 
     sent_count: int
     failed_count: int
 
 
 class _ResultRow(msgspec.Struct, frozen=True):
-    """Hold a row as the job writes it."""
+    """Hold a row in the form of the job."""
 
     kind: str
     cluster_name: str
@@ -81,7 +81,7 @@ class _ResultRow(msgspec.Struct, frozen=True):
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """Hold what the job writes."""
+    """Hold the result of the job."""
 
     coverage: dict[str, Any]
     rows: list[_ResultRow]
@@ -90,10 +90,10 @@ class _Result(msgspec.Struct, frozen=True):
 async def request_report(
     *, database: Database, clock: Clock, task_queue: TaskQueue, requested_by: str
 ) -> CapacityReport:
-    """Record that a report is wanted and tell the workers.
+    """Record a request for a report, and notify the workers.
 
-    One that still waits for its start is returned instead of a second one: it will tell the same.
-    A task queue that is away only delays the report, since waiting ones are sent again.
+    If a report waits for its start, it is returned instead of a second one with the same result. An
+    unavailable task queue only delays the report, since waiting reports are sent again.
     """
     async with database.begin() as connection:
         waiting = await capacity_reports.find_planned(connection)
@@ -166,7 +166,7 @@ async def list_reports(
 
 
 def _shown(report: CapacityReport, within: ClusterScope) -> CapacityReport:
-    """Withhold why a report failed from who reaches some clusters: files are named by cluster."""
+    """Hide the error of a report from users with limited reach: it may name other files."""
     if report.error is None or not within.is_limited:
         return report
     return replace(report, error=WHY_WITHHELD)
@@ -181,10 +181,10 @@ async def make_report(
     job: ReportJob,
     report_dir: Path,
 ) -> CapacityReport:
-    """Carry out a requested report; making one that is over already changes nothing.
+    """Carry out a requested report; a second call after its end changes nothing.
 
-    Only one process may make reports at a time, so that others which stand as running have lost
-    theirs. Only files of the manifest are read (D25).
+    Only one process may make reports at a time, so other running reports have lost their process.
+    Only files of the manifest are read (D25).
 
     Raises:
         CapacityReportNotFound: no report has the id.
@@ -227,13 +227,13 @@ async def revive_reports(
     task_queue: TaskQueue,
     is_one_made: Callable[[], Awaitable[bool]],
 ) -> ReviveOutcome:
-    """Send reports again that nobody has begun, and give up those whose worker is gone (D20).
+    """Send reports again that no worker has begun, and give up reports of lost workers (D20).
 
-    A report is given up when it stands as running and no process makes one: asked in this order,
+    A report is given up if it is running and no process makes one. This is checked in this order,
     since a process first takes its lock.
 
     Raises:
-        TaskQueueUnavailable: the task queue is away; the next call tries again.
+        TaskQueueUnavailable: the task queue is unavailable; the next call tries again.
     """
     now = clock.now()
     sent_count = failed_count = 0

@@ -1,4 +1,4 @@
-"""Describe what capacity reports found to whoever asks for parts of them."""
+"""Read parts of capacity reports."""
 
 from collections.abc import Collection
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Describe what a broker is set to, to whoever asks or wants to change it."""
+"""Describe the configuration of a broker."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class BrokerConfig:
 
     @property
     def version(self) -> str:
-        """Name the version of what the next start would take."""
+        """Return the version of the configuration that the next start would use."""
         return version_of(sorted((one.name, one.configured) for one in self.properties))
 
 
@@ -36,13 +36,12 @@ async def describe_config(
     database: Database,
     brokers: Brokers,
 ) -> BrokerConfig:
-    """Ask a broker of a group for its properties: the one at an address if given, else of an id.
+    """Ask a broker of a group for its properties, by its address if given, else by its id.
 
     Raises:
-        InvalidName: no cluster or group may be called so.
-        InvalidAddress: no broker could be reached there.
-        BrokerUnknown: the records hold no such broker.
-        BrokerSilent: it does not tell.
+        InvalidName: the name of the cluster or of the group is invalid. InvalidAddress: no broker
+        can be reached at the address. BrokerUnknown: the records contain no such broker.
+        BrokerSilent: the broker does not answer.
     """
     check_cluster_name(cluster_name)
     check_broker_group_name(broker_group_name)
@@ -59,7 +58,7 @@ async def ask_properties(address: str, brokers: Brokers) -> list[BrokerProperty]
     """Ask a broker for its properties, by name.
 
     Raises:
-        BrokerSilent: it does not tell.
+        BrokerSilent: the broker does not answer.
     """
     try:
         return await brokers.ask(address, GetProperties())

@@ -1,4 +1,4 @@
-"""Describe broker groups to whoever asks."""
+"""Describe broker groups."""
 
 from collections.abc import Collection
 
@@ -12,7 +12,7 @@ from backend.domain.page import Page, check_page_size, cut_page
 async def list_broker_groups(
     cluster_ids: Collection[int], *, size: int, after: str | None, database: Database
 ) -> dict[int, Page[BrokerGroup, str]]:
-    """List each cluster's groups by name, in as many statements for many as for one.
+    """List the groups of several clusters by name, with as many statements as for one cluster.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
@@ -32,11 +32,11 @@ async def list_broker_groups(
 
 
 async def describe_broker_group(cluster_name: str, name: str, *, database: Database) -> BrokerGroup:
-    """Return a cluster's group of a name.
+    """Return the group of this name in a cluster.
 
     Raises:
-        InvalidName: no cluster or group may be called so.
-        BrokerGroupNotFound: the cluster holds none.
+        InvalidName: the name of the cluster or of the group is invalid. BrokerGroupNotFound: the
+        cluster has no such group.
     """
     check_cluster_name(cluster_name)
     check_broker_group_name(name)

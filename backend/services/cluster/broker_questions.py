@@ -1,7 +1,7 @@
-"""Ask many brokers at once, within bounds, and note who did not tell.
+"""Ask many brokers in parallel, within bounds, and record missing answers.
 
-A page is made of what is told: a broker that does not answer is named beside it, and what depends
-on it is unknown, never none (D21).
+A page contains the answers. A broker that does not answer is named beside it, and all facts of this
+broker are unknown, never absent (D21).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass(frozen=True, slots=True)
 class UnknownBroker:
-    """Name a broker that did not tell all it was asked for, and say why."""
+    """Hold a broker whose answer is missing or incomplete, and why."""
 
     broker: BrokerKey
     why: str
@@ -42,7 +42,7 @@ class Questions:
         self._whys: dict[BrokerKey, str] = {}
 
     def follow_up(self, brokers: Brokers) -> "Questions":
-        """Begin further questions, which ask no broker again that can't be reached."""
+        """Begin further questions, which do not ask an unreachable broker again."""
         further = Questions(brokers)
         further._whys.update(self._whys)
         further._round.unreachable.update(self._round.unreachable)
@@ -50,16 +50,16 @@ class Questions:
 
     @property
     def unknown(self) -> tuple[UnknownBroker, ...]:
-        """Name who did not tell, by broker group."""
+        """Return the brokers with missing or incomplete answers, by broker group."""
         listed = [UnknownBroker(broker, why) for broker, why in self._whys.items()]
         return tuple(sorted(listed, key=lambda one: one.broker.name))
 
     def note(self, broker: BrokerKey, why: str) -> None:
-        """Note that something of a broker is not known; of several reasons the first stays."""
+        """Record that facts of a broker are unknown; of several reasons the first is kept."""
         self._whys.setdefault(broker, why)
 
     async def ask(self, broker: BrokerKey, inquiry: Inquiry[AnswerT]) -> AnswerT | None:
-        """Ask a broker; None is that it did not tell, and why is noted."""
+        """Ask a broker; None means that it did not answer, and the reason is recorded."""
         answer = await self._round.ask(broker, inquiry)
         if isinstance(answer, NoAnswer):
             self.note(broker, answer.reason)
@@ -71,7 +71,7 @@ class Questions:
         brokers: Iterable[BrokerKey],
         inquiry: Inquiry[AnswerT] | Callable[[BrokerKey], Inquiry[AnswerT]],
     ) -> Mapping[BrokerKey, AnswerT]:
-        """Ask brokers the same, or each its own; those that did not tell are noted."""
+        """Ask brokers the same question, or each its own; missing answers are recorded."""
         answers = await self._round.ask_all(brokers, inquiry)
         for broker, why in answers.silent.items():
             self.note(broker, why.reason)
@@ -79,7 +79,7 @@ class Questions:
 
 
 def key_of(broker: Broker) -> BrokerKey:
-    """Name a broker where it is asked."""
+    """Return the key of a broker with its address."""
     return BrokerKey(
         broker.cluster_name,
         broker.broker_group_name,
@@ -96,13 +96,12 @@ async def find_masters(
     database: Database,
     holding: Collection[str] | None = None,
 ) -> Sequence[BrokerKey]:
-    """Find the masters of a cluster; groups without one online are noted as not known.
+    """Find the masters of a cluster; groups without an online master are recorded as unknown.
 
-    Only the broker groups named in `holding` are meant, or all.
+    Only the broker groups in `holding` are used, or all.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
     """
     check_cluster_name(cluster_name)
     async with database.connect() as connection:
@@ -114,11 +113,10 @@ async def find_masters(
 async def find_brokers(
     cluster_name: str, questions: Questions, *, database: Database
 ) -> Sequence[BrokerKey]:
-    """Find all brokers of a cluster that are counted on; groups without a master are noted.
+    """Find the online brokers of a cluster; groups without a master are recorded as unknown.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
     """
     check_cluster_name(cluster_name)
     async with database.connect() as connection:

@@ -1,4 +1,4 @@
-"""Describe a running broker by the figures that it shows of itself, and by its readers."""
+"""Describe a running broker by its figures and its readers."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ PAGE_SIZE_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class BrokerStatus:
-    """Hold a broker's figures under stock's names, as it writes them."""
+    """Hold the figures of a broker under RocketMQ's names, as the broker writes them."""
 
     broker: Broker
     figures: Mapping[str, str]
@@ -34,7 +34,7 @@ class BrokerStatus:
 
 @dataclass(frozen=True, slots=True)
 class GroupStats:
-    """Hold how far a consumer group is in its queues on one broker."""
+    """Hold the progress of a consumer group in its queues on one broker."""
 
     consumer_group_name: str
     queues: tuple[QueueProgress, ...]
@@ -42,9 +42,9 @@ class GroupStats:
 
     @property
     def lag(self) -> int | None:
-        """Count the messages that are left to read there.
+        """Count the unread messages there.
 
-        None is not known, or of a broadcasting group, whose members keep their own offsets.
+        None if unknown, or for a broadcasting group, whose members keep their own offsets.
         """
         return None if self.is_broadcasting else add_lags(self.queues)
 
@@ -56,7 +56,7 @@ class GroupStats:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStats:
-    """Hold one page of groups by name; the broker is named where it did not tell all of them."""
+    """Hold one page of groups by name; the broker is named if its answer is incomplete."""
 
     page: Page[GroupStats, str]
     unknown: tuple[UnknownBroker, ...]
@@ -72,12 +72,11 @@ async def describe_status(
     brokers: Brokers,
     clock: Clock,
 ) -> BrokerStatus:
-    """Ask the broker that a group holds under an id for its figures.
+    """Ask the broker of a group with an id for its figures.
 
     Raises:
-        InvalidName: no cluster or group may be called so.
-        BrokerUnknown: the records hold no such broker.
-        BrokerSilent: it does not tell.
+        InvalidName: the name of the cluster or of the group is invalid. BrokerUnknown: the records
+        contain no such broker. BrokerSilent: the broker does not answer.
     """
     broker = await _find(cluster_name, broker_group_name, broker_id, database=database)
     try:
@@ -98,16 +97,15 @@ async def list_consume_stats(
     brokers: Brokers,
     clock: Clock,
 ) -> ConsumeStats:
-    """Ask a broker how far the groups are that have committed an offset there, by name.
+    """Ask a broker for the progress of the groups that have committed an offset there, by name.
 
-    Only the groups of the page are asked for. One that the broker does not tell is left out, and
-    the broker named as unknown.
+    Only the groups of the page are asked for. A group without an answer is left out, and the broker
+    is named as unknown.
 
     Raises:
-        InvalidName: no cluster or group may be called so.
-        InvalidPageSize: the page is empty or too large.
-        BrokerUnknown: the records hold no such broker.
-        BrokerSilent: it does not tell which groups there are.
+        InvalidName: the name of the cluster or of the group is invalid. InvalidPageSize: the page
+        is empty or too large. BrokerUnknown: the records contain no such broker. BrokerSilent: the
+        broker does not list its groups.
     """
     check_page_size(size, size_max=PAGE_SIZE_MAX)
     broker = await _find(cluster_name, broker_group_name, broker_id, database=database)

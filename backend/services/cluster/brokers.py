@@ -1,4 +1,4 @@
-"""Describe brokers to whoever asks."""
+"""Describe brokers."""
 
 from collections.abc import Collection
 
@@ -13,11 +13,10 @@ from backend.domain.page import Page, check_page_size, cut_page
 async def list_brokers(
     cluster_name: str, *, size: int, after: tuple[str, int] | None, database: Database
 ) -> Page[Broker, tuple[str, int]]:
-    """List a cluster's brokers by name, those too that a controller misses.
+    """List the brokers of a cluster by name, including brokers that only a controller knows.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
@@ -35,12 +34,11 @@ async def list_brokers(
 
 
 async def describe_broker(cluster_name: str, broker_name: str, *, database: Database) -> Broker:
-    """Describe the broker of a name, as it is now, one too that a controller misses.
+    """Describe the broker of a name as it is now, also if only a controller knows it.
 
     Raises:
-        InvalidName: no cluster or broker may be called so.
-        ClusterNotFound: there is no such cluster.
-        BrokerUnknown: the cluster's records hold no such broker.
+        InvalidName: the name of the cluster or of the broker is invalid. ClusterNotFound: there is
+        no such cluster. BrokerUnknown: the records of the cluster contain no such broker.
     """
     check_cluster_name(cluster_name)
     name = BrokerName.parse(broker_name)
@@ -52,12 +50,12 @@ async def describe_broker(cluster_name: str, broker_name: str, *, database: Data
 async def list_brokers_of_groups(
     group_ids: Collection[int], *, database: Database
 ) -> dict[int, list[Broker]]:
-    """List the brokers of many groups, each by name, those too that a controller misses."""
+    """List the brokers of many groups by name, including brokers that only a controller knows."""
     async with database.connect() as connection:
         return await brokers.list_all_of_groups(connection, group_ids)
 
 
 async def list_online_brokers(*, database: Database) -> list[Broker]:
-    """List every broker that is counted on, in all clusters."""
+    """List the online brokers of all clusters."""
     async with database.connect() as connection:
         return await brokers.list_online(connection)

@@ -1,4 +1,4 @@
-"""Describe clusters to whoever asks."""
+"""Describe clusters."""
 
 from backend.db import clusters
 from backend.db.engine import Database
@@ -27,8 +27,7 @@ async def describe_cluster(name: str, *, database: Database) -> Cluster:
     """Return the cluster of a name.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
     """
     check_cluster_name(name)
     async with database.connect() as connection:
@@ -36,6 +35,6 @@ async def describe_cluster(name: str, *, database: Database) -> Cluster:
 
 
 async def count_clusters(*, within: ClusterScope, database: Database) -> ClusterCounts:
-    """Count what all clusters within reach hold."""
+    """Count the objects of all clusters within reach."""
     async with database.connect() as connection:
         return await clusters.count_clusters(connection, within=within)

@@ -1,6 +1,6 @@
-"""Judge the health of broker groups from Postgres and from what this process itself hears.
+"""Judge the health of broker groups from Postgres and from the heartbeats of this process.
 
-One statement reads all groups; samples in Redis add how full disks are, where Redis answers.
+One statement reads all groups. Samples in Redis add the state of the disks, if Redis answers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +35,7 @@ from backend.services.samples.full_disks import DiskKey, read_full_disks
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Hold who hears replicas in this process, and for how long without a break."""
+    """Hold the source of heartbeats in this process, and how long it has listened."""
 
     heartbeat_source: HeartbeatSource
     listened_ms: int
@@ -61,8 +61,7 @@ async def describe_health(
     """Judge all groups within reach, or those of one cluster.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
     """
     if cluster_name is not None:
         check_cluster_name(cluster_name)
@@ -82,7 +81,7 @@ async def describe_health(
 async def describe_groups_health(
     names: Collection[tuple[str, str]], *, listener: Listener, database: Database, redis: Redis
 ) -> dict[tuple[str, str], GroupHealth]:
-    """Judge some groups, by cluster and name; what holds no broker is left out."""
+    """Judge some groups, by cluster and name; groups without a broker are left out."""
     broker_group_names = sorted({broker_group_name for _, broker_group_name in names})
     async with database.connect() as connection:
         rows = await health.list_groups(
@@ -94,14 +93,14 @@ async def describe_groups_health(
 
 
 async def list_recorded_facts(connection: Connection) -> list[GroupFacts]:
-    """List what Postgres alone tells of every group, for a process that hears no replica."""
+    """List the facts of Postgres about every group, for a process without heartbeats."""
     return read_facts(await health.list_groups(connection), full_disks=(), listener=None)
 
 
 def read_facts(
     rows: Sequence[GroupRow], *, full_disks: Collection[DiskKey], listener: Listener | None
 ) -> list[GroupFacts]:
-    """Put together what is known of each group that has a broker."""
+    """Combine the facts of each group with a broker."""
     hearing = {one.heard_by for row in rows for one in row.reports if one.report.is_alive}
     facts = (
         _controlled(row, full_disks, hearing, listener)
@@ -147,10 +146,10 @@ def _controlled(
 
 
 def _listened(hearing: Collection[UUID], listener: Listener | None) -> timedelta:
-    """Say for how long replicas have been listened for, as far as this process can know."""
+    """Return how long processes have listened for replicas, as far as this process knows."""
     if listener is not None:
         return timedelta(milliseconds=listener.listened_ms)
-    # A process that hears somebody has given up by itself whom it no longer hears.
+    # A process with heartbeats removes by itself the replicas that it no longer hears.
     return RETURNS_WITHIN if hearing else timedelta()
 
 
@@ -175,7 +174,7 @@ def _replica_facts(
     if replica.age_ms is not None:
         ages_ms.append(max(0, replica.age_ms))
     is_heard = report is not None and report.is_alive
-    # Who was given up later by another process was not abandoned by this one.
+    # If another process treated the replica as lost later, this process did not abandon it.
     given_up_ms = replica.age_ms
     is_abandoned = latest is not None and latest.heard_by not in hearing
     if latest is not None and given_up_ms is not None and given_up_ms <= latest.age_ms:

@@ -1,6 +1,6 @@
-"""Tell every process that routes of a cluster have changed, over Redis.
+"""Notify every process over Redis that routes of a cluster have changed.
 
-A notice may be lost; who hears one reads anew, and who hears none still reads the truth later.
+A notice may be lost. A receiver reads the routes again; without a notice it reads them later.
 """
 
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ CHANNEL: Final = "regent:topology"
 
 
 async def announce(redis: Redis, change: TopologyChange) -> None:
-    """Tell whoever watches of a change."""
+    """Publish a change."""
     await redis.publish(CHANNEL, msgspec.json.encode(change))
 
 

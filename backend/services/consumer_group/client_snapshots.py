@@ -1,7 +1,7 @@
-"""Ask the brokers of a cluster once which groups they serve and who is connected to them.
+"""Ask the brokers of a cluster once for their groups and their connected clients.
 
-With that a page knows which masters to ask about what it shows: those where a group has offsets or
-members. All pages of a process share what was told a moment ago, and say when that was.
+So a page knows which masters to ask about its groups: those where a group has offsets or members.
+All pages of a process share the recent answers, and show their time.
 """
 
 import asyncio
@@ -91,8 +91,8 @@ class ClientSnapshots:
         """Ask all brokers of a cluster who is connected to them.
 
         Raises:
-            InvalidName: no cluster may be called so.
-            ClusterNotFound: none is.
+            InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such
+            cluster.
         """
         return await self._clients.get(cluster_name, is_fresh=is_fresh)
 
@@ -100,8 +100,8 @@ class ClientSnapshots:
         """Ask all masters of a cluster which groups they serve, and have offsets or members of.
 
         Raises:
-            InvalidName: no cluster may be called so.
-            ClusterNotFound: none is.
+            InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such
+            cluster.
         """
         return await self._groups.get(cluster_name, is_fresh=is_fresh)
 

@@ -1,7 +1,8 @@
-"""List the producers and consumers that are connected to the brokers of a cluster, asked now.
+"""List the producers and consumers that are connected to the brokers of a cluster now.
 
-An agent tells all its clients at once. Stock brokers tell producers at once and consumers group by
-group; of one that serves many groups only the clients of a group that is named are asked for.
+An agent reports all its clients in one answer. RocketMQ brokers report producers in one answer, and
+consumers group by group. If such a broker serves many groups, only the clients of a named group are
+asked for.
 """
 
 from collections.abc import Sequence
@@ -46,8 +47,7 @@ async def list_clients(
     """List the clients that are meant, by id.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
@@ -73,10 +73,9 @@ async def describe_client(
     """Describe one client and name the brokers that did not tell theirs.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
-        ClientNotFound: every broker told that it is not connected.
-        BrokerSilent: it is connected to no broker that answered, and others did not answer.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
+        ClientNotFound: every broker told that it is not connected. BrokerSilent: it is connected to
+        no broker that answered, and others did not answer.
     """
     questions = Questions(brokers)
     # A client that is not in a kept snapshot may have connected since.

@@ -1,4 +1,4 @@
-"""Describe one consumer group whole: members, settings, owners of queues, retries, dead letters."""
+"""Describe one consumer group: members, settings, owners of queues, retries, dead letters."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -92,10 +92,9 @@ async def describe_consumer_group(
     """Ask the masters of a cluster that know a group for everything about it.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
-        ConsumerGroupNotFound: every master told that it knows nothing of it.
-        BrokerSilent: those that answered know nothing of it, and others did not answer.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
+        ConsumerGroupNotFound: every master told that it knows nothing of it. BrokerSilent: those
+        that answered know nothing of it, and others did not answer.
     """
     snapshot = await client_snapshots.groups(cluster_name)
     if name not in snapshot.serving:

@@ -1,8 +1,8 @@
-"""Describe consumer groups from what the masters of their cluster tell.
+"""Describe consumer groups from the answers of the masters of their cluster.
 
-A list takes names from the client snapshot of a moment ago. Members and lags are asked for the
-groups of one page only, and only of the masters that know the group. So the cost of a page grows
-neither with the list nor with the cluster.
+A list reads names from the recent client snapshot. Members and lags are asked only for the groups
+of one page, and only from the masters that know the group. So the cost of a page depends neither on
+the list nor on the cluster.
 """
 
 import asyncio
@@ -136,8 +136,7 @@ async def list_consumer_groups(
     """List the consumer groups of a cluster by name, as they were told a moment ago.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size, size_max=OBSERVED_COUNT_MAX)
@@ -168,8 +167,7 @@ async def observe_consumer_groups(
     """Ask the masters that know some groups who of them is there, and how far they are.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
     """
     snapshot = await client_snapshots.groups(cluster_name)
     wanted = list(dict.fromkeys(names))

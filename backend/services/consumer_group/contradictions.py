@@ -1,8 +1,8 @@
-"""Ask brokers on schedule what the members of consumer groups say, and keep what contradicts.
+"""Ask brokers periodically for the reports of members, and store their contradictions.
 
-An agent tells all of its members at once. A stock broker tells group by group who is connected and
-what it was told last: of its groups only the connections are compared, and its answer with those of
-other brokers.
+An agent reports all of its members in one answer. A RocketMQ broker reports the connections and the
+last subscription group by group. Of its groups only the connections are compared, and its answer is
+compared with those of other brokers.
 """
 
 from collections.abc import Sequence

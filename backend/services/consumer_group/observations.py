@@ -1,6 +1,6 @@
-"""Read from brokers' samples what is going on in a topic.
+"""Compute offsets and rates of a topic from the samples of brokers.
 
-Pure: samples come in as they were read. What no sample has shown is None, never zero (D21).
+Pure: samples are passed in. A value without a sample is None, never zero (D21).
 """
 
 from collections.abc import Iterable, Sequence

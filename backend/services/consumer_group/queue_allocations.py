@@ -1,4 +1,4 @@
-"""Show which client would read which queue of a topic, by each rule that clients may have."""
+"""Compute which client would read which queue of a topic, for each allocation rule."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,9 +18,8 @@ async def compare_allocations(
     """Deal the readable queues of a topic out among clients, by each rule.
 
     Raises:
-        InvalidName: no cluster or no topic may be called so, or no client.
-        ClusterNotFound: no cluster is.
-        TopicNotFound: no topic of the cluster is.
+        InvalidName: the name of the cluster, of the topic or of a client is invalid.
+        ClusterNotFound: there is no such cluster. TopicNotFound: the cluster has no such topic.
     """
     if not 1 <= len(client_ids) <= CLIENT_COUNT_MAX:
         reason = f"names {len(client_ids)} clients; 1 to {CLIENT_COUNT_MAX} are dealt to"

@@ -1,7 +1,7 @@
-"""Ask brokers who holds which queue in order, now.
+"""Ask brokers for the present locks of ordered queues.
 
-Locks live in the memory of brokers alone and change every second, so nothing of them is kept here.
-A broker that does not tell is shown as one whose locks are not known (D21).
+Locks are only in the memory of brokers and change every second, so they are not stored here. The
+locks of a broker without an answer are unknown (D21).
 """
 
 from collections.abc import Collection
@@ -59,8 +59,8 @@ async def list_locks(
     """List the locks that are meant by cluster, consumer group, topic, broker group and queue.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        InvalidPageSize: the page is empty or too large.
+        InvalidName: the name of the cluster is invalid. InvalidPageSize: the page is empty or too
+        large.
     """
     check_page_size(size)
     table = await collect_locks(chosen, database=database, brokers=brokers, clock=clock)
@@ -77,7 +77,7 @@ async def collect_locks(
     """Ask all brokers that may hold such locks, many at once.
 
     Raises:
-        InvalidName: no cluster may be called so.
+        InvalidName: the name of the cluster is invalid.
     """
     if chosen.cluster_name is not None:
         check_cluster_name(chosen.cluster_name)

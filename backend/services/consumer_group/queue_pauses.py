@@ -55,9 +55,8 @@ async def explain_queues(
     """Explain each queue by broker group and number, those that stand still first.
 
     Raises:
-        InvalidName: no cluster or topic may be called so.
-        ClusterNotFound: no cluster is.
-        TopicNotFound: no topic of the cluster is.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. TopicNotFound: the cluster has no such topic.
     """
     topic = await describe_topic(asked.cluster_name, asked.topic, database=database)
     async with database.connect() as connection:

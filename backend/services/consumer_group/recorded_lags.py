@@ -1,4 +1,4 @@
-"""Ask masters on schedule how far consumer groups are, so that no list has to ask brokers (G10)."""
+"""Ask masters periodically for the lag of consumer groups, so that lists need not ask (G10)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -66,8 +66,7 @@ async def list_lags(
     """List how far the consumer groups of a cluster were when that was last measured.
 
     Raises:
-        ClusterNotFound: there is none of that name.
-        InvalidPageSize: the page is empty or too large.
+        ClusterNotFound: there is no such cluster. InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
     async with database.connect() as connection:

@@ -1,4 +1,4 @@
-"""Put together what brokers tell of their clients, connection by connection."""
+"""Combine the reports of brokers about their clients, connection by connection."""
 
 from collections.abc import Iterable, Sequence
 

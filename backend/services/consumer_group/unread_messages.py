@@ -1,4 +1,4 @@
-"""Ask a broker what is still to be read from it."""
+"""Ask a broker for its unread messages."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""Keep the brokers of lost groups as candidates, and take them in as an operator orders (D6)."""
+"""Keep the brokers of lost groups as candidates, and adopt them as an operator orders (D6)."""
 
 import secrets
 from collections.abc import Collection, Mapping
@@ -40,13 +40,14 @@ __all__ = [
     "list_candidates",
 ]
 
-# A group of whose brokers one spoke lately may not be begun anew by a broker without an id.
+# While a broker of a lost group has sent heartbeats recently, a broker without an id can't create
+# the group again.
 AWAITED_MS_MAX: Final = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
 class AdoptionRequest:
-    """Order brokers to be adopted; 0 is the expected epoch of a group that is not there."""
+    """Order the adoption of brokers; 0 is the expected epoch of a group that does not exist."""
 
     name: BrokerGroupName
     order: AdoptionOrder
@@ -57,13 +58,13 @@ class AdoptionRequest:
 async def keep_candidate(
     cluster_name: str, broker_group_name: str, candidate: Candidate, controller: Controller
 ) -> None:
-    """Keep a broker that nobody knows here as a candidate.
+    """Keep an unknown broker as a candidate.
 
     Raises:
-        AdoptionAwaited: it is kept, and an operator may adopt it.
-        BrokerNotRegistered: its id was taken from it, or there are too many candidates.
-        BrokerIdRefused: another broker claims the id.
-        InvalidName: no cluster or group may be called so.
+        AdoptionAwaited: the broker is a candidate now, and an operator may adopt it.
+        BrokerNotRegistered: the id of the broker was removed, or there are too many candidates.
+        BrokerIdRefused: another broker claims the id. InvalidName: the name of the cluster or of
+        the group is invalid.
     """
     check_cluster_name(cluster_name)
     check_broker_group_name(broker_group_name)
@@ -89,10 +90,10 @@ async def keep_candidate(
 
 
 async def check_not_awaited(name: BrokerGroupName, broker_id: int, controller: Controller) -> None:
-    """Refuse to begin a group anew whose brokers wait for adoption.
+    """Refuse to create a group again while its brokers wait for adoption.
 
     Raises:
-        AdoptionAwaited: one of them was heard lately.
+        AdoptionAwaited: one of them has sent a heartbeat recently.
     """
     candidates = await find_candidates(name, controller)
     if any(c.silent_ms <= AWAITED_MS_MAX for c in candidates.values()):
@@ -102,7 +103,7 @@ async def check_not_awaited(name: BrokerGroupName, broker_id: int, controller: C
 async def list_candidates(
     *, size: int, after: CandidateKey | None, within: ClusterScope, controller: Controller
 ) -> Page[StoredCandidate, CandidateKey]:
-    """List who waits for adoption in clusters within reach, by cluster, group and id.
+    """List the brokers that wait for adoption in clusters within reach, by cluster, group and id.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
@@ -119,11 +120,11 @@ async def list_candidates(
 async def adopt(
     command: AdoptionRequest, controller: Controller, *, guard: Guard | None = None
 ) -> GroupView:
-    """Take brokers in as an operator orders; a lost group elects its master afterwards.
+    """Adopt brokers as an operator orders; a lost group elects its master afterwards.
 
     Raises:
-        AdoptionRefused: somebody is not there, or what is known does not suffice.
-        MasterEpochMoved: the group is no longer in the epoch expected.
+        AdoptionRefused: a broker is missing, or the known facts are not sufficient.
+        MasterEpochMoved: the group is no longer in the expected epoch.
     """
     name, order = command.name, command.order
     empty = await begin_again(name, controller)
@@ -138,13 +139,14 @@ async def adopt(
 
     view = await change_group(name, decide, controller, cause=command.cause, guard=guard)
     assert view is not None, "an adoption leaves a group"
-    # Whoever registers again before this is known already, so a crash here leaves only rows.
+    # A broker that registers before this is already known, so a crash here leaves only outdated
+    # rows.
     await remove_candidates(name, order.broker_ids, controller)
     return view
 
 
 async def begin_again(name: BrokerGroupName, controller: Controller) -> ReplicaGroup:
-    """Return a group as it begins when its brokers are adopted, with what was confirmed to it."""
+    """Return the group that an adoption creates, with its confirmed position."""
     cluster_name = name.cluster_name or ""
     async with controller.database.connect() as connection:
         confirmed = await replica_groups.find_forgotten(
@@ -161,7 +163,7 @@ async def begin_again(name: BrokerGroupName, controller: Controller) -> ReplicaG
 async def remove_candidates(
     name: BrokerGroupName, broker_ids: Collection[int], controller: Controller
 ) -> None:
-    """Let brokers wait no longer; those that do not wait are no error."""
+    """Remove brokers from the candidates; absent brokers are no error."""
     async with controller.database.begin() as connection:
         await adoption_candidates.remove(
             connection, name.cluster_name or "", name.broker_group_name, broker_ids
@@ -169,7 +171,7 @@ async def remove_candidates(
 
 
 async def find_candidates(name: BrokerGroupName, controller: Controller) -> Mapping[int, Candidate]:
-    """Find who of a group waits for adoption, by id."""
+    """Find the candidates of a group, by id."""
     async with controller.database.connect() as connection:
         return await _list_of(connection, name)
 
@@ -183,7 +185,7 @@ async def _list_of(connection: Connection, name: BrokerGroupName) -> Mapping[int
 def _with_heartbeat(
     cluster_name: str, broker_group_name: str, candidate: Candidate, controller: Controller
 ) -> Candidate:
-    """Add what a broker that tells nothing when it registers says with its heartbeats."""
+    """Add the report of the heartbeats, for a broker whose registration reports nothing."""
     heard = controller.heartbeat_source.reports_of(cluster_name, broker_group_name).get(
         candidate.broker_id
     )

@@ -1,4 +1,4 @@
-"""Describe the controller that every process of the control plane is (D1)."""
+"""Describe the controller of this process; every process of the control plane has one (D1)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,13 +10,13 @@ from backend.domain.operation_approval import SecondPerson
 from backend.domain.replica_group import LeasePolicy
 from backend.services.controller.group_changes import Controller
 
-# A process that hears anybody at all says so twice a second.
+# A process that receives heartbeats writes its presence twice a second.
 LISTENER_SILENCE_MAX: Final = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerPeer:
-    """Hold a process of the control plane that hears replicas."""
+    """Hold a process of the control plane that receives heartbeats of replicas."""
 
     id: UUID
     is_self: bool
@@ -26,9 +26,9 @@ class ControllerPeer:
 
 @dataclass(frozen=True, slots=True)
 class ControllerSetting:
-    """Hold a setting that decides elections or operations, from start to end of a process.
+    """Hold a setting of elections or operations. It is fixed while the process runs.
 
-    No request changes it (D26): the variable does, of each process, when that is started anew.
+    No request changes it (D26). To change it, set the variable and restart each process.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ControllerSetting:
 
 @dataclass(frozen=True, slots=True)
 class ControllerView:
-    """Hold what elections and operations go by here, what is led, and who else hears replicas."""
+    """Hold the settings of elections and operations, the number of groups, and the peers."""
 
     address: str
     is_leader: bool
@@ -56,7 +56,7 @@ class ControllerView:
 def list_settings(
     controller: Controller, second_person: SecondPerson
 ) -> tuple[ControllerSetting, ...]:
-    """List what decides elections and operations here, beside what it is by default."""
+    """List the settings of elections and operations, with their default values."""
     return (
         ControllerSetting(
             name="lease_policy",
@@ -88,7 +88,7 @@ def list_settings(
 async def describe_controller(
     address: str, controller: Controller, *, second_person: SecondPerson
 ) -> ControllerView:
-    """Describe this process as a controller; it leads, as every other one does."""
+    """Describe this process as a controller. Every process is leader."""
     async with controller.database.connect() as connection:
         counts = await replica_group_pages.count_groups(connection)
         listeners = await replica_group_pages.list_listeners(connection, since=LISTENER_SILENCE_MAX)

@@ -1,7 +1,7 @@
-"""Elect masters: as a broker or an operator asks, or because a master is gone.
+"""Elect masters: on request of a broker or an operator, or because a master is lost.
 
-An election is one change of one group. Who loses a race to another process finds the new master
-there and leaves it.
+An election is one change of one group. If another process was faster, this process finds the new
+master and does not change it.
 """
 
 from dataclasses import dataclass, replace
@@ -40,11 +40,11 @@ MASTERLESS_GROUPS_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Hold what a process knows of a master's end: what it saw itself, and for how long it listens.
+    """Hold the evidence of a process that a master is lost, and for how long the process listens.
 
-    A process that began to listen a moment ago has not heard everybody: a master that it does not
-    hear may only not have spoken again. So within one lease it replaces those alone that it heard,
-    and saw going, itself (D28).
+    A process that began to listen a moment ago has not received heartbeats of all brokers: a living
+    master may just not have sent one yet. So during the first lease the process replaces only
+    masters whose heartbeats and whose end it saw itself (D28).
     """
 
     gone_ids: frozenset[int] = frozenset()
@@ -52,7 +52,7 @@ class Evidence:
     resigned: Resignation | None = None
 
     def is_enough(self, group: ReplicaGroup, liveness: Liveness) -> bool:
-        """Tell whether a group's master may be taken for gone if it is not heard."""
+        """Return whether silence of a master is enough to treat it as lost."""
         has_resigned = (
             self.resigned is not None
             and group.master_id is not None
@@ -63,7 +63,7 @@ class Evidence:
         return self.missing_ms(liveness) <= 0
 
     def missing_ms(self, liveness: Liveness) -> int:
-        """Tell for how long the process still has to listen before a silence shows anything."""
+        """Return how long the process must still listen before silence is evidence."""
         waits_ms = [report.timeout_ms for report in liveness.reports.values() if report.is_alive]
         return max(waits_ms, default=0) - self.listened_ms
 
@@ -73,11 +73,11 @@ _CERTAIN: Final = Evidence(listened_ms=HEARTBEAT_TIMEOUT_MAX_MS)
 
 @dataclass(frozen=True, slots=True)
 class ElectionRequest:
-    """Ask for a master: a broker for itself, an operator for a broker, or nobody for anybody.
+    """Ask for a master: a broker asks for itself, an operator for a broker or for any broker.
 
-    With an epoch expected, only a group that is still in it has an election. A living master that
-    an operator has replaced is asked to hand over before, unless it is to go at once. An operator
-    decides by more than the evidence of this process; everyone else needs enough of it.
+    With an expected epoch, the group must still be in this epoch. If an operator replaces a living
+    master, the master is asked for a handover first, unless the election is immediate. An operator
+    does not need evidence of this process; every other request does.
     """
 
     name: BrokerGroupName
@@ -94,13 +94,11 @@ async def elect(
     """Elect a master; the view holds a change unless the current master stays.
 
     Raises:
-        BrokerNotRegistered: the group or the broker is not known.
-        MasterNotAvailable: the controller asked, and nobody may become master.
-        ElectionFailed: a broker or an operator asked, and nobody may become master.
-        MasterLeaseLive: the current master may still acknowledge, or was not heard yet only because
-            this process began to listen a moment ago.
-        MasterEpochMoved: the group is no longer in the epoch expected.
-        BrokerGroupAmbiguous: several clusters hold a group of that name.
+        BrokerNotRegistered: the group or the broker is unknown. MasterNotAvailable: the controller
+        asked, and no replica may become master. ElectionFailed: a broker or an operator asked, and
+        no replica may become master. MasterLeaseLive: the current master may still acknowledge, or
+        this process has not listened long enough to know. MasterEpochMoved: the group is no longer
+        in the expected epoch. BrokerGroupAmbiguous: several clusters have a group of that name.
     """
     ballot = replace(command.ballot, allows_unclean=controller.allows_unclean)
     broker_group_name = command.name.broker_group_name
@@ -141,7 +139,7 @@ async def elect(
 
 
 def _check_evidence(change: Change, liveness: Liveness, evidence: Evidence) -> None:
-    """Refuse to replace a master that may live, and was only not heard yet (case A15).
+    """Refuse to replace a master that may be alive, and has only sent no heartbeat yet (case A15).
 
     Raises:
         MasterLeaseLive: this process has not listened for one lease yet.
@@ -161,15 +159,15 @@ async def replace_lost_master(
     cause: str,
     evidence: Evidence = _CERTAIN,
 ) -> GroupView | None:
-    """Find a new master where the present one is dead, or note that there is none to be had.
+    """Elect a new master if the present one is dead, or record that no replica can be elected.
 
-    Nothing happens in a group that never had a master, or has a living one, or of whose master too
-    little is known yet. With the master's own word that it has resigned, its lease ends in the
-    statement that elects another.
+    A group does not change if it never had a master, if its master is alive, or if the evidence is
+    not sufficient yet. If the master itself reported that it resigned, its lease ends in the
+    statement that elects another master.
 
     Raises:
-        MasterLeaseLive: the current master may still acknowledge; try again when it may not.
-        BrokerGroupAmbiguous: several clusters hold a group of that name.
+        MasterLeaseLive: the current master may still acknowledge; try again after its lease.
+        BrokerGroupAmbiguous: several clusters have a group of that name.
     """
     ballot = Ballot(allows_unclean=controller.allows_unclean)
 
@@ -193,7 +191,7 @@ async def replace_lost_master(
 
 
 async def list_masterless(controller: Controller, *, listened_ms: int) -> list[MasterlessGroup]:
-    """List groups whose master nobody hears while somebody in them could be elected."""
+    """List groups whose master sends no heartbeats while another replica could be elected."""
     return await replica_reports.list_masterless(
         pipeline_of(controller.database),
         heard_by=controller.heartbeat_source.id,

@@ -1,9 +1,9 @@
-"""Carry one change of a controller's group out: decide, write if nothing moved, or read and again.
+"""Carry out one change of a controller's group: decide, write, and retry if the group changed.
 
-Every process of the control plane may do it at any moment (D1). The first attempt is made from the
-state that this process wrote or read last, and from what it hears itself: a change that Postgres
-takes was decided from the truth. What is refused, or leaves all as it is, was decided from the
-state as it was read last, so the caller is told the truth whoever wins a race.
+Every process of the control plane may do it at any moment (D1). The first attempt uses the state
+that this process wrote or read last, and the heartbeats that it received: if Postgres accepts the
+change, that state was current. A refusal, or a decision to change nothing, is made from the state
+as it was read last. So the answer is correct even if another process was faster.
 """
 
 from collections import OrderedDict
@@ -31,26 +31,26 @@ KNOWN_GROUPS_MAX: Final = 10_000
 
 
 class HeartbeatSource(Protocol):
-    """Say what this process itself hears of replicas, to the millisecond."""
+    """Give the reports that this process received from replicas, exact to the millisecond."""
 
     @property
     def id(self) -> UUID:
-        """Name the process among those of the control plane."""
+        """Return the id of the process."""
         ...
 
     def reports_of(self, cluster_name: str, broker_group_name: str) -> Mapping[int, ReplicaReport]:
-        """Return what was heard of a group's replicas, by broker id."""
+        """Return the reports of a group's replicas, by broker id."""
         ...
 
     def promise_lease(self, key: ReplicaKey) -> int:
-        """Say how long a lease would last, in ms, that was asked for with the last heartbeat."""
+        """Return the duration in ms of the lease that the last heartbeat asked for."""
         ...
 
 
 class KnownGroups:
     """Hold groups as this process wrote or read them last; any may have changed since.
 
-    Who wants to change one takes it out, so that of two at once only one relies on it.
+    A change takes the group out, so that of two changes at once only one uses it.
     """
 
     def __init__(self) -> None:
@@ -71,54 +71,57 @@ class KnownGroups:
         return self._groups.get((cluster_name, broker_group_name))
 
     def take(self, name: "BrokerGroupName") -> HeldGroup | None:
-        """Take a group out; one that is named without its cluster is looked for in Postgres."""
+        """Take a group out.
+
+        A group that is named without its cluster must be read from Postgres.
+        """
         if name.cluster_name is None:
             return None
         return self._groups.pop((name.cluster_name, name.broker_group_name), None)
 
     def drop_before(self, revision: int, cluster_name: str, broker_group_name: str) -> None:
-        """Forget a group of which another process has made a later state."""
+        """Remove a group that another process has changed since."""
         held = self.find(cluster_name, broker_group_name)
         if held is not None and held.revision < revision:
             del self._groups[cluster_name, broker_group_name]
 
 
 Tell = Callable[[int], None]
-"""Tells what was prepared: it is committed, in this revision."""
+"""Sends the prepared notices: the change is committed in this revision."""
 Listener = Callable[[ReplicaGroup], Tell]
-"""Prepares to tell of an election, while Postgres still writes it."""
+"""Prepares the notices of an election while Postgres still writes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """Hold what a use case of the controller works with."""
+    """Hold the dependencies of the use cases of the controller."""
 
     database: Database
     clock: Clock
     heartbeat_source: HeartbeatSource
-    # The policy that new groups begin with.
+    # The lease policy of new groups.
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
     allows_unclean: bool = False
     known: KnownGroups = field(default_factory=KnownGroups)
-    # Who hears of an election at once that this process has committed.
+    # Called immediately after an election that this process has committed.
     listeners: list[Listener] = field(default_factory=list)
     elections: ElectionTally = field(default_factory=ElectionTally)
-    # Asked to hand over before another is elected; without it, nobody is.
+    # Used to ask a master for a handover before another is elected. Without it no master is asked.
     brokers: Brokers | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerGroupName:
-    """Name a group; without a cluster, the only one so called in all clusters (D2)."""
+    """Name a group; without a cluster, the only group of this name in all clusters (D2)."""
 
     broker_group_name: str
     cluster_name: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what can't be a name, before anything is asked for it.
+        """Refuse an invalid name before it is used in a query.
 
         Raises:
-            InvalidName: no group or no cluster may be called so.
+            InvalidName: the name of the group or of the cluster is invalid.
         """
         check_broker_group_name(self.broker_group_name)
         if self.cluster_name is not None:
@@ -127,7 +130,7 @@ class BrokerGroupName:
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """Hold a group, who of it is alive, and the change that led here if there was one."""
+    """Hold a group, its living replicas, and the change that led to this state, if any."""
 
     group: ReplicaGroup
     liveness: Liveness
@@ -143,7 +146,7 @@ async def find_group(name: BrokerGroupName, controller: Controller) -> GroupView
     """Find a group as it is now.
 
     Raises:
-        BrokerGroupAmbiguous: several clusters hold one of that name.
+        BrokerGroupAmbiguous: several clusters have a group of that name.
     """
     held = await _read(name, controller)
     return (
@@ -154,10 +157,10 @@ async def find_group(name: BrokerGroupName, controller: Controller) -> GroupView
 
 
 async def find_groups(names: Sequence[BrokerGroupName], controller: Controller) -> list[GroupView]:
-    """Find those of some groups that there are, in one statement.
+    """Find the groups of these names that exist, in one statement.
 
     Raises:
-        BrokerGroupAmbiguous: several clusters hold one of a name.
+        BrokerGroupAmbiguous: several clusters have a group of one of the names.
     """
     held = await replica_groups.list_named(
         pipeline_of(controller.database),
@@ -181,14 +184,14 @@ async def change_group(
     cause: str,
     guard: Guard | None = None,
 ) -> GroupView | None:
-    """Have a group changed as is decided from its present state; return it as it is then.
+    """Change a group as decided from its present state, and return the new state.
 
-    With a guard, the change is written only where the guard lets it.
+    With a guard, the change is written only if the guard allows it.
 
     Raises:
-        BrokerGroupAmbiguous: several clusters hold one of that name.
-        BrokerGroupBusy: others were faster each time.
-        DomainError: whatever the decision, or the guard, raises.
+        BrokerGroupAmbiguous: several clusters have a group of that name. BrokerGroupBusy: other
+        processes were faster in each attempt. DomainError: an error of the decision or of the
+        guard.
     """
     if guard is None:
         view = await _change_known(name, decide, controller, cause)
@@ -212,7 +215,7 @@ async def change_group(
 async def _change_known(
     name: BrokerGroupName, decide: Decide, controller: Controller, cause: str
 ) -> GroupView | None:
-    """Change a group as it was known last, if that and our own ears are the whole truth still."""
+    """Change a group from the state that this process keeps, if that state is still current."""
     held = controller.known.take(name)
     if held is None:
         return None
@@ -341,7 +344,7 @@ async def _write(
 
 
 async def _begin(change: Change, controller: Controller, cause: str, guard: Guard | None) -> bool:
-    """Make a group's first row, with the rows that it belongs to."""
+    """Insert the first row of a group, with the rows that it refers to."""
     async with controller.database.begin() as connection:
         if guard is not None:
             await guard(connection)

@@ -1,7 +1,8 @@
-"""Have a living master hand over in order before an operator's election replaces it (R10c).
+"""Ask a living master for a handover before an operator's election replaces it (R10c).
 
-It confirms what it has taken and keeps its clients waiting until it hears who follows. It is asked,
-not relied on: one that does not answer soon is replaced as a dead one is, by the same rules (D9).
+The master confirms the messages that it has received, and lets its clients wait until it learns the
+new master. The election does not depend on the answer: a master that does not answer soon is
+replaced like a dead master, by the same rules (D9).
 """
 
 import structlog
@@ -21,7 +22,7 @@ async def ask_for_handover(
     """Ask the current master, if this election would replace it and it is alive.
 
     Raises:
-        BrokerGroupAmbiguous: several clusters hold a group of that name.
+        BrokerGroupAmbiguous: several clusters have a group of that name.
     """
     if controller.brokers is None:
         return
@@ -32,7 +33,7 @@ async def ask_for_handover(
     try:
         change = elect_master(group, view.liveness, ballot)
     except DomainError:
-        # Who elects is told, and nobody waits for it.
+        # The election itself reports this, so there is no wait for a handover.
         return
     master = group.master
     if change is None or master is None or master.broker_id not in view.liveness.alive_ids:

@@ -1,7 +1,7 @@
-"""Keep the instants of brokers' last heartbeats in Redis, in batches.
+"""Write the times of the last heartbeats of brokers to Redis, in batches.
 
-Who has left keeps the last one: people ask since when it is gone. The instants are of the control
-plane's clock: a sender's clock never judges liveness (D3).
+A broker that has left keeps its last time, which shows since when it is gone. The times are of the
+clock of the control plane: the clock of a sender never decides about liveness (D3).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from backend.clients.clock import Clock
 KEY: Final = "regent:liveness"
 OBSERVERS_KEY: Final = "regent:observers"
 CLOCK_STEP_MIN_MS: Final = 1_000.0
-"""A wall clock that moves so much apart from time itself was set."""
+"""If the wall clock and the monotonic clock differ by more than this, the wall clock was set."""
 
 
 class BrokerIdentity(NamedTuple):
@@ -26,21 +26,24 @@ class BrokerIdentity(NamedTuple):
 
     @property
     def field(self) -> str:
-        """Name the broker as the hash in Redis does; a name can't hold the separator."""
+        """Return the field of the broker in the hash in Redis.
+
+        A name can't contain the separator.
+        """
         return f"{self.cluster_name}/{self.broker_group_name}/{self.broker_id}"
 
 
 class Observation(NamedTuple):
-    """Hold for how long a process had listened without a break, and when it said so."""
+    """Hold how long a process had listened without a break, and when it reported that."""
 
     observed_at_ms: int
     listened_ms: int
 
 
 class Observer:
-    """Count for how long a process has listened, from its start or from its last break.
+    """Measure how long a process has listened since its start or its last break.
 
-    A step of the wall clock is a break too: earlier instants can't be compared with later ones.
+    A step of the wall clock is a break too: times before and after it can't be compared.
     """
 
     def __init__(self, name: str, clock: Clock, elapsed_ms: Callable[[], float]) -> None:
@@ -49,11 +52,11 @@ class Observer:
         self._distance_ms = clock.now_ms() - elapsed_ms()
 
     def begin(self) -> None:
-        """Begin to listen, after a break."""
+        """Start to listen after a break."""
         self._since_ms = self._elapsed_ms()
 
     def observe(self) -> Observation:
-        """Say for how long this process has listened."""
+        """Return how long this process has listened."""
         now_ms, elapsed_ms = self._clock.now_ms(), self._elapsed_ms()
         distance_ms = now_ms - elapsed_ms
         if abs(distance_ms - self._distance_ms) >= CLOCK_STEP_MIN_MS:
@@ -65,7 +68,7 @@ class Observer:
 async def record_heartbeats(
     redis: Redis, heard_at_ms: Mapping[BrokerIdentity, int], *, observer: Observer | None = None
 ) -> None:
-    """Note when brokers were last heard, and for how long their observer has listened."""
+    """Write the times of the last heartbeats, and how long their observer has listened."""
     async with redis.pipeline(transaction=False) as pipeline:
         if heard_at_ms:
             pipeline.hset(KEY, mapping={key.field: at for key, at in heard_at_ms.items()})
@@ -77,21 +80,21 @@ async def record_heartbeats(
 
 
 async def list_observers(redis: Redis) -> list[Observation]:
-    """List what processes told of how long they have listened."""
+    """List the reports of processes about how long they have listened."""
     values = await redis.hvals(OBSERVERS_KEY)
     texts = [value if isinstance(value, str) else value.decode() for value in values]
     return [Observation(*map(int, text.split(":"))) for text in texts]
 
 
 async def forget_observer(redis: Redis, name: str) -> None:
-    """Note that a process has stopped in order."""
+    """Record that a process has stopped cleanly."""
     await redis.hdel(OBSERVERS_KEY, name)
 
 
 async def list_heartbeats(
     redis: Redis, keys: Sequence[BrokerIdentity]
 ) -> dict[BrokerIdentity, int]:
-    """Return when brokers were last heard, in milliseconds; who was never heard is left out."""
+    """Return the times of the last heartbeats in ms; brokers without a heartbeat are left out."""
     if not keys:
         return {}
     values = await redis.hmget(KEY, [key.field for key in keys])

@@ -1,7 +1,7 @@
-"""Give up brokers that have fallen silent: the safety net below the name server.
+"""Mark brokers without heartbeats offline: the safety net below the name server.
 
-The name server sees a closed connection and a silence itself; this scan catches what it could not
-record, as when it died in between.
+The name server notices closed connections and silence itself. This scan covers cases that the name
+server could not record, for example after a crash.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,30 +25,33 @@ from backend.services.controller.heartbeats import (
 from backend.services.controller.registrations import MarkBrokerOffline, mark_broker_offline
 
 OBSERVER_SILENT_MS: Final = 3_000
-"""An observer tells twice a second that it listens. One that does not stands still."""
+"""An observer reports twice a second that it listens.
+
+Without a report for this long, it is paused.
+"""
 
 OBSERVER_GONE_MS: Final = 30_000
-"""An observer that is silent for longer has ended; its brokers have come to others."""
+"""Without a report for this long, an observer has ended, and its brokers use other processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class LivenessOutcome:
-    """Name the brokers given up, and count those whose silence can't be judged now."""
+    """Hold the brokers that were marked offline, and the number that can't be judged now."""
 
     offline: tuple[BrokerIdentity, ...]
     unjudged_count: int
 
 
 async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> LivenessOutcome:
-    """Mark brokers offline that nobody has heard for longer than they asked to be waited for.
+    """Mark brokers offline that have sent no heartbeat for longer than their timeout.
 
-    Nobody is evicted for the silence of a listener: when Redis can't be read, when a broker's
-    instant is missing there (its wait begins now), when no broker at all has been heard in time,
-    which is what a stopped control plane looks like, and for the time in which an observer stood
-    still (D28).
+    A problem of the listener marks no broker offline (D28). The scan does nothing if Redis can't be
+    read, or if no broker at all has sent a heartbeat in time, as after a stop of the control plane.
+    The timeout of a broker without a time in Redis starts now. The time in which an observer was
+    paused is not silence.
 
     Raises:
-        redis.RedisError: Redis can't be read; nothing was changed.
+        redis.RedisError: Redis can't be read; nothing has changed.
     """
     async with database.connect() as connection:
         online = await brokers.list_online(connection)
@@ -61,7 +64,7 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
     await _begin_wait(redis, unheard, now_ms=clock.now_ms())
     if len(silent) == len(heard):
         return LivenessOutcome(offline=(), unjudged_count=len(silent) + len(unheard))
-    # Read again: a broker may have come back while the scan was at work.
+    # Read again: a broker may have sent a heartbeat during the scan.
     heard_again = await list_heartbeats(redis, silent)
     offline = [
         key
@@ -73,14 +76,14 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
 
 
 def key_of(broker: Broker) -> BrokerIdentity:
-    """Name a broker as the heartbeats do."""
+    """Return the key of a broker in the heartbeats."""
     return BrokerIdentity(broker.cluster_name, broker.broker_group_name, broker.broker_id)
 
 
 def _listened_ms(observers: Sequence[Observation], *, now_ms: int) -> int | None:
-    """Say for how long each observer has listened; not at all if one of them stands still.
+    """Return how long all present observers have listened, or 0 if one of them is paused.
 
-    `None` where no observer ever told: then every silence counts.
+    `None` if no observer ever reported: then every silence is judged.
     """
     if not observers:
         return None
@@ -112,7 +115,7 @@ async def _begin_wait(redis: Redis, keys: Sequence[BrokerIdentity], *, now_ms: i
         return
     async with redis.pipeline(transaction=False) as pipeline:
         for key in keys:
-            # Only where a heartbeat has not come first.
+            # Only if no heartbeat was written meanwhile.
             pipeline.hsetnx(KEY, key.field, now_ms)
         await pipeline.execute()
 

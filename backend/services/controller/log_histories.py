@@ -1,4 +1,4 @@
-"""Ask the brokers of a group which epoch wrote which part of their logs."""
+"""Ask the brokers of a group for the epochs of their logs."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from backend.services.controller.replica_groups import describe_group
 
 @dataclass(frozen=True, slots=True)
 class ReportedHistory:
-    """Hold what a replica answered, or why it is not known."""
+    """Hold the answer of a replica, or why there is none."""
 
     broker_id: int
     address: str
@@ -32,10 +32,10 @@ class GroupHistories:
 async def compare_histories(
     name: BrokerGroupName, controller: Controller, brokers: Brokers
 ) -> GroupHistories:
-    """Ask all replicas of a group at once; who does not answer in time is unknown.
+    """Ask all replicas of a group at once; without an answer in time a replica is unknown.
 
     Raises:
-        BrokerGroupNotControlled: the group is not known.
+        BrokerGroupNotControlled: the group is unknown.
     """
     group = (await describe_group(name, controller)).group
     replicas = [replica for _, replica in sorted(group.replicas.items())]

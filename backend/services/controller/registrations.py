@@ -1,8 +1,8 @@
-"""Note in Postgres what brokers say of themselves to the name server.
+"""Write to Postgres the registrations of brokers at the name server.
 
-Both use cases say what is so now, not what happened: carrying one out twice, or only the last of
-many, leaves the same rows. Events tell of each change of a broker's row, and of
-what its group holds of topics.
+Both use cases write a state, not an event: if one is carried out twice, or only the last of many,
+the rows are the same. Events report each change of the row of a broker, and of the topics of its
+group.
 """
 
 from collections.abc import Mapping
@@ -33,9 +33,9 @@ from backend.domain.topic import QueueSettings, check_topic
 
 @dataclass(frozen=True, slots=True)
 class RegisterBroker:
-    """Ask that a broker be counted on, with the topics that its group now holds.
+    """Ask to register a broker, with the topics that its group now holds.
 
-    Topics that are not named are left as they are.
+    Topics that are not named do not change.
     """
 
     cluster_name: str
@@ -47,7 +47,7 @@ class RegisterBroker:
 
 @dataclass(frozen=True, slots=True)
 class MarkBrokerOffline:
-    """Ask that a broker be counted on no longer; with an address, only if it still has that."""
+    """Ask to mark a broker offline; with an address, only if the broker still has it."""
 
     cluster_name: str
     broker_group_name: str
@@ -58,12 +58,12 @@ class MarkBrokerOffline:
 async def register_broker(
     command: RegisterBroker, *, database: Database, clock: Clock
 ) -> TopologyChange | None:
-    """Note a broker, its group, its cluster and its topics; return the change if there is one.
+    """Write a broker, its group, its cluster and its topics; return the change if there is one.
 
     Raises:
-        InvalidName: the cluster, the group or a topic may not be called so.
-        InvalidAddress: no client could connect to the broker's address.
-        InvalidTopicSettings: a topic's counts or permissions are out of range.
+        InvalidName: the name of the cluster, of the group or of a topic is invalid. InvalidAddress:
+        no client can connect to the address of the broker. InvalidTopicSettings: a topic's counts
+        or permissions are out of range.
     """
     _check(command)
     now = clock.now()
@@ -106,7 +106,7 @@ async def register_broker(
 async def mark_broker_offline(
     command: MarkBrokerOffline, *, database: Database, clock: Clock
 ) -> TopologyChange | None:
-    """Note that a broker is gone; return the change, or nothing when that was known."""
+    """Mark a broker offline; return the change, or None if the broker was offline already."""
     async with database.begin() as connection:
         cluster_id = await brokers.mark_offline(
             connection,
@@ -128,7 +128,7 @@ async def mark_broker_offline(
 async def _subject(
     connection: Connection, command: RegisterBroker | MarkBrokerOffline, broker_id: int
 ) -> str:
-    """Name a broker in an event, whatever id it registers by (D31)."""
+    """Name a broker in an event by its group and its own id, not by its registered id (D31)."""
     broker_group_name = command.broker_group_name
     found = await brokers.find(
         connection, command.cluster_name, broker_group_name, broker_id=broker_id

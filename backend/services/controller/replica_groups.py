@@ -1,6 +1,6 @@
-"""Give brokers their ids, take in their addresses, alter SyncStateSets, forget replicas.
+"""Assign ids to brokers, record their addresses, alter SyncStateSets, and forget replicas.
 
-Each use case is one change of one group (control-plane.md 1.3-1.15), or a reading of it.
+Each use case changes one group once (control-plane.md 1.3-1.15), or reads it.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ CHANGE_ID_MAX: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class ApplyBrokerId:
-    """Ask that an id be bound to a register code, whose first part is the broker's address."""
+    """Ask to bind an id to a register check code, which starts with the address of the broker."""
 
     cluster_name: str
     broker_group_name: str
@@ -59,7 +59,7 @@ class ApplyBrokerId:
 
 @dataclass(frozen=True, slots=True)
 class RegisterReplica:
-    """Tell where a replica is reached from now on, and what an adoption would need to know."""
+    """Give the address of a replica from now on, and the facts that an adoption would need."""
 
     cluster_name: str
     broker_group_name: str
@@ -74,7 +74,7 @@ class RegisterReplica:
 
 @dataclass(frozen=True, slots=True)
 class CleanReplicas:
-    """Ask that replicas be forgotten; the text names ids with semicolons between, or none."""
+    """Ask to forget replicas; the text contains their ids, separated by semicolons, or nothing."""
 
     name: BrokerGroupName
     broker_ids: str
@@ -83,9 +83,9 @@ class CleanReplicas:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRemoval:
-    """Order that dead replicas be forgotten: those named, or without names the whole group.
+    """Order to forget dead replicas: the named ones, or without names the whole group.
 
-    The whole group may go with its living replicas too; nobody of them serves afterwards.
+    The whole group may include living replicas; none of them serves afterwards.
     """
 
     name: BrokerGroupName
@@ -102,13 +102,13 @@ async def find_next_broker_id(name: BrokerGroupName, controller: Controller) -> 
 
 
 async def apply_for_broker_id(command: ApplyBrokerId, controller: Controller) -> None:
-    """Bind an id to a register code; doing it again with the same code is no error (D5).
+    """Bind an id to a register check code; a second call with the same code is no error (D5).
 
     Raises:
-        InvalidName: the cluster or the group may not be called so.
-        InvalidAddress: the register code does not begin with an address.
-        BrokerIdRefused: the id is somebody else's, or the code is too long to keep.
-        AdoptionAwaited: the group was lost, and brokers of it wait to be adopted.
+        InvalidName: the name of the cluster or of the group is invalid. InvalidAddress: the
+        register check code does not begin with an address. BrokerIdRefused: the id belongs to
+        another broker, or the code is too long. AdoptionAwaited: the group was lost, and brokers of
+        it wait for adoption.
     """
     check_cluster_name(command.cluster_name)
     check_broker_group_name(command.broker_group_name)
@@ -131,13 +131,12 @@ async def apply_for_broker_id(command: ApplyBrokerId, controller: Controller) ->
 
 
 async def register(command: RegisterReplica, controller: Controller) -> GroupView:
-    """Note a replica's address and return its group.
+    """Record the address of a replica, and return its group.
 
     Raises:
-        InvalidAddress: no client could connect to the address.
-        BrokerIdRefused: the id was given away for another code.
-        AdoptionAwaited: nobody applied for the id; who claims it is kept as a candidate.
-        BrokerNotRegistered: nobody applied for the id, or it was taken back.
+        InvalidAddress: no client can connect to the address. BrokerIdRefused: the id is bound to
+        another code. AdoptionAwaited: no broker applied for the id; the broker that claims it is a
+        candidate now. BrokerNotRegistered: no broker applied for the id, or the id was removed.
     """
     address = check_address(command.address)
     code = command.register_code
@@ -176,11 +175,11 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
 
 
 async def describe_group(name: BrokerGroupName, controller: Controller) -> GroupView:
-    """Describe a group as it is now; a dead master is shown until somebody replaces it.
+    """Describe a group as it is now; a dead master is shown until an election replaces it.
 
     Raises:
-        BrokerGroupNotControlled: no broker of it ever applied for an id.
-        BrokerGroupAmbiguous: several clusters hold one of that name.
+        BrokerGroupNotControlled: no broker of it ever applied for an id. BrokerGroupAmbiguous:
+        several clusters have a group of that name.
     """
     return _present(await find_group(name, controller), name.broker_group_name)
 
@@ -188,10 +187,10 @@ async def describe_group(name: BrokerGroupName, controller: Controller) -> Group
 async def describe_groups(
     names: Sequence[BrokerGroupName], controller: Controller
 ) -> list[GroupView]:
-    """Describe those of some groups that there are.
+    """Describe the groups of these names that exist.
 
     Raises:
-        BrokerGroupAmbiguous: several clusters hold one of a name.
+        BrokerGroupAmbiguous: several clusters have a group of one of the names.
     """
     return await find_groups(names, controller)
 
@@ -199,10 +198,10 @@ async def describe_groups(
 async def alter_set(
     name: BrokerGroupName, proposal: SyncStateSetProposal, controller: Controller
 ) -> GroupView:
-    """Replace a group's SyncStateSet as its master asks.
+    """Replace the SyncStateSet of a group as its master asks.
 
     Raises:
-        DomainError: one of those that `alter_sync_state_set` names; nothing has changed.
+        DomainError: an error of `alter_sync_state_set`; nothing has changed.
     """
     view = await change_group(
         name,
@@ -220,14 +219,14 @@ async def alter_set(
 
 
 async def clean(command: CleanReplicas, controller: Controller) -> Change | None:
-    """Forget replicas of a group, or the whole of it; return what changed, if anything did.
+    """Forget replicas of a group, or the whole group; return the change, if there is one.
 
     Raises:
-        CleanRefused: they are still needed, or the text names no ids.
+        CleanRefused: the replicas are still needed, or the text contains no ids.
     """
     broker_group_name = command.name.broker_group_name
     broker_ids: frozenset[int] = frozenset()
-    # With the living ones the list is not read at all, as in stock (control-plane.md 1.13).
+    # If living replicas are included, the list is not read, as in RocketMQ (control-plane.md 1.13).
     if not command.cleans_living:
         broker_ids = _parse_ids(command.broker_ids, broker_group_name)
     change: Change | None = None
@@ -250,13 +249,12 @@ async def clean(command: CleanReplicas, controller: Controller) -> Change | None
 async def forget(
     order: ReplicaRemoval, controller: Controller, *, guard: Guard | None = None
 ) -> GroupView | None:
-    """Forget replicas as an operator orders; return the group as it is then, if it still is.
+    """Forget replicas as an operator orders; return the group afterwards, if it still exists.
 
     Raises:
-        BrokerGroupNotControlled: the group is not known.
-        MasterEpochMoved: the group is no longer in the epoch expected.
-        UnknownReplica: one named is no replica of the group.
-        CleanRefused: one of them is alive, or living ones were to go one by one.
+        BrokerGroupNotControlled: the group is unknown. MasterEpochMoved: the group is no longer in
+        the expected epoch. UnknownReplica: a named broker is no replica of the group. CleanRefused:
+        a named replica is alive. Living replicas can only be forgotten with the whole group.
     """
     broker_group_name = order.name.broker_group_name
     if order.includes_living and order.broker_ids:
@@ -282,11 +280,11 @@ async def forget(
 async def list_changes(
     name: BrokerGroupName, *, size: int, before: int | None, controller: Controller
 ) -> Page[PastChange, int]:
-    """List what happened to a group of a named cluster, the newest first; it may be gone.
+    """List the changes of a group, the newest first; the group may be removed already.
 
     Raises:
-        InvalidPageSize: the page is empty or too large.
-        BrokerGroupNotControlled: nothing ever happened to such a group.
+        InvalidPageSize: the page is empty or too large. BrokerGroupNotControlled: there are no
+        changes of such a group.
     """
     check_page_size(size)
     cluster_name = name.cluster_name or ""

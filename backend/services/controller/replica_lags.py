@@ -1,4 +1,4 @@
-"""Ask the brokers of a group how far they are behind their master, now."""
+"""Ask the brokers of a group now for their lag behind the master."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from backend.services.controller.replica_groups import describe_group
 
 @dataclass(frozen=True, slots=True)
 class ReportedReplicaLag:
-    """Hold what a broker answered and what follows from it, or why it is not known."""
+    """Hold the answer of a broker with its lag, or why there is no answer."""
 
     broker_id: int
     address: str
@@ -27,7 +27,7 @@ class ReportedReplicaLag:
 
 @dataclass(frozen=True, slots=True)
 class GroupLags:
-    """Hold who is master, where its log ended, and how far each broker was."""
+    """Hold the master, the end of its log, and the lag of each broker."""
 
     master_id: int | None
     master_end: int | None
@@ -37,10 +37,10 @@ class GroupLags:
 async def measure_group(
     name: BrokerGroupName, controller: Controller, brokers: Brokers
 ) -> GroupLags:
-    """Ask all brokers of a group; the master is asked last, so that no lag is understated.
+    """Ask all brokers of a group. The master is asked last, so that no lag is too low.
 
     Raises:
-        BrokerGroupNotControlled: the group is not known.
+        BrokerGroupNotControlled: the group is unknown.
     """
     group = (await describe_group(name, controller)).group
     replicas = [r for _, r in sorted(group.replicas.items()) if r.broker_id != group.master_id]

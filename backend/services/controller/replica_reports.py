@@ -1,4 +1,4 @@
-"""Note in Postgres who was heard, so that every process of the control plane can judge liveness."""
+"""Write the reports of replicas to Postgres, so that every process can judge liveness."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -17,9 +17,9 @@ async def record_replica_reports(
     heard_by: UUID,
     database: Database,
 ) -> set[ReplicaKey]:
-    """Note who was heard, renew the leases that were asked for, and return whose were renewed.
+    """Write reports, renew the requested leases, and return the replicas with a renewed lease.
 
-    A lease that is returned here is in Postgres: no process elects against it from now on.
+    A returned lease is in Postgres: no process elects another master during it.
     """
     if not heard and not lease_asked:
         return set()
@@ -31,10 +31,10 @@ async def record_replica_reports(
 async def forget_replica_reports(
     keys: Sequence[ReplicaKey], *, heard_by: UUID, database: Database
 ) -> None:
-    """Note that this process no longer hears some replicas."""
+    """Record that this process receives no more heartbeats of some replicas."""
     await replica_reports.forget(pipeline_of(database), keys, heard_by=heard_by)
 
 
 async def forget_old_replica_reports(*, database: Database) -> None:
-    """Remove what processes noted that are long gone."""
+    """Remove the reports of processes that ended long ago."""
     await replica_reports.forget_old(pipeline_of(database))

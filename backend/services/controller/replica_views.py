@@ -1,6 +1,6 @@
-"""Describe groups under a controller to people: their replicas, and the next master.
+"""Describe broker groups under a controller for people: their replicas, and the next master.
 
-What nobody told is `None` here (D21); the protocol's own mark for it stays inside.
+A value that was not reported is `None` here (D21). The mark of the protocol for it stays inside.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,7 +28,7 @@ from backend.services.controller.replica_groups import describe_group
 
 @dataclass(frozen=True, slots=True)
 class ReplicaView:
-    """Hold one replica and what it last told of itself, positions in bytes of its log."""
+    """Hold one replica with its last report; positions are bytes of its log."""
 
     broker_id: int
     address: str
@@ -45,7 +45,7 @@ class ReplicaView:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaGroupView:
-    """Hold one group as people look at it; `view` is what it was made from."""
+    """Hold one group for people; `view` is its source."""
 
     view: GroupView
     replicas: tuple[ReplicaView, ...]
@@ -67,16 +67,16 @@ class ReplicaGroupView:
 
     @property
     def is_master_alive(self) -> bool:
-        """Tell whether there is a master that is heard and may go on."""
+        """Return whether the master sends heartbeats and may continue."""
         is_alive = self.group.master_id in self.view.liveness.alive_ids
         return is_alive and not self.group.is_master_lost
 
 
 @dataclass(frozen=True, slots=True)
 class ElectionView:
-    """Hold the next master now, after what wait, and why not the others.
+    """Hold the next master, the wait before its election, and why the others are not elected.
 
-    `warning` says that the group would have no writer with that master.
+    `warning` says why the group would take no writes under that master.
     """
 
     winner_id: int | None
@@ -94,9 +94,9 @@ async def list_replica_groups(
     controller: Controller,
     search: str | None = None,
 ) -> dict[str, Page[ReplicaGroupView, str]]:
-    """List each cluster's groups by name, in as many statements for many as for one.
+    """List the groups of several clusters by name, with as many statements as for one cluster.
 
-    With `search` only those whose names hold it, in capitals or not.
+    With `search` only groups whose names contain it. Upper and lower case are the same.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
@@ -120,7 +120,7 @@ async def list_replica_groups(
     views = await describe_replica_groups(wanted, controller)
     return {
         cluster: Page(
-            # A group may have gone since its name was read.
+            # A group may have been removed since its name was read.
             tuple(
                 views[named]
                 for named in (BrokerGroupName(name, cluster) for name in page.items)
@@ -165,10 +165,10 @@ def view_group(view: GroupView, controller: Controller) -> ReplicaGroupView:
 def explain_election(
     view: GroupView, controller: Controller, *, designated_id: int | None = None
 ) -> ElectionView:
-    """Say the next master if an operator asked now, and why each other would not.
+    """Return the next master if an operator asked now, and why each other replica loses.
 
     Raises:
-        BrokerNotRegistered: the one asked for is no replica of the group.
+        BrokerNotRegistered: the requested broker is no replica of the group.
     """
     ballot = Ballot(
         designated_id,

@@ -1,4 +1,4 @@
-"""Show the bodies of messages, and enter in the audit who was shown which (G22)."""
+"""Show the bodies of messages, and enter each reader in the audit (G22)."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from backend.services.message.messages import get_message
 
 @dataclass(frozen=True, slots=True)
 class ReadBody:
-    """Ask for the body of the message of an id; one that its sender made needs the topic."""
+    """Ask for the body of a message by its id. An id that the sender gave needs the topic."""
 
     cluster_name: str
     message_id: str
@@ -26,16 +26,15 @@ class ReadBody:
 async def read_message_body(
     asked: ReadBody, author: Author, *, database: Database, brokers: Brokers, clock: Clock
 ) -> ShownBody:
-    """Return a body as it is shown, once the audit says who reads it; it holds nothing of it.
+    """Return a shown body after its reader is in the audit; the audit does not contain the body.
 
-    Who can't be entered is shown nothing. The entry names the message by the place where it is
-    stored, whichever id it was asked for by.
+    Without an entry nothing is shown. The entry names the message by the place where it is stored,
+    whichever id was used.
 
     Raises:
-        InvalidName: no cluster or topic may be called so.
-        ClusterNotFound: none is.
-        MessageNotFound: nobody who was asked holds it.
-        BrokerSilent: who may hold it does not answer.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. MessageNotFound: none of the asked brokers has the message. BrokerSilent: a
+        broker that may have the message does not answer.
     """
     message = await get_message(
         asked.cluster_name, asked.message_id, topic=asked.topic, database=database, brokers=brokers

@@ -1,7 +1,8 @@
-"""Read a topic's messages in the order in which they were stored, page by page.
+"""Read the messages of a topic in the order of their storage, page by page.
 
-A page reads each queue once, so it costs the same in a long topic as in a short one. The cursor
-holds a place in each queue, so that following a topic misses nothing, whatever brokers' clocks say.
+A page reads each queue once, so its cost does not depend on the size of the topic. The cursor
+contains an offset in each queue, so following a topic misses no message, whatever the clocks of
+brokers are.
 """
 
 import asyncio
@@ -30,20 +31,20 @@ from backend.services.topic.topics import describe_topic
 
 PAGE_SIZE_MAX: Final = 100
 QUEUE_COUNT_MAX: Final = 64
-"""Each is read once for a page, and its place stands in the cursor."""
+"""Each queue is read once for a page, and its offset is in the cursor."""
 
 Queues = Mapping[QueueName, BrokerKey]
 Positions = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
-"""By broker group, the numbers of queues, and the offsets to go on from."""
+"""By broker group, the numbers of queues, and the next offsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Browsing:
-    """Say which messages of a topic are read, in the order in which they were stored.
+    """Choose messages of a topic, in the order of their storage.
 
-    Without a beginning, all from the oldest on; `from_latest` begins at the ends of the queues, to
-    follow what comes. `offset` needs one queue of one broker group. Messages stored at `end_ms` or
-    later are left out.
+    Without a beginning, all messages from the oldest on. `from_latest` starts at the ends of the
+    queues, to follow later messages. `offset` needs one queue of one broker group. Messages stored
+    at `end_ms` or later are left out.
     """
 
     cluster_name: str
@@ -58,9 +59,9 @@ class Browsing:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """Hold one page of messages, where to go on, and whether there is more now.
+    """Hold one page of messages, the next key, and whether more messages exist now.
 
-    `next_key` leads on even when nothing is left: to what will be stored.
+    `next_key` also exists at the end: it leads to messages that are stored later.
     """
 
     messages: tuple[StoredMessage, ...]
@@ -79,15 +80,13 @@ async def browse_messages(
     brokers: Brokers,
     clock: Clock,
 ) -> MessagePage:
-    """Read a topic's messages by when they were stored, from a moment, an offset or a cursor on.
+    """Read the messages of a topic by store time, from an instant, an offset or a cursor on.
 
     Raises:
-        InvalidName: no cluster or topic may be called so.
-        ClusterNotFound: none is.
-        TopicNotFound: no topic of the cluster is.
-        InvalidPageSize: the page is empty or too large.
-        InvalidCursor: no page of these queues ended so.
-        InvalidMessageSearch: an offset without its queue, or too many queues at once.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. TopicNotFound: the cluster has no such topic. InvalidPageSize: the page is
+        empty or too large. InvalidCursor: the cursor is of other queues. InvalidMessageSearch: an
+        offset without its queue, or too many queues at once.
     """
     check_page_size(size, size_max=PAGE_SIZE_MAX)
     if wanted.offset is not None and None in (wanted.broker_group_name, wanted.queue_id):
@@ -141,21 +140,21 @@ def _grouped(positions: Mapping[QueueName, int]) -> Positions:
 
 
 def _positions(after: Positions, queues: Queues) -> dict[QueueName, int]:
-    """Read where to go on.
+    """Read the next offsets.
 
     Raises:
-        InvalidCursor: it is of other queues.
+        InvalidCursor: the cursor is of other queues.
     """
     found = {(group, queue_id): offset for group, offsets in after for queue_id, offset in offsets}
     if any(not 0 <= offset <= EVER_MS for offset in found.values()):
         raise InvalidCursor
-    # A queue that came since is read from its beginning; one whose master is away is kept.
+    # A new queue is read from its beginning. A queue without a master is kept.
     return dict.fromkeys(queues, 0) | found
 
 
 @dataclass(frozen=True, slots=True)
 class GetEnds(Inquiry[dict[int, int]]):
-    """Ask a broker where a topic's queues begin, or where they end."""
+    """Ask a broker for the first or the last offsets of the queues of a topic."""
 
     topic_name: str
     is_last: bool

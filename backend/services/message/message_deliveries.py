@@ -1,4 +1,4 @@
-"""Say how far each consumer group is with a message, as far as the masters let one know."""
+"""Report how far each consumer group is with a message, from the answers of masters."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ GROUP_COUNT_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Deliveries:
-    """Hold how far each group is, by name; `group_count` counts those that were not looked at."""
+    """Hold how far each group is, by name; `group_count` includes groups that were not checked."""
 
     deliveries: tuple[Delivery, ...]
     group_count: int
@@ -47,10 +47,10 @@ class Deliveries:
 async def describe_deliveries(
     cluster_name: str, message: StoredMessage, *, database: Database, brokers: Brokers
 ) -> Deliveries:
-    """Judge how far every group that consumes the message's topic is with it.
+    """Judge how far every group that consumes the topic of a message is with it.
 
-    A message that comes back lies in the group's retry topic, or waits for its time among delayed
-    messages; both are searched by the sender's id, so of a message without one nobody knows.
+    A retried message is in the retry topic of the group, or among the delayed messages. Both are
+    searched by the id of the sender, so the state of a message without such an id is unknown.
     """
     questions = Questions(brokers)
     find = partial(find_masters, cluster_name, questions, database=database)
@@ -62,7 +62,7 @@ async def describe_deliveries(
     meant = [name(one) for one in groups[:GROUP_COUNT_MAX] for name in _TOPICS_OF_COPIES]
     async with database.connect() as connection:
         holders = await topics.list_holders(connection, cluster_name, meant)
-    # Whoever delays a copy has made the topic that it goes to.
+    # A broker that delays a copy has created its destination topic.
     holding = frozenset({home.broker_group_name}).union(*holders.values())
     masters = await find(holding=holding)
     judge = _Judge(message, home, masters, questions)
@@ -75,7 +75,7 @@ _TOPICS_OF_COPIES: Final = (retry_topic, dead_letter_topic)
 
 
 class _Judge:
-    """Look for what a group did with one message."""
+    """Find the state of a group with one message."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _Judge:
         return judge_delivery(group, message, committed, copies)
 
     async def search(self, topic: str) -> Sequence[StoredMessage] | None:
-        """Find the message's copies in a topic; None when some master did not tell."""
+        """Find the copies of the message in a topic; None if a master did not answer."""
         key = self._message.unique_key
         if key is None:
             return None
@@ -124,7 +124,7 @@ class _Judge:
     async def _copies(
         self, group: str, retried: Sequence[StoredMessage], dead: Sequence[StoredMessage]
     ) -> Copies:
-        # A delayed copy and the one that it became tell the same attempt; the latter is the later.
+        # A delayed copy and its delivered copy are of the same attempt; the delivered one is newer.
         newest = max(retried, key=lambda one: (one.reconsume_times, one.stored_at_ms), default=None)
         if newest is None:
             return Copies(dead=max(dead, key=lambda one: one.stored_at_ms, default=None))

@@ -1,6 +1,6 @@
 """Find messages on the masters of a cluster: by id and by key.
 
-Every search says how whole it is: brokers that did not tell are named.
+Every search reports whether it is complete: brokers without an answer are named.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from backend.services.cluster.clusters import describe_cluster
 from backend.services.topic.topics import describe_topic
 
 FOUND_COUNT_MAX: Final = 64
-"""As many as stock brokers give for one key (`maxMsgsNumBatch`)."""
+"""The number that RocketMQ brokers return for one key (`maxMsgsNumBatch`)."""
 EVER_MS: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class KeySearch:
-    """Say which messages are looked for: those with a key, or the one with a sender's id."""
+    """Choose messages: those with a key, or the one with an id of the sender."""
 
     cluster_name: str
     topic: str
@@ -47,7 +47,7 @@ class KeySearch:
 
 @dataclass(frozen=True, slots=True)
 class FoundMessages:
-    """Hold what was found, oldest first; `is_complete` tells whether that is all there is."""
+    """Hold the found messages, the oldest first; `is_complete` means that there are no others."""
 
     messages: tuple[StoredMessage, ...]
     is_complete: bool
@@ -62,13 +62,12 @@ async def get_message(
     database: Database,
     brokers: Brokers,
 ) -> StoredMessage:
-    """Find the message of an id: of its place in a broker's log, or of its sender in a topic.
+    """Find a message by its id: its place in the log of a broker, or the sender's id in a topic.
 
     Raises:
-        InvalidName: no cluster or topic may be called so.
-        ClusterNotFound: none is.
-        MessageNotFound: nobody who was asked holds it.
-        BrokerSilent: who may hold it does not answer.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. MessageNotFound: none of the asked brokers has the message. BrokerSilent: a
+        broker that may have the message does not answer.
     """
     await describe_cluster(cluster_name, database=database)
     place = locate_message(message_id)
@@ -102,14 +101,12 @@ async def get_message(
 async def find_messages(
     search: KeySearch, *, database: Database, brokers: Brokers
 ) -> FoundMessages:
-    """Find messages of a topic by a key that their sender gave them, or by its id for them.
+    """Find messages of a topic by a key, or by the id that the sender gave.
 
     Raises:
-        InvalidName: no cluster or topic may be called so.
-        ClusterNotFound: none is.
-        TopicNotFound: no topic of the cluster is.
-        InvalidPageSize: more are asked for than a broker gives.
-        InvalidMessageSearch: no message can have such a key.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. TopicNotFound: the cluster has no such topic. InvalidPageSize: the number
+        is larger than a broker returns. InvalidMessageSearch: no message can have such a key.
     """
     check_page_size(search.count_max, size_max=FOUND_COUNT_MAX)
     await describe_topic(search.cluster_name, search.topic, database=database)
@@ -139,7 +136,7 @@ async def find_messages(
 async def _find_holders(
     cluster_name: str, topic: str, questions: Questions, *, database: Database
 ) -> Sequence[BrokerKey]:
-    """Find the masters that have registered a topic; of one that nobody has, all may hold it."""
+    """Find the masters that have registered a topic; if none has, all may have it."""
     async with database.connect() as connection:
         holders = await topics.list_holders(connection, cluster_name, [topic])
     return await find_masters(
@@ -155,7 +152,7 @@ async def _at_place(
     database: Database,
     brokers: Brokers,
 ) -> StoredMessage | None:
-    """Look where the id says; a group's other brokers hold the same log if that one is away."""
+    """Read the place of the id; other brokers of the group have the same log if one is down."""
     address, position = place
     async with database.connect() as connection:
         known = await broker_rows.list_beside(connection, cluster_name, address)

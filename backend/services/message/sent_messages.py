@@ -1,9 +1,9 @@
 """Send a message in the name of a user, and enter it in the audit without its body (G26).
 
-A message is data: it can't be taken back, and no plan says more of it than the order itself. So it
-is sent at once and is no operation, whose journal would keep the body. The audit has one entry
-before the broker is asked and one that says how it ended. A message is never sent a second time.
-Where the database is lost in between, the caller still learns how it ended, and the log says it.
+A message is data: it can't be undone, and a plan would contain nothing more than the order. So it
+is sent immediately and is no operation, since the journal would contain the body. The audit has one
+entry before the broker is asked, and one with the outcome. A message is never sent a second time.
+If the database is lost in between, the caller still receives the outcome, and the log contains it.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 class SendState(StrEnum):
-    """Say how sure it is that a message that was sent stays."""
+    """Say whether a sent message is confirmed as stored."""
 
     STORED = "stored"
     UNCONFIRMED = "unconfirmed"
@@ -54,8 +54,8 @@ class SendState(StrEnum):
 class SentMessage:
     """Hold a message that was sent, and where it is stored.
 
-    `queue_offset` is None for a delayed message: it gets its place once its delay is over.
-    `doubt` says what a broker did not confirm in time, of a message that is `UNCONFIRMED`.
+    `queue_offset` is None for a delayed message: it gets an offset after its delay. `doubt` says
+    what a broker did not confirm in time, for a message that is `UNCONFIRMED`.
     """
 
     state: SendState
@@ -78,17 +78,14 @@ async def send_message(
     brokers: Brokers,
     clock: Clock,
 ) -> SentMessage:
-    """Send a message to a topic of users, once the audit says who does.
+    """Send a message to a topic of users, after its sender is in the audit.
 
     Raises:
-        Forbidden: the cluster is out of their reach.
-        InvalidName: no cluster or topic may be called so, or the topic is not one of users.
-        ClusterNotFound: no cluster is.
-        TopicNotFound: no topic of the cluster is.
-        InvalidMessage: the body, a key, the tag, a property, the delay or the queue is wrong.
-        NoQueueForMessage: no broker group takes it.
-        BrokerSilent: the broker does not say which delays it has.
-        MessageRefused: the broker has not stored it.
+        Forbidden: the cluster is out of reach. InvalidName: no cluster or topic may be called so,
+        or the topic is not one of users. ClusterNotFound: there is no such cluster. TopicNotFound:
+        the cluster has no such topic. InvalidMessage: the body, a key, the tag, a property, the
+        delay or the queue is wrong. NoQueueForMessage: no broker group takes it. BrokerSilent: the
+        broker does not say which delays it has. MessageRefused: the broker has not stored it.
         SendUnanswered: whether it is stored is not known.
     """
     author.clusters.require(order.cluster_name)

@@ -30,9 +30,9 @@ from backend.services.samples.rates import has_rates, with_rates, without_rates
 from backend.services.samples.reading import read_latest
 
 PENDING_COUNT_MAX: Final = 50_000
-"""While nobody archives, the oldest samples beyond this are given up: a gap in the history."""
+"""Without an archive run, the oldest samples beyond this number are lost: a gap in the history."""
 
-# What the client's signatures take; such maps are invariant.
+# The type of the client's signatures; such mappings are invariant.
 Field = bytes | bytearray | memoryview | str | int | float
 Value = Field
 
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CollectionOutcome:
-    """Count the brokers that gave a sample, and those that did not."""
+    """Count the brokers with and without a sample."""
 
     sampled_count: int
     silent_count: int
@@ -50,9 +50,9 @@ class CollectionOutcome:
 async def collect_samples(
     *, database: Database, redis: Redis, brokers: Brokers, clock: Clock
 ) -> CollectionOutcome:
-    """Sample every online broker once and publish what they say with its rates.
+    """Sample every online broker once, and publish the samples with their rates.
 
-    A broker that gives no sample keeps its last one, with its rates unknown from now on (D21).
+    A broker without a new sample keeps its last one, with unknown rates from now on (D21).
     """
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
@@ -75,7 +75,7 @@ async def collect_samples(
 
 @dataclass(frozen=True, slots=True)
 class _Observe(Inquiry[tuple[BrokerSample, int]]):
-    """Ask for a sample, and note when it came."""
+    """Ask for a sample, and record the time of the answer."""
 
     clock: Clock
 
@@ -87,7 +87,7 @@ class _Observe(Inquiry[tuple[BrokerSample, int]]):
 def _checked(broker: Broker, reported: BrokerSample, at_ms: int) -> ObservedSample | None:
     claimed = (reported.cluster_name, reported.broker_name, reported.broker_id, reported.own_id)
     is_of_group = claimed[:2] == (broker.cluster_name, broker.broker_group_name)
-    # In a change of roles one of them may know the new role and the other not.
+    # During a change of roles, only one of the two may know the new role.
     is_same = reported.broker_id == broker.broker_id or reported.own_id == broker.own_id
     if not (is_of_group and is_same):
         # Its address now belongs to another broker, which will register there.

@@ -1,4 +1,4 @@
-"""Note which brokers have no room for messages, so that health need not read whole samples."""
+"""Store which brokers have full disks, so that health need not read whole samples."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -11,23 +11,23 @@ from backend.services.samples.observed import ObservedSample
 
 KEY: Final = "regent:samples:full-disks"
 KEPT_S: Final = 30
-"""So long the note counts: samples come every 5 s, and old ones say nothing about now."""
+"""How long this is valid: samples come every 5 s, and an old sample says nothing about now."""
 
 WARNING_RATIO: Final = 0.9
-"""From here on brokers refuse messages, unless their `diskSpaceWarningLevelRatio` differs."""
+"""The disk use at which brokers refuse messages, unless `diskSpaceWarningLevelRatio` differs."""
 
 DiskKey = tuple[str, str, int]
-"""(cluster, broker group, the id that the broker keeps, or its registered id if it told none)."""
+"""(cluster, broker group, the own id of the broker, or its registered id if it reported none)."""
 
 
 async def note_full_disks(redis: Redis, samples: Sequence[ObservedSample]) -> None:
-    """Note the brokers of a round of samples whose disks are past the warning level."""
+    """Store the brokers of a round of samples whose disks are above the warning level."""
     full = [_key_of(sample) for sample in samples if _is_full(sample)]
     await redis.set(KEY, msgspec.json.encode(full), ex=KEPT_S)
 
 
 async def read_full_disks(redis: Redis) -> Collection[DiskKey]:
-    """Return the brokers whose disks are full; none where no fresh samples tell."""
+    """Return the brokers whose disks are full; none without recent samples."""
     return await read_losable(_read(redis), unknown=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Hold one observed sample and the names under which Redis keeps it.
+"""Hold one observed sample, and its keys in Redis.
 
 The JSON form is the same in the hash of latest samples, on the channel and in the stream.
 """
@@ -40,11 +40,12 @@ class ObservedTopic(msgspec.Struct, frozen=True):
 
 
 class ObservedSample(msgspec.Struct, frozen=True):
-    """Hold what one broker reported, when it was seen, and the rates since the sample before.
+    """Hold the report of one broker, its time, and the rates since the sample before.
 
-    `observed_at_ms` is the collector's clock, `reported_at_ms` and `booted_at_ms` the broker's.
-    Counters count since boot; a rate is None while unknown (D21). `broker_id` is that of the role,
-    `own_id` stays with the broker through all roles, and is None where it did not tell.
+    `observed_at_ms` is of the clock of the collector; `reported_at_ms` and `booted_at_ms` are of
+    the clock of the broker. Counters start at the boot; a rate is None while unknown (D21).
+    `broker_id` is that of the role. `own_id` does not depend on the role, and is None if the broker
+    did not report it.
     """
 
     cluster_name: str
@@ -74,18 +75,18 @@ class ObservedSample(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> BrokerName:
-        """Name the broker; one that tells no own id has that of its role."""
+        """Return the name of the broker; without a reported own id it has the id of its role."""
         own_id = self.broker_id if self.own_id is None else self.own_id
         return BrokerName(self.broker_name, own_id)
 
     @property
     def field(self) -> str:
-        """Name the broker as the hash of latest samples does."""
+        """Return the field of the broker in the hash of the latest samples."""
         return f"{self.cluster_name}/{self.name}"
 
     @property
     def former_field(self) -> str:
-        """Name the broker as the hash did while roles named brokers."""
+        """Return the former field of the broker in the hash, by the id of its role."""
         return f"{self.cluster_name}/{self.broker_name}/{self.broker_id}"
 
 

@@ -1,7 +1,7 @@
-"""Keep what clusters took in and gave out lately: an hour in rounds, a day in means.
+"""Store the rates of clusters: an hour in rounds, a day in means.
 
-Each round of the collection adds up a cluster's brokers: what masters take in, since replicas take
-in the same again, and what all give out. It lies in Redis, and may be lost.
+Each round of the collection adds up the brokers of a cluster: what masters receive, since replicas
+receive the same again, and what all brokers deliver. The rates are in Redis, and may be lost.
 """
 
 from collections import defaultdict
@@ -30,17 +30,17 @@ ROUNDS_KEPT_MINUTES: Final = 60
 MINUTES_MAX: Final = 24 * 60
 
 MEAN_OF_MS: Final = 300_000
-"""Over how long a mean is taken: of a day they make a chart, and little to read and to answer."""
+"""The period of a mean: a day gives enough points for a chart, and a small answer."""
 
 _MINUTE_MS: Final = 60_000
 _LATE_MS_MAX: Final = 30_000
-"""How much older than the newest a round may be that another worker was slow with."""
+"""How much older than the newest round a round of a slow worker may be."""
 
 log = structlog.get_logger(__name__)
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """Hold messages and bytes a second; None is what nobody knows (D21)."""
+    """Hold messages and bytes per second; None is unknown (D21)."""
 
     messages_in: float | None
     messages_out: float | None
@@ -49,7 +49,7 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """Hold the rates of each cluster that was sampled, at one time."""
+    """Hold the rates of each sampled cluster at one time."""
 
     at_ms: int
     clusters: dict[str, Rates]
@@ -57,27 +57,27 @@ class Totals(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RatePoint:
-    """What clusters took in and gave out together at one time."""
+    """The rates of clusters together at one time."""
 
     at_ms: int
     rates: Rates
 
 
 async def note_rates(redis: Redis, samples: Iterable[ObservedSample], *, at_ms: int) -> None:
-    """File what a round of samples adds up to, and the mean of the five minutes that have ended."""
+    """Store the sums of a round of samples, and the mean of the last five minutes at their end."""
     totals = _grouped(((one.cluster_name, _rates_of(one)) for one in samples), at_ms, sum)
     last = _readable(await redis.zrange(ROUNDS_KEY, -1, -1))
     ended = [one.at_ms // MEAN_OF_MS * MEAN_OF_MS for one in last]
     async with redis.pipeline(transaction=False) as pipeline:
         if ended and ended[0] + MEAN_OF_MS <= at_ms:
             mean = await _mean_from(redis, ended[0])
-            # Where the clock was set back, they have ended before.
+            # If the clock was set back, there may be a mean already.
             pipeline.zremrangebyscore(MEANS_KEY, mean.at_ms, mean.at_ms)
             pipeline.zadd(MEANS_KEY, {msgspec.json.encode(mean): mean.at_ms})
         pipeline.zadd(ROUNDS_KEY, {msgspec.json.encode(totals): at_ms})
         for key, kept_minutes in ((ROUNDS_KEY, ROUNDS_KEPT_MINUTES), (MEANS_KEY, MINUTES_MAX)):
             pipeline.zremrangebyscore(key, "-inf", f"({at_ms - kept_minutes * _MINUTE_MS}")
-            # Of before the clock was set back.
+            # From before the clock was set back.
             pipeline.zremrangebyscore(key, f"({at_ms + _LATE_MS_MAX}", "+inf")
         await pipeline.execute()
 
@@ -91,14 +91,14 @@ async def show_rates(
     database: Database,
     clock: Clock,
 ) -> list[RatePoint]:
-    """Return what clusters took in and gave out in the last minutes, the oldest first.
+    """Return the rates of clusters over the last minutes, the oldest first.
 
-    That is of one cluster, or of all within reach together, round by round; beyond an hour the mean
-    of every five minutes. A time at which none of them was sampled is absent.
+    They are of one cluster, or of all within reach together, round by round; beyond an hour they
+    are means of five minutes. A time without a sample is absent.
 
     Raises:
-        InvalidSpan: that are less than one minute or more than a day.
-        ClusterNotFound: there is none of that name.
+        InvalidSpan: the period is less than one minute or more than a day. ClusterNotFound: there
+        is no such cluster.
     """
     if not 1 <= minutes <= MINUTES_MAX:
         raise InvalidSpan(minutes, minutes_max=MINUTES_MAX)
@@ -146,7 +146,7 @@ def _grouped(rates: Iterable[tuple[str, Rates]], at_ms: int, combine: Combine) -
 
 
 def _combined(rates: Sequence[Rates], combine: Combine) -> Rates:
-    """Combine what is known of each figure; what nobody knows stays unknown."""
+    """Combine the known values of each figure; a figure without a known value stays unknown."""
 
     def of(figures: Iterable[float | None]) -> float | None:
         known = [figure for figure in figures if figure is not None]

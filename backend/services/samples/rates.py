@@ -1,7 +1,7 @@
 """Derive rates from two samples of one broker.
 
-Pure: no clock, no store. Nothing unknown is ever zero (D21): a first sample, a restart, a counter
-that fell and a long silence each give None.
+Pure: no clock, no store. An unknown rate is never zero (D21): a first sample, a restart, a counter
+that decreased and a long silence each give None.
 """
 
 from typing import Final
@@ -15,9 +15,9 @@ INTERVAL_MAX_MS: Final = 60_000
 
 
 def with_rates(sample: ObservedSample, previous: ObservedSample | None) -> ObservedSample:
-    """Return the sample with the rates since the previous one, where they are known.
+    """Return the sample with the known rates since the previous sample.
 
-    The interval is measured on the broker's clock, on which both of its ends were read.
+    The interval is measured by the clock of the broker, which gave both times.
     """
     seconds = _interval_seconds(sample, previous)
     if previous is None or seconds is None:
@@ -52,7 +52,7 @@ def without_rates(sample: ObservedSample) -> ObservedSample:
 
 
 def has_rates(sample: ObservedSample) -> bool:
-    """Tell whether any rate of the sample is known."""
+    """Return whether any rate of the sample is known."""
     return sample != without_rates(sample)
 
 

@@ -1,4 +1,4 @@
-"""Read samples for those who show them: the latest of each broker, and new ones as they come."""
+"""Read samples: the latest one of each broker, and new samples as they arrive."""
 
 from collections.abc import AsyncIterator
 
@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 async def latest_samples(redis: Redis, cluster_name: str) -> list[ObservedSample]:
     """Return the newest sample of each of a cluster's brokers, by name.
 
-    A broker that nobody has sampled yet is absent.
+    A broker without a sample is absent.
     """
     found = await read_latest(redis)
     chosen = [sample for sample in found.values() if sample.cluster_name == cluster_name]

@@ -1,4 +1,4 @@
-"""Ask the masters that hold a topic where its queues begin and end now."""
+"""Ask the masters with a topic for the present offsets of its queues."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from backend.services.topic.topics import describe_topic, list_placements
 
 @dataclass(frozen=True, slots=True)
 class TopicOffsets:
-    """Hold the ends of a topic's queues by broker group and queue, and who did not tell them."""
+    """Hold the offsets of the queues of a topic by broker group and queue, and missing answers."""
 
     queues: Mapping[tuple[str, int], QueueEnds]
     unknown: tuple[UnknownBroker, ...]
@@ -22,26 +22,25 @@ class TopicOffsets:
 
     @property
     def message_count(self) -> int | None:
-        """Count the messages of the brokers that told; None is that none did."""
+        """Count the messages of the brokers that answered; None if none did."""
         if self.unknown and not self.queues:
             return None
         return sum(one.count for one in self.queues.values())
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether all brokers told, so that the count is of all messages."""
+        """Return whether all brokers answered, so that the count includes all messages."""
         return not self.unknown
 
 
 async def list_offsets(
     cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers, clock: Clock
 ) -> TopicOffsets:
-    """Ask the masters of the broker groups that hold the topic, and nobody else.
+    """Ask only the masters of the broker groups with the topic.
 
     Raises:
-        InvalidName: no cluster or no topic may be called so.
-        ClusterNotFound: no cluster is.
-        TopicNotFound: no topic of the cluster is.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. TopicNotFound: the cluster has no such topic.
     """
     topic = await describe_topic(cluster_name, topic_name, database=database)
     placements = (await list_placements([topic.id], database=database))[topic.id]

@@ -1,6 +1,6 @@
-"""List what topics take in and how far their readers are, from what was observed before.
+"""List the rates of topics and the lag of their readers, from earlier observations.
 
-Nobody is asked: rates are of the newest samples, lags of when they were last measured.
+No broker is asked: rates are from the newest samples, and lags from the last measurement.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from backend.services.topic.topics import TopicFilter, list_topics
 
 @dataclass(frozen=True, slots=True)
 class TopicStats:
-    """Hold what a topic takes in, and how far each consumer group that reads it was."""
+    """Hold the rates of a topic, and the recorded lag of each consumer group that reads it."""
 
     topic: Topic
     rates: TopicRates
@@ -39,11 +39,10 @@ async def list_topic_stats(
     redis: Redis,
     clock: Clock,
 ) -> Page[TopicStats, str]:
-    """List figures of a cluster's topics by name, in as many statements for many as for one.
+    """List figures of the topics of a cluster by name, with as many statements as for one topic.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
         InvalidPageSize: the page is empty or too large.
     """
     check_cluster_name(cluster_name)

@@ -1,4 +1,4 @@
-"""Describe topics to whoever asks, and remove those that an administrator deletes."""
+"""Describe topics, and remove topics that an administrator deletes."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from backend.services.controller.group_changes import Guard
 
 @dataclass(frozen=True, slots=True)
 class TopicFilter:
-    """Say which topics a list shows: those that hold a text, those of a kind, or all."""
+    """Choose topics of a list: those whose name contains a text, those of a kind, or all."""
 
     search: str | None = None
     kind: TopicKind | None = None
@@ -31,7 +31,7 @@ async def list_topics(
     chosen: TopicFilter,
     database: Database,
 ) -> dict[int, Page[Topic, str]]:
-    """List each cluster's topics by name, in as many statements for many as for one.
+    """List the topics of several clusters by name, with as many statements as for one cluster.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
@@ -54,12 +54,11 @@ async def list_topics(
 
 
 async def describe_topic(cluster_name: str, topic_name: str, *, database: Database) -> Topic:
-    """Return a cluster's topic of a name.
+    """Return the topic of this name in a cluster.
 
     Raises:
-        InvalidName: no cluster or no topic may be called so.
-        ClusterNotFound: no cluster is.
-        TopicNotFound: no topic of the cluster is.
+        InvalidName: the name of the cluster or of the topic is invalid. ClusterNotFound: there is
+        no such cluster. TopicNotFound: the cluster has no such topic.
     """
     check_cluster_name(cluster_name)
     check_topic_name(topic_name)
@@ -71,10 +70,10 @@ async def describe_topic(cluster_name: str, topic_name: str, *, database: Databa
 async def list_holding_clusters(
     topic_name: str, *, within: ClusterScope, database: Database
 ) -> list[tuple[Topic, list[TopicPlacement]]]:
-    """List the clusters within reach that hold a topic of a name, and on which broker groups.
+    """List the clusters within reach with a topic of this name, and its broker groups.
 
     Raises:
-        InvalidName: no topic may be called so.
+        InvalidName: the name of the topic is invalid.
     """
     check_topic_name(topic_name)
     async with database.connect() as connection:
@@ -86,22 +85,21 @@ async def list_holding_clusters(
 async def list_placements(
     topic_ids: Collection[int], *, database: Database
 ) -> dict[int, list[TopicPlacement]]:
-    """List where each of many topics is held."""
+    """List the placements of many topics."""
     async with database.connect() as connection:
         return await topics.list_placements(connection, topic_ids)
 
 
 def topic_version(placements: Sequence[TopicPlacement]) -> str:
-    """Name the version of how a topic is laid out."""
+    """Return the version of the layout of a topic."""
     return version_by_group({one.broker_group_name: one.settings for one in placements})
 
 
 async def find_topic_version(cluster_name: str, topic_name: str, *, database: Database) -> str:
-    """Read the version of how a topic is laid out.
+    """Read the version of the layout of a topic.
 
     Raises:
-        ClusterNotFound: no cluster is called so.
-        TopicNotFound: no topic of the cluster is.
+        ClusterNotFound: there is no such cluster. TopicNotFound: the cluster has no such topic.
     """
     topic = await describe_topic(cluster_name, topic_name, database=database)
     return topic_version((await list_placements([topic.id], database=database))[topic.id])
@@ -116,13 +114,12 @@ async def forget_placements(
     clock: Clock,
     guard: Guard | None = None,
 ) -> None:
-    """Forget what groups held of a topic that they hold no more; every name server hears of it.
+    """Remove the placements of a topic on groups, and notify all name servers.
 
-    With a guard, they are forgotten only where the guard lets it.
+    With a guard, they are removed only if the guard allows it.
 
     Raises:
-        ClusterNotFound: no cluster is called so.
-        DomainError: whatever the guard raises.
+        ClusterNotFound: there is no such cluster. DomainError: an error of the guard.
     """
     async with database.begin() as connection:
         if guard is not None:
@@ -145,9 +142,9 @@ async def forget_placements(
 async def remove_topic(
     topic_name: str, *, cluster_name: str | None, database: Database, clock: Clock
 ) -> int:
-    """Forget a topic that an administrator deleted; return how many clusters held it.
+    """Remove a topic that an administrator deleted; return the number of clusters with it.
 
-    Brokers that still hold the topic bring it back when they next register.
+    Brokers that still have the topic add it again with their next registration.
     """
     async with database.begin() as connection:
         held = await placements.remove_topic(connection, topic_name, cluster_name=cluster_name)

@@ -1,1 +1,1 @@
-"""Use cases that run by themselves: events, findings and retention."""
+"""Use cases of periodic work: events, findings and retention."""

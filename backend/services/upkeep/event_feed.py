@@ -1,8 +1,9 @@
-"""Follow the event stream once for a whole process, and let many subscribers follow from there.
+"""Follow the event stream once in a process, and share it among many subscribers.
 
-The newest events are held in memory once for all; each subscriber has no more than its position in
-them, and fetches at its own pace. So nobody waits for a slow one: who falls out of what is held is
-told so, and resumes from Postgres. A notice of Postgres only wakes; a process looks by itself too.
+The newest events are in memory once for all subscribers. Each subscriber has only a position, and
+reads at its own speed. So no subscriber waits for a slow one: a subscriber behind the oldest event
+in memory gets an error, and resumes from Postgres. A notice of Postgres only wakes the process; it
+also checks periodically.
 """
 
 import asyncio
@@ -27,9 +28,9 @@ from backend.services.upkeep.events import list_events, number_events
 HELD_MAX: Final = 4_096
 LOOK_INTERVAL_S: Final = 1.0
 GATHER_S: Final = 0.01
-"""What comes within this time is numbered and read together."""
+"""Events within this time are numbered and read together."""
 REST_S: Final = 0.25
-"""From one look to the next: under a stream of changes looks would take what the changes need."""
+"""The minimum time between two checks: more checks would slow down the changes."""
 HEARTBEAT_INTERVAL_S: Final = 5.0
 RETRY_DELAY_S: Final = 1.0
 ALL: Final = EventFilter()
@@ -39,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Hold the events that a subscriber wants, and the number up to which it now knows all.
+    """Hold the chosen events of a subscriber, and the number up to which it has all of them.
 
     A batch without events is a heartbeat.
     """
@@ -49,7 +50,7 @@ class EventBatch:
 
 
 class EventFeed:
-    """Number, read and hold the newest events; `listen` and `advance` are tasks of the process."""
+    """Number, read and keep the newest events; `listen` and `advance` are tasks of the process."""
 
     def __init__(self, database: Database, *, held_max: int = HELD_MAX) -> None:
         self._database = database
@@ -61,15 +62,15 @@ class EventFeed:
 
     @property
     def subscriber_count(self) -> int:
-        """Count who follows."""
+        """Return the number of subscribers."""
         return self._subscriber_count
 
     async def listen(self) -> None:
-        """Hear of new events until cancelled."""
+        """Listen for notices of new events until cancelled."""
         while True:
             try:
                 async with events.listen(self._database) as notices:
-                    # What was committed while nobody listened.
+                    # Events that were committed while this process did not listen.
                     self._work.set()
                     async for _ in notices:
                         self._work.set()
@@ -97,20 +98,21 @@ class EventFeed:
                 await asyncio.sleep(RETRY_DELAY_S)
 
     def end(self) -> None:
-        """Have every subscriber's stream end after what it has; the process is stopping."""
+        """End the stream of every subscriber after its present events; the process is stopping."""
         self._is_ended = True
         self._wake_subscribers()
 
     async def follow(
         self, after: int | None, chosen: EventFilter
     ) -> AsyncGenerator[EventBatch, None]:
-        """Yield what comes behind a number, or from now on; the first batch comes at once.
+        """Yield the events after a number, or from now on; the first batch comes immediately.
 
-        Later ones come when there is something new, and as heartbeats. Close it to stop.
+        Later batches come with new events, and as heartbeats. Close the generator to stop.
 
         Raises:
-            EventsExpired: events behind that number are no longer kept, or it was never given.
-            SubscriberTooSlow: the subscriber had caught up, and then fell too far behind.
+            EventsExpired: events after that number are no longer kept, or the number was never
+            assigned. SubscriberTooSlow: the subscriber had received all events, and then fell too
+            far behind.
         """
         self._subscriber_count += 1
         try:
@@ -128,7 +130,7 @@ class EventFeed:
                     wanted = tuple(event for event in behind if chosen.lets_pass(event))
                     batch = EventBatch(wanted, behind[-1].number)
                 else:
-                    # Who looked in Postgres may be ahead of what is held.
+                    # A subscriber that read from Postgres may be ahead of the events in memory.
                     has_caught_up |= position == self._newest
                     if await _is_set(changed, within_s=HEARTBEAT_INTERVAL_S):
                         continue
@@ -144,7 +146,7 @@ class EventFeed:
         return EventBatch(() if after is None else page.events, page.next_after)
 
     def _held_after(self, position: int) -> list[Event] | None:
-        """Return what is held behind a position, or nothing where some of it no longer is."""
+        """Return the events in memory after a position, or None if some of them are gone."""
         count = 0 if self._newest is None else self._newest - position
         if count > len(self._held):
             return None
@@ -153,7 +155,7 @@ class EventFeed:
     async def _read(self) -> None:
         while self._newest is None or not self._subscriber_count:
             ends = await events.get_ends(pipeline_of(self._database, is_patient=True))
-            # Whoever came meanwhile counts on what is held to have no gap.
+            # A new subscriber needs events in memory without a gap.
             if self._newest is None or not self._subscriber_count:
                 self._begin_at(ends.newest_number)
                 return
@@ -163,7 +165,7 @@ class EventFeed:
                     after=self._newest, size=PAGE_SIZE_MAX, chosen=ALL, database=self._database
                 )
             except EventsExpired as expired:
-                # Subscribers find out when they look themselves.
+                # Subscribers notice it with their next read.
                 self._begin_at(expired.newest_number)
                 return
             if not page.events:

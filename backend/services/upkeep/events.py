@@ -1,4 +1,4 @@
-"""Read the stream of events, give its events their numbers, and let the oldest go."""
+"""Read the stream of events, number its events, and delete the oldest ones."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,18 +17,18 @@ EXPIRED_AT_ONCE_MAX: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Hold events by number; `next_after` is where to go on, past all that was looked at."""
+    """Hold events by number; `next_after` is the number after which the next page starts."""
 
     events: tuple[Event, ...]
     next_after: int
     newest_number: int
     oldest_number: int
-    """Number of the oldest event that is kept; one more than the newest when none is."""
+    """Number of the oldest event that is kept, or one more than the newest if none is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryOutcome:
-    """Count the events that were let go."""
+    """Count the deleted events."""
 
     expired_count: int
 
@@ -36,11 +36,11 @@ class ExpiryOutcome:
 async def list_events(
     *, after: int | None, size: int, chosen: EventFilter, database: Database
 ) -> EventPage:
-    """List events behind a number, the oldest first; without one, the newest ones.
+    """List events after a number, the oldest first; without a number, the newest events.
 
     Raises:
-        EventsExpired: events behind that number are no longer kept, or it was never given.
-        InvalidPageSize: the page is empty or too large.
+        EventsExpired: events after that number are no longer kept, or the number was never
+        assigned. InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
     async with database.connect() as connection:
@@ -59,14 +59,14 @@ async def list_events(
 
 
 async def number_events(*, database: Database) -> int:
-    """Give numbers to what has been committed without one; return how many were given."""
+    """Number the committed events without a number; return how many there were."""
     return await events.number_staged(pipeline_of(database, is_patient=True))
 
 
 async def expire_events(
     *, kept_max: int, kept_for: timedelta, database: Database, clock: Clock
 ) -> ExpiryOutcome:
-    """Let go of the events that are too many or too old, some at a time."""
+    """Delete the events that are too many or too old, in batches."""
     count, removed = 0, EXPIRED_AT_ONCE_MAX
     while removed == EXPIRED_AT_ONCE_MAX:
         async with database.begin() as connection:

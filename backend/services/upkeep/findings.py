@@ -1,4 +1,4 @@
-"""Look for broken invariants, tell of those that open and close, and list them (G8)."""
+"""Look for broken invariants, write the events of findings, and list findings (G8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["FindingFilter", "ScanOutcome", "list_findings", "scan_findings"]
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """Count what one look has opened and closed, and what is open or suspected after it."""
+    """Count the findings that one check opened and closed, and those open or suspected after it."""
 
     opened_count: int
     closed_count: int
@@ -28,10 +28,10 @@ class ScanOutcome:
 async def scan_findings(
     *, database: Database, clock: Clock, looking_since: datetime
 ) -> ScanOutcome:
-    """Look at every group once; findings and their events are one transaction.
+    """Check every group once; findings and their events are one transaction.
 
-    Two looks at once take turns, and one that comes twice changes nothing: only what still stands a
-    while after it was first seen opens.
+    Two parallel checks take turns, and a repeated check changes nothing: a finding opens only after
+    it was suspected for some time.
     """
     async with database.begin() as connection:
         held = await findings.lock_present(connection)

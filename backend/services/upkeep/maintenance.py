@@ -1,4 +1,4 @@
-"""Run periodic tasks: in each slot of a task one run counts, and a lost one is begun again."""
+"""Run periodic tasks: one run does the work of each slot, and a lost run is repeated."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, is_dataclass
@@ -20,10 +20,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TaskStatus:
-    """Say how a periodic task stands; what has never run has no instants.
+    """Hold the state of a periodic task; a task that never ran has no instants.
 
-    `is_overdue` says that no run has ended for three intervals: no worker or no scheduler is there,
-    or the runs fail.
+    `is_overdue` means that no run has ended for three intervals: there is no worker or no
+    scheduler, or the runs fail.
     """
 
     name: str
@@ -37,10 +37,10 @@ class TaskStatus:
 async def run_in_slot(
     task: PeriodicTask, work: Callable[[], Awaitable[OutcomeT]], *, database: Database, clock: Clock
 ) -> OutcomeT | None:
-    """Do a task's work unless its slot is worked off or another run is at it; then return None.
+    """Do the work of a task; return None if its slot is done or another run is working.
 
-    A run that fails gives its slot back; one that dies loses it when its deadline is over. Work may
-    therefore be begun twice, never be done twice at once.
+    A failed run returns its slot; a lost run loses it at its deadline. So work may begin twice, but
+    never runs twice at the same time.
     """
     run_id = uuid4()
     async with database.begin() as connection:
@@ -84,9 +84,9 @@ async def list_tasks(*, database: Database, clock: Clock) -> list[TaskStatus]:
 
 
 def count_outcome(result: object) -> dict[str, int]:
-    """Return what of an outcome its row holds: counts alone, of names how many there are.
+    """Return the part of an outcome for its row: only numbers, and the count of names.
 
-    The row is shown to whoever reads, also to those who do not reach the clusters that are named.
+    The row is shown to all users, also to users that do not reach the named clusters.
     """
     return {
         name: value if isinstance(value, int) else len(value)
@@ -96,7 +96,7 @@ def count_outcome(result: object) -> dict[str, int]:
 
 
 def describe_outcome(result: object) -> dict[str, Any]:
-    """Return what of an outcome a log line can hold: counts, words and lists of those."""
+    """Return the part of an outcome for a log line: numbers, words and lists of them."""
     if not is_dataclass(result) or isinstance(result, type):
         return {}
     return {

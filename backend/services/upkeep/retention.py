@@ -1,7 +1,7 @@
-"""Let go of what is older than it is kept, some at a time, and say beforehand what would go.
+"""Delete expired records in batches, and report beforehand which records would be deleted.
 
-Each part is idempotent and each batch a transaction of its own, so that a run that is cut off
-anywhere is gone on with by the next.
+Each part is idempotent and each batch is a separate transaction, so that the next run continues an
+interrupted one.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from backend.domain.operation import Author
 from backend.domain.retention import Expiry, RetentionPolicy, Subject
 
 if TYPE_CHECKING:
-    # Loads Parquet's libraries, which the control plane has no use for.
+    # Loads the libraries of Parquet, which the control plane does not need.
     from backend.clients.sample_history import SampleHistory
 
 REMOVED_AT_ONCE_MAX: Final = 2_000
@@ -27,7 +27,7 @@ Remove = Callable[[Connection], Awaitable[int]]
 
 @dataclass(frozen=True, slots=True)
 class RetentionOutcome:
-    """Count what was let go; events have a task of their own."""
+    """Count the deleted records; events have a separate task."""
 
     group_change_count: int
     operation_count: int
@@ -39,7 +39,7 @@ class RetentionOutcome:
 async def preview_retention(
     policy: RetentionPolicy, *, database: Database, clock: Clock
 ) -> list[Expiry]:
-    """Say of each subject how much would go if it was let go now; nothing changes."""
+    """Return for each subject how many records would be deleted now; nothing changes."""
     now = clock.now()
     before = {subject: policy.cutoff(subject, at=now) for subject in Subject}
     async with database.connect() as connection:
@@ -75,7 +75,7 @@ async def apply_retention(
     database: Database,
     clock: Clock,
 ) -> RetentionOutcome:
-    """Let go of all that is older than it is kept."""
+    """Delete all expired records."""
     now = clock.now()
     limit = REMOVED_AT_ONCE_MAX
 
@@ -111,7 +111,7 @@ async def apply_retention(
 
 
 async def _repeat(remove: Remove, database: Database) -> int:
-    """Remove batch after batch until nothing is left; what waits for another goes after it."""
+    """Delete batch after batch until none remains; records that others refer to come later."""
     count, removed = 0, 1
     while removed:
         async with database.begin() as connection:
@@ -126,6 +126,6 @@ async def _let_go_samples(
     first_kept = policy.samples_kept_since(at=now)
     async with database.begin() as connection:
         count = await retention.remove_sample_files(connection, before=first_kept)
-    # Files last: one that no manifest names is no harm, one that is named and gone is.
+    # Files last: a file without a manifest entry does no harm, an entry without a file does.
     await asyncio.to_thread(history.remove_days, first_kept)
     return count

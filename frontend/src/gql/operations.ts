@@ -4,11 +4,17 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 export type AdoptReplicasInput = {
+  /** Adopt the brokers even if acknowledged messages may be lost. */
   acceptsLoss?: boolean;
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of a broker to adopt. */
   brokerIds: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Newest epoch in the logs of brokers that report no epoch. Default: as reported. */
   leastEpoch?: number | null | undefined;
+  /** Id of the broker that becomes master. Default: the broker that the facts choose. */
   masterId?: string | null | undefined;
 };
 
@@ -18,10 +24,15 @@ export type Agreement =
   | 'UNKNOWN';
 
 export type ApiTokenInput = {
+  /** Clusters where the role is valid: names, with `*` for any letters. `*` alone is all of them. */
   clusterPatterns?: Array<string>;
+  /** Whether the token can only read. */
   isReadOnly?: boolean;
+  /** Days until the token expires. */
   lifetimeDays: number;
+  /** Name of the token. */
   name: string;
+  /** Role of the token. The role of the user limits it. */
   role: Role;
 };
 
@@ -36,9 +47,13 @@ export type BodyForm =
   | 'TEXT';
 
 export type BrokerOrderInput = {
+  /** Address of the broker, in place of its id. */
   address?: string | null | undefined;
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
   brokerId?: string;
+  /** Name of the cluster. */
   clusterName: string;
 };
 
@@ -55,43 +70,72 @@ export type CapacityRowKind =
   | 'TOPIC_DAY';
 
 export type ChangeBrokerConfigInput = {
+  /** Address of the broker, in place of its id. */
   address?: string | null | undefined;
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
   brokerId?: string;
+  /** Properties with their new values. */
   changes: Array<PropertyChangeInput>;
+  /** Name of the cluster. */
   clusterName: string;
 };
 
 export type ChangeConsumerGroupInput = {
+  /** Allow broadcasting: each consumer of the group reads all messages. */
   broadcastAllowed?: boolean | null | undefined;
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Allow consumers of the group to read. */
   consumeEnabled?: boolean | null | undefined;
+  /** Read a new queue from its oldest message. */
   consumeFromMinEnabled?: boolean | null | undefined;
+  /** Minutes after which the consumption of a message has failed. */
   consumeTimeoutMinutes?: number | null | undefined;
+  /** Name of the consumer group. */
   consumerGroupName: string;
+  /** Mark the group as a group that consumes in order. */
   isOrdered?: boolean | null | undefined;
+  /** Notify members when other members join or leave. */
   notifiesMembers?: boolean | null | undefined;
+  /** Maximum number of retries of a message. The value -1 is the broker's default. */
   retryCountMax?: number | null | undefined;
+  /** Number of queues of the group's retry topic. */
   retryQueueCount?: number | null | undefined;
 };
 
 export type ChangeProtectionInput = {
+  /** Name of the cluster. */
   clusterName: string;
+  /** Protect the resource, or remove its protection. */
   isProtected?: boolean;
+  /** Kind of the protected resource. */
   resourceKind: ProtectedKind;
+  /** Name of the topic or consumer group; of a broker, `GROUP/ADDRESS`. */
   resourceName: string;
 };
 
 export type ChangeTopicInput = {
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Mark the topic as ordered. */
   isOrdered?: boolean | null | undefined;
+  /** Allow consumers to read the topic. */
   isReadable?: boolean | null | undefined;
+  /** Allow producers to write to the topic. */
   isWritable?: boolean | null | undefined;
+  /** Allowed type of messages, for brokers that check the type. */
   messageType?: TopicMessageType | null | undefined;
+  /** Number of queues that consumers read in each broker group. */
   readQueueCount?: number | null | undefined;
+  /** Name of the topic. */
   topicName: string;
+  /** Number of queues that producers write in each broker group. */
   writeQueueCount?: number | null | undefined;
 };
 
@@ -105,8 +149,11 @@ export type ClientRole =
   | 'PRODUCER';
 
 export type ConfirmationInput = {
+  /** Whether the caller accepts the loss that the plan states. R3 needs it. */
   acceptsLoss?: boolean;
+  /** Reason for the operation. R2 and R3 need it. */
   reason?: string | null | undefined;
+  /** Name of the target, as the caller typed it. R2 and R3 need it. */
   typedName?: string | null | undefined;
 };
 
@@ -116,28 +163,48 @@ export type ConsumerGroupState =
   | 'UNKNOWN';
 
 export type CreateConsumerGroupInput = {
+  /** Allow broadcasting: each consumer of the group reads all messages. */
   broadcastAllowed?: boolean;
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Allow consumers of the group to read. */
   consumeEnabled?: boolean;
+  /** Read a new queue from its oldest message. */
   consumeFromMinEnabled?: boolean;
+  /** Minutes after which the consumption of a message has failed. */
   consumeTimeoutMinutes?: number;
+  /** Name of the consumer group. */
   consumerGroupName: string;
+  /** Mark the group as a group that consumes in order. */
   isOrdered?: boolean;
+  /** Notify members when other members join or leave. */
   notifiesMembers?: boolean;
+  /** Maximum number of retries of a message. The value -1 is the broker's default. */
   retryCountMax?: number;
+  /** Number of queues of the group's retry topic. */
   retryQueueCount?: number;
 };
 
 export type CreateTopicInput = {
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Mark the topic as ordered. */
   isOrdered?: boolean;
+  /** Allow consumers to read the topic. */
   isReadable?: boolean;
+  /** Allow producers to write to the topic. */
   isWritable?: boolean;
+  /** Allowed type of messages, for brokers that check the type. */
   messageType?: TopicMessageType | null | undefined;
+  /** Number of queues that consumers read in each broker group. */
   readQueueCount?: number;
+  /** Name of the topic. */
   topicName: string;
+  /** Number of queues that producers write in each broker group. */
   writeQueueCount?: number;
 };
 
@@ -146,16 +213,24 @@ export type DeadLetterDestination =
   | 'TOPIC';
 
 export type DeleteConsumerGroupInput = {
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Also delete the group's offsets, its retry topic and its dead-letter topic. */
   cleansUp?: boolean;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Name of the consumer group. */
   consumerGroupName: string;
 };
 
 export type DeleteTopicInput = {
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Delete the topic only if it holds no message. */
   onlyEmpty?: boolean;
+  /** Name of the topic. */
   topicName: string;
 };
 
@@ -167,18 +242,28 @@ export type DeliveryState =
   | 'UNKNOWN';
 
 export type DrainBrokerInput = {
+  /** Address of the broker, in place of its id. */
   address?: string | null | undefined;
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
   brokerId?: string;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Name of a consumer group that the drain does not wait for. */
   waivedGroups?: Array<string>;
 };
 
 export type ElectMasterInput = {
+  /** Allow the election of a replica that lacks confirmed messages. */
   acceptsLoss?: boolean;
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of the broker that becomes master. Default: the broker that the rules choose. */
   brokerId?: string | null | undefined;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Whether the current master is asked to hand over first. */
   mode?: ElectionMode;
 };
 
@@ -220,9 +305,13 @@ export type FindingCode =
   | 'TWO_MASTERS';
 
 export type ForgetReplicasInput = {
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of a replica to forget. Default: the whole group. */
   brokerIds?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Forget the whole group even if some of its replicas are alive. */
   includesLiving?: boolean;
 };
 
@@ -257,12 +346,19 @@ export type LeasePolicy =
   | 'STRICT';
 
 export type LockFilter = {
+  /** Only in this broker group. */
   brokerGroupName?: string | null | undefined;
+  /** Only of this client. */
   clientId?: string | null | undefined;
+  /** Only in this cluster. */
   clusterName?: string | null | undefined;
+  /** Only of this consumer group. */
   consumerGroupName?: string | null | undefined;
+  /** Only of clients that are connected, or of clients that are gone. */
   holder?: LockHolder | null | undefined;
+  /** Only in the queue with this number. */
   queueId?: number | null | undefined;
+  /** Only of this topic. */
   topic?: string | null | undefined;
 };
 
@@ -271,16 +367,24 @@ export type LockHolder =
   | 'GONE';
 
 export type MessagePropertyInput = {
+  /** Name of the property. */
   name: string;
+  /** Value of the property. */
   value: string;
 };
 
 export type MessageRange = {
+  /** Only messages stored then or later. */
   begin?: string | null | undefined;
+  /** Only in this broker group. */
   brokerGroupName?: string | null | undefined;
+  /** Only messages stored before. */
   end?: string | null | undefined;
+  /** Start at the ends of the queues, to follow later messages. */
   fromLatest?: boolean;
+  /** Start at this offset. Needs a broker group and a queue. */
   offset?: string | null | undefined;
+  /** Only in the queue with this number. */
   queueId?: number | null | undefined;
 };
 
@@ -343,34 +447,82 @@ export type PauseCause =
   | 'UNKNOWN';
 
 export type PlanInput =
-  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
+  {   /**
+   * Adopt brokers under the ids they claim; without a choice of the master, facts decide.
+   *
+   * `least_epoch` stands for epochs that no broker reports.
+   */
+  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
+  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never;   /**
+   * Change what is given of a consumer group, on the broker groups named or all that know it.
+   *
+   * Instead, `settings` may give each broker group's whole settings; that takes a change back.
+   */
+  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
+  changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
+   * Change what is given of a topic, on the broker groups named or on all that hold it.
+   *
+   * Instead, `layouts` may give each group's whole layout; that takes a change back.
+   */
+  changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Take the right to write from a broker. */
+  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   /**
+   * Create a consumer group on the broker groups named, or on all of the cluster.
+   *
+   * Instead, `settings` may give each broker group's whole settings; that takes a deletion back.
+   */
+  createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
+  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
+  deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
+  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
+  drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   /**
+   * Elect the named broker as master or, without a name, the broker that the rules choose.
+   *
+   * With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
+   */
+  electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /** Forget a broker that is not registered. */
+  forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
+  forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
+  preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
+  releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
+  resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
+   * Set a consumer group's offsets in a topic, in all queues or in those named.
+   *
+   * In a queue where the source group never committed an offset, nothing is set.
+   */
+  resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Give a broker the right to write. */
+  uncordonBroker: BrokerOrderInput; };
 
 export type PreferMasterInput = {
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** Id of the replica to prefer. Default: none. */
   brokerId?: string | null | undefined;
+  /** Name of the cluster. */
   clusterName: string;
 };
 
 export type PropertyChangeInput = {
+  /** Name of the property. */
   name: string;
+  /** New value of the property. An empty value sets the default. */
   value: string;
 };
 
@@ -393,41 +545,68 @@ export type ProtectedKind =
   | 'TOPIC';
 
 export type QueueOffsetInput = {
+  /** Name of the broker group. */
   brokerGroupName: string;
+  /** New offset of the queue. */
   offset: string;
+  /** Number of the queue. */
   queueId: number;
 };
 
 export type ReleaseLocksInput = {
+  /** Only locks on this broker group. */
   brokerGroupName?: string | null | undefined;
+  /** Id of the client that holds the locks. */
   clientId: string;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Only locks of this consumer group. */
   consumerGroupName?: string | null | undefined;
+  /** Only locks of the queue with this number. */
   queueId?: number | null | undefined;
+  /** Only locks of queues of this topic. */
   topic?: string | null | undefined;
 };
 
 export type ResendDeadLettersInput = {
+  /** Name of the cluster. */
   clusterName: string;
+  /** Name of the consumer group. */
   consumerGroupName: string;
+  /** Maximum number of dead letters. */
   countMax?: number;
+  /** retry sends to the group's retry topic, which this group alone reads; topic sends to the original topic, which all its groups read. */
   destination?: DeadLetterDestination;
+  /** Also send dead letters that were resent before. */
   includesResent?: boolean;
+  /** Id of a dead letter. Default: all dead letters of the group, the oldest first. */
   messageIds?: Array<string>;
+  /** Maximum number of messages per second. */
   messagesPerSecond?: number;
 };
 
 export type ResetOffsetsInput = {
+  /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Name of the consumer group. */
   consumerGroupName: string;
+  /** online notifies connected consumers; offline sets the offsets of a group without consumers; auto chooses between them. */
   mode?: OffsetResetMode;
+  /** New offset, with the position `offset`. */
   offset?: string | null | undefined;
+  /** New offset of each queue, with the position `given`. */
   offsets?: Array<QueueOffsetInput>;
+  /** New position of the consumer group. */
   position: OffsetPosition;
+  /** Number of a queue. Default: all queues. */
   queueIds?: Array<number>;
+  /** Consumer group to copy offsets from, with the position `group`. */
   sourceGroup?: string | null | undefined;
+  /** Time of the new position, with the position `time`. */
   timestampMs?: string | null | undefined;
+  /** Name of the topic. */
   topicName: string;
 };
 
@@ -442,15 +621,25 @@ export type Role =
   | 'VIEWER';
 
 export type SendMessageInput = {
+  /** Body of the message. */
   body: string;
+  /** How the body is given: as text, which is sent in UTF-8, or in base64. */
   bodyEncoding?: BodyEncoding;
+  /** Broker group that stores the message. Default: one of those that take messages. */
   brokerGroupName?: string | null | undefined;
+  /** Name of the cluster. */
   clusterName: string;
+  /** Delay level of the broker (`messageDelayLevel`). Level 1 is the shortest delay. */
   delayLevel?: number | null | undefined;
+  /** Key by which the message can be found. */
   keys?: Array<string>;
+  /** Properties of the message. */
   properties?: Array<MessagePropertyInput>;
+  /** Number of the queue that stores the message. Default: one of the topic's queues. */
   queueId?: number | null | undefined;
+  /** Tag by which consumers filter. */
   tag?: string | null | undefined;
+  /** Name of the topic. */
   topicName: string;
 };
 

@@ -1,1 +1,1 @@
-"""The place of a broker in its broker group."""
+"""The membership of a broker in its broker group."""

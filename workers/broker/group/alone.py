@@ -1,4 +1,4 @@
-"""Be a broker without a controller: the master of a group that has no other broker."""
+"""The membership of a broker without a controller: the master of a group of one."""
 
 from collections.abc import Awaitable
 from functools import partial
@@ -23,7 +23,7 @@ _OUTCOMES: Final = {
 
 
 class Alone:
-    """The membership of a broker that no controller knows; what is on its disk is safe."""
+    """The membership of a broker without a controller; data on its disk is safe."""
 
     ha_address = None
     epoch = None
@@ -34,17 +34,17 @@ class Alone:
 
     @property
     def own_id(self) -> int:
-        """Give the id of the settings."""
+        """Return the id of the settings."""
         return self._broker.settings.broker_id
 
     @property
     def role_id(self) -> int:
-        """Give the id of the settings: there is no other role."""
+        """Return the id of the settings: there is no other role."""
         return self._broker.settings.broker_id
 
     @property
     def safe_position(self) -> int:
-        """Give up to where the log is on the disk."""
+        """Return the position up to which the log is on the disk."""
         return self._broker.store.flushed_position
 
     def describe_ha(self) -> HaStatusBody:
@@ -60,10 +60,10 @@ class Alone:
         return HaStatusBody(is_master=True, max_position=end, client=own)
 
     def check(self, required: RequiredRole) -> None:
-        """Pass all requests but those of a controller.
+        """Accept all requests except those for a broker with a controller.
 
         Raises:
-            Refusal: a controller alone asks that, and this broker has none.
+            Refusal: only a controller sends this request, and this broker has none.
         """
         if required is RequiredRole.MEMBER:
             raise _not_controlled()
@@ -73,10 +73,10 @@ class Alone:
         return None
 
     def appended(self) -> None:
-        """Do nothing: readers see the log at once."""
+        """Do nothing: readers see the log immediately."""
 
     def begin_topic(self, name: str) -> None:
-        """Have the topic begin empty."""
+        """Let the topic begin empty."""
         self._broker.changes.begin_anew(name)
 
     def when_safe(self, position: int, release: Release) -> None:
@@ -86,14 +86,14 @@ class Alone:
         )
 
     async def outcome(self, _position: int) -> Outcome:
-        """Confirm: there is no other broker to wait for."""
+        """Confirm immediately: there is no other broker to wait for."""
         return Outcome.CONFIRMED
 
     async def stored(self, position: int, reply: bytes, late_reply: bytes) -> bytes:
-        """Give the answer at once, or once the log is on the disk where the settings ask for it.
+        """Return the answer immediately, or after the flush if the settings require it.
 
         Raises:
-            Refusal: the disk failed, and it is not known whether the message survives.
+            Refusal: the disk failed, and it is unknown whether the message is stored.
         """
         broker = self._broker
         if broker.settings.flush_mode == "async":

@@ -1,4 +1,4 @@
-"""Say which role a broker of a group needs to serve a request (control-plane.md 3.6, 3.7)."""
+"""Define the role that a broker needs to serve a request (control-plane.md 3.6, 3.7)."""
 
 from enum import Enum, auto
 
@@ -7,30 +7,29 @@ from workers.broker.errors import Refusal
 
 
 class RequiredRole(Enum):
-    """The role that a request needs; a broker without a controller has all of them but `MEMBER`."""
+    """The role that a request needs; a broker without a controller has all except `MEMBER`."""
 
     ANY = auto()
     """Served in every role, and before the broker has one."""
 
     READABLE = auto()
-    """Served once readers see everything that the group acknowledged before."""
+    """Served once readers see all data that the group has acknowledged."""
 
     MEMBER = auto()
-    """Served in every role, by a broker that has a controller."""
+    """Served in every role by a broker with a controller."""
 
     MASTER_TAKES = auto()
-    """The master alone serves it, because it holds for the whole group: the offsets are kept by all
-    (D14), and no queue is given to two clients."""
+    """Served only by the master: all brokers store offsets (D14), and a lock has one holder."""
 
     MASTER_CHANGES = auto()
-    """The master alone serves it, as an order of an operator."""
+    """Served only by the master, as an order of an operator."""
 
 
 def check_role(required: RequiredRole, *, is_readable: bool, is_master: bool) -> None:
-    """Pass a request that a broker may serve in its role, and readers if it is readable.
+    """Check that a broker may serve a request in its role, and that readers see its log.
 
     Raises:
-        Refusal: it may not.
+        Refusal: the role does not allow the request.
     """
     if required in {RequiredRole.ANY, RequiredRole.MEMBER}:
         return

@@ -1,1 +1,1 @@
-"""Replication of one broker group: who holds what, and what may be acknowledged for it."""
+"""Replication in a broker group: the data of each broker, and what may be acknowledged."""

@@ -1,8 +1,8 @@
-"""Hold answers until what they promise is true (D7, D9).
+"""Hold answers until their data is acknowledged (D7, D9).
 
-A send is acknowledged when every member of the sync-state set holds it, while this master may
-still speak for its group, or when as many do as an operator finds enough (`allAckInSyncStateSet`,
-storage-and-ha.md 9.6). Whoever waits longer than allowed is told that nobody knows.
+A send is acknowledged when every member of the SyncStateSet has it, and this master may still act
+for its group; or when enough members have it by the settings (`allAckInSyncStateSet`,
+storage-and-ha.md 9.6). A wait that is too long ends with an unknown outcome.
 """
 
 from collections import deque
@@ -20,38 +20,40 @@ log = structlog.get_logger()
 
 
 class LeasePolicy(StrEnum):
-    """What a master does once its lease has run out; the controller says so (targets.md 5.6)."""
+    """What a master does after the end of its lease; the controller decides it (targets.md 5.6)."""
 
     STRICT = "strict"
-    """It acknowledges nothing, and nobody replaces it before."""
+    """It acknowledges nothing, and is not replaced before the end of its lease."""
 
     QUORUM = "quorum"
-    """It goes on with what all members of a set of at least two hold: a member that knows of a
-    newer master refuses, so that two masters can never both acknowledge."""
+    """It acknowledges the data of all members of a set of at least two.
+
+    A member with a newer master refuses, so two masters can never both acknowledge.
+    """
 
 
 class Outcome(StrEnum):
-    """What became of a position somebody waited for."""
+    """The outcome of a wait for a position."""
 
     CONFIRMED = "confirmed"
     LATE = "late"
-    """Not in time: the message is stored, and may survive or not."""
+    """Not in time: the message is stored, and may be lost later."""
 
     DEPOSED = "deposed"
-    """This broker is no master any more."""
+    """This broker is no longer master."""
 
     UNFLUSHED = "unflushed"
-    """Not on the disk in time, of a broker that waits for no replica."""
+    """Not on the disk in time, on a broker without replicas."""
 
     FLUSH_FAILED = "flush_failed"
-    """The disk refused: it is not known whether the message survives."""
+    """The disk refused: it is unknown whether the message is stored."""
 
 
 Release = Callable[[Outcome], None]
 
 
 class Acknowledgements:
-    """Those who wait for the confirmed position; all methods belong to the loop's thread."""
+    """The waits for the confirmed position; all methods belong to the thread of the event loop."""
 
     def __init__(
         self,
@@ -61,12 +63,12 @@ class Acknowledgements:
         member_count_min: int = 1,
         sufficient_count: int | None = None,
     ) -> None:
-        """With a sufficient count, so many members are enough, this broker included.
+        """With a sufficient count, this number of members is enough, including this broker.
 
-        Nobody is told that all is well by a set smaller than the least count (`minInSyncReplicas`):
-        it may have shrunk since a message was taken (targets.md 5.6).
-        Under the quorum policy a member may replace this master at once, relying on that nothing is
-        acknowledged without it, so every member is needed whatever is asked for (D9).
+        A set that is smaller than the least count (`minInSyncReplicas`) acknowledges nothing: it
+        may have shrunk since a message was stored (targets.md 5.6). Under the quorum policy a
+        member may replace this master immediately, because nothing is acknowledged without it. So
+        every member is needed, whatever the settings are (D9).
         """
         self._policy = policy
         self._timeout_ms = timeout_ms
@@ -75,7 +77,7 @@ class Acknowledgements:
         self._waiting: deque[tuple[int, int, Release]] = deque()
 
     def may_acknowledge(self, state: SyncState, *, has_lease: bool) -> bool:
-        """Tell whether what all members hold may be called safe."""
+        """Return whether the data of all members may be acknowledged."""
         if has_lease:
             return True
         is_quorum = len(state.current.broker_ids) >= QUORUM_SIZE_MIN
@@ -89,7 +91,7 @@ class Acknowledgements:
         self._waiting.append((position, now_ms + self._timeout_ms, release))
 
     def advance(self, state: SyncState, *, has_lease: bool) -> None:
-        """Release everybody whose position is held by as many as needed."""
+        """Release the waits for positions that enough members have."""
         if not self.may_acknowledge(state, has_lease=has_lease):
             return
         if len(state.current.broker_ids) < self._member_count_min:
@@ -101,24 +103,24 @@ class Acknowledgements:
             _release(self._waiting.popleft()[2], Outcome.CONFIRMED)
 
     def expire(self, now_ms: int) -> None:
-        """Release those whose time is over."""
+        """Release the waits whose time has passed."""
         while self._waiting and self._waiting[0][1] <= now_ms:
             _release(self._waiting.popleft()[2], Outcome.LATE)
 
     def depose(self) -> None:
-        """Release everybody: what was not confirmed by now, this broker will never confirm."""
+        """Release all waits: this broker will never confirm the rest."""
         waiting, self._waiting = self._waiting, deque()
         for _, _, release in waiting:
             _release(release, Outcome.DEPOSED)
 
     @property
     def count(self) -> int:
-        """Give how many wait."""
+        """Return the number of waits."""
         return len(self._waiting)
 
 
 def _release(release: Release, outcome: Outcome) -> None:
-    """Tell one of them; what goes wrong with its answer is no matter of those behind it."""
+    """Call one waiter; an error of its answer must not affect the next waiters."""
     try:
         release(outcome)
     except Exception:

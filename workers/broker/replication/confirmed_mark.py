@@ -1,9 +1,8 @@
-"""Remember on the disk what was confirmed to this log, so that it never loses it unseen (D27).
+"""Store on the disk what was confirmed to this log, so that a loss is always noticed (D27).
 
 The file `.confirmed` holds one line: the master epoch in which the position was confirmed, the
-epoch that wrote the last byte before it, and the position. It only rises, until an operator accepts
-a loss. A log that is found shorter, or of an older epoch, was emptied or put back from an older
-copy.
+epoch that wrote the last byte before it, and the position. It only grows, until an operator accepts
+a loss. A log that is shorter, or has an older epoch, was emptied or restored from an older copy.
 """
 
 import os
@@ -21,20 +20,20 @@ log = structlog.get_logger()
 
 
 class ConfirmedMark:
-    """What was confirmed to one store's log; nothing at first."""
+    """The confirmed position of the log of one store; none at first."""
 
     def __init__(self, root: Path) -> None:
-        """Read the file; one that is missing or cut short names nothing.
+        """Read the file; a missing or truncated file names nothing.
 
         Raises:
-            OSError: the file is there and cannot be read.
+            OSError: the file exists and cannot be read.
         """
         self._path = root / FILE_NAME
         self._saved = _read(self._path)
         self.term, self.epoch, self.position = self._saved or _NOTHING
 
     def find_lack(self, epochs: Sequence[tuple[int, int]], end: int) -> str | None:
-        """Say what a log lacks that ends there, or nothing."""
+        """Return what a log with this end lacks, or None."""
         behind = [(number, start) for number, start in epochs if start > end]
         if behind:
             number, start = behind[0]
@@ -47,7 +46,7 @@ class ConfirmedMark:
         return None
 
     def note(self, term: int, epoch: int, position: int) -> None:
-        """Take what is confirmed in a term of a master now; it never falls.
+        """Set the confirmed position of a term; it never decreases.
 
         The epoch is the one that wrote the last byte before the position.
         """
@@ -56,22 +55,22 @@ class ConfirmedMark:
         self.term, self.epoch, self.position = term, epoch, position
 
     def forget(self) -> None:
-        """Name nothing any more: this log is what counts, whatever it held before."""
+        """Remove the mark: this log is valid, whatever it contained before."""
         self.term, self.epoch, self.position = _NOTHING
 
     def accept_loss(self, loss_epoch: int) -> None:
-        """Forget what was confirmed before an epoch that began with an accepted loss."""
+        """Remove the mark of before an epoch that began with an accepted loss."""
         if self.position > 0 and self.term < loss_epoch:
             log.warning("confirmed_given_up", position=self.position, epoch=loss_epoch)
             self.forget()
 
     @property
     def is_saved(self) -> bool:
-        """Tell whether the file says all of it."""
+        """Return whether the file is up to date."""
         return (self.term, self.epoch, self.position) == (self._saved or _NOTHING)
 
     def save(self) -> None:
-        """Write the file if it says something else; a new term is on the disk when this returns.
+        """Write the file if it is outdated; a new term is on the disk when this returns.
 
         Raises:
             OSError: the disk refused.
@@ -91,7 +90,7 @@ class ConfirmedMark:
 
 
 def epoch_before(epochs: Sequence[tuple[int, int]], position: int) -> int:
-    """Name the epoch that wrote the last byte before a position; -1 is none."""
+    """Return the epoch of the last byte before a position; -1 means none."""
     return max((number for number, start in epochs if start < position), default=_NONE)
 
 

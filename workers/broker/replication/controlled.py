@@ -1,4 +1,4 @@
-"""Be a member of a broker group whose controller says who is master (control-plane.md 3.6, 3.7)."""
+"""The membership of a broker under a controller (control-plane.md 3.6, 3.7)."""
 
 import asyncio
 import secrets
@@ -28,11 +28,11 @@ TICK_S: Final = 0.05
 
 
 class Controlled:
-    """The membership of a broker under a controller, and the change from one role to another."""
+    """The membership of a broker under a controller, with its changes of role."""
 
-    # No record waits for one commit (D14).
+    # A commit does not wait for its record (D14).
     appends_commits = False
-    # The log of every member has to take an order.
+    # The log of every member must store an order.
     keeps_room = False
 
     def __init__(
@@ -66,33 +66,33 @@ class Controlled:
 
     @property
     def role_id(self) -> int:
-        """Give the id that the role brings: 0 for the master, its own for a replica."""
+        """Return the id of the role: 0 for the master, the own id for a replica."""
         return self.own_id if self.master.term is None else 0
 
     @property
     def ha_address(self) -> str | None:
-        """Give where replicas get the log; None unless this broker is master."""
+        """Return the address for replicas; None unless this broker is master."""
         return None if self.master.term is None else self._registration_source.ha_address
 
     @property
     def epoch(self) -> int | None:
-        """Give the epoch that this broker serves as master; None unless it is master."""
+        """Return the epoch of this broker as master; None unless it is master."""
         return None if self.master.term is None else self.master.term.epoch
 
     @property
     def safe_position(self) -> int:
-        """Give up to where all members hold the log."""
+        """Return the position up to which all members have the log."""
         return self._store.confirmed_position
 
     def describe_ha(self) -> HaStatusBody:
-        """Say how this broker's log is replicated (907)."""
+        """Describe the replication of the log of this broker (907)."""
         master, end = self.master, self._store.max_position
         return describe_ha(
             master.term, self.replica, master.listener, end=end, now_ms=self._broker.clock()
         )
 
     def check(self, required: RequiredRole) -> None:
-        """Pass a request that this broker may serve in its role.
+        """Check that this broker may serve a request in its role.
 
         Raises:
             Refusal: it may not.
@@ -102,19 +102,19 @@ class Controlled:
         check_role(required, is_readable=is_readable, is_master=term is not None)
 
     def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
-        """Have the master answer a request; None if this broker has to."""
+        """Let the master answer a request; None if this broker must answer."""
         return self.replica.passing.take(command)
 
     def begin_topic(self, name: str) -> None:
-        """Do nothing: the log says which messages of a former topic are gone."""
+        """Do nothing: the log shows which messages of a former topic are deleted."""
 
     async def stored(self, position: int, reply: bytes, _late_reply: bytes) -> bytes:
-        """Give the answer once the log up to a position may be acknowledged, or what it is then."""
+        """Return the answer once the log up to a position may be acknowledged, or the outcome."""
         outcome = await self.outcome(position)
         return reply if outcome is Outcome.CONFIRMED else unconfirmed(reply, outcome)
 
     async def outcome(self, position: int) -> Outcome:
-        """Tell whether the log up to a position may be acknowledged, once that is known."""
+        """Return whether the log up to a position may be acknowledged, once that is known."""
         outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def release(found: Outcome) -> None:
@@ -125,7 +125,7 @@ class Controlled:
         return await outcome
 
     def flush_failed(self) -> None:
-        """Give the lease up: it is not known what is on the disk (D13)."""
+        """Give up the lease: the content of the disk is unknown (D13)."""
         self.is_broken = True
         self.master.resign()
         self.hurry()
@@ -134,13 +134,13 @@ class Controlled:
         """Report the state of this broker to the controller now, before the next heartbeat."""
         self.master.hurry()
 
-    # What a member tells its controller, and does in its group.
+    # The reports of a member to its controller, and its work in the group.
 
     def heartbeat_facts(self) -> HeartbeatFacts:
-        """Give what the controller hears of this broker.
+        """Return the facts for the heartbeat to the controller.
 
-        The epoch is that of the log's end, on the disk (D12). A broker that was just elected has no
-        rival: it names its new epoch, and gets the lease before the disk has the epoch.
+        The epoch is that of the end of the log on the disk (D12). A broker that was just elected
+        has no rival: it reports its new epoch, and gets the lease before the epoch is on the disk.
         """
         epoch, end = self.master.led_epoch, self._store.max_position
         if epoch is None:
@@ -163,27 +163,27 @@ class Controlled:
         )
 
     def known_epoch(self) -> int:
-        """Give the newest epoch that this broker ever took part in; -1 for none."""
+        """Return the newest epoch that this broker ever took part in; -1 for none."""
         return max((epoch for epoch, _ in self._store.epochs()), default=-1)
 
     def attach(self, own_id: int, authority: Authority) -> None:
-        """Take the id that the controller has given; roles come after it."""
+        """Set the id that the controller has assigned; this comes before any role."""
         self.own_id = own_id
         self.master.attach(own_id, authority)
 
     def fence(self) -> None:
-        """Take and show nothing until the group's master is known; called before clients come."""
+        """Refuse appends and reads until the master is known; called before clients connect."""
         self._broker.journal.load()
         self._broker.hot.set_deferring(True)
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.confirm(0)
 
     async def listen(self) -> None:
-        """Listen for replicas; they are taken while this broker is master."""
+        """Listen for replicas; they are accepted while this broker is master."""
         await self.master.listener.start()
 
     async def tick(self) -> None:
-        """Do what falls due, until cancelled; a task that died ends this one too."""
+        """Do the periodic work until cancelled; a failed task ends this one too."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
@@ -195,7 +195,7 @@ class Controlled:
             self.marks.note()
 
     async def stop(self) -> None:
-        """Be neither master nor replica any more, and answer the clients that wait."""
+        """End the present role, and answer the waiting clients."""
         self._broker.journal.write()
         self.replica.passing.close()
         self.marks.note()
@@ -205,10 +205,10 @@ class Controlled:
         await self.marks.save()
         await self.master.handover.let_clients_go()
 
-    # What the controller says of the role.
+    # The decisions of the controller about the role.
 
     def suspend(self) -> None:
-        """Stop acknowledging and taking messages at once."""
+        """Stop acknowledging and storing messages immediately."""
         self.marks.note()
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.stop()
@@ -217,7 +217,7 @@ class Controlled:
         self.master.end()
 
     async def become_master(self, state: ReplicaGroupState) -> None:
-        """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
+        """Serve as master of a new epoch; clients may connect at once, and wait until it serves."""
         if self.master.is_over:
             return
         self._verification.waive()
@@ -238,12 +238,12 @@ class Controlled:
         self._announce(self.own_id, state.epoch)
 
     def install(self, committed: SyncStateSet) -> None:
-        """Take over the set of the present epoch."""
+        """Use a new set of the present epoch."""
         if self.master.term is not None:
             self.master.term.install(committed)
 
     def _confirmed_term(self) -> int | None:
-        """Give the epoch whose master says what is confirmed now; None without one."""
+        """Return the epoch whose master reports the confirmed position; None without one."""
         term = self.master.term
         return self.replica.confirmed_term if term is None else term.epoch
 
@@ -253,7 +253,7 @@ class Controlled:
         self._broker.confirm(position)
 
     def _announce(self, broker_id: int, epoch: int) -> None:
-        """Let name servers know, under the id that the role gives."""
+        """Register at name servers with the id of the role."""
         self._broker.topics.begin_epoch(epoch)
         self._registration_source.become(broker_id)
         if self._broker.name_servers is not None and not self.master.is_leaving:

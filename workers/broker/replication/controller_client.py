@@ -1,7 +1,7 @@
 """Ask a controller about ids, masters, SyncStateSets and leases (control-plane.md 1.3-1.16).
 
-All requests go over one connection: the controller knows by it whose group is meant, takes its
-close for the death of this broker, and pushes new masters over it (1008).
+All requests use one connection: the controller identifies the group by it, treats its close as the
+loss of this broker, and sends notices of new masters over it (1008).
 """
 
 import asyncio
@@ -53,8 +53,10 @@ _UNABLE: Final = frozenset(
 
 SILENCE_COUNT_MAX: Final = 2
 LEASE_SHARE: Final = 1 / 3
-"""A heartbeat waits for so much of a lease where there is another controller to ask: the next one
-answers before the lease is over, though the first stands still."""
+"""The part of a lease that a heartbeat waits if there is another controller.
+
+So the next controller can answer before the lease ends, even if the first one is paused.
+"""
 
 _GONE: Final = "this broker no longer asks a controller"
 
@@ -65,7 +67,7 @@ log = structlog.get_logger()
 
 
 class ControllerRefused(Exception):  # noqa: N818 - named for what it says, as all errors here
-    """The controller has decided against what was asked for."""
+    """The controller refused the request."""
 
     def __init__(self, code: int, remark: str | None) -> None:
         super().__init__(f"the controller refused with code {code}: {remark or 'no reason given'}")
@@ -74,14 +76,14 @@ class ControllerRefused(Exception):  # noqa: N818 - named for what it says, as a
 
 @dataclass(frozen=True, slots=True)
 class ReplicaGroupState:
-    """What a controller says of a group: its master, since which epoch, and the set."""
+    """The answer of a controller about a group: its master, its epoch and the set."""
 
     master_id: int | None
     master_address: str | None
     epoch: int
     sync_state_set: SyncStateSet | None
     lease_ms: int = 0
-    """What a new master is granted with its election, from `lease_from_s` on."""
+    """The lease that a new master gets with its election, from `lease_from_s` on."""
 
     lease_from_s: float = 0.0
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
@@ -91,7 +93,7 @@ class ReplicaGroupState:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatFacts:
-    """What a broker tells of itself with a heartbeat."""
+    """The facts that a broker reports with a heartbeat."""
 
     epoch: int
     max_position: int
@@ -100,29 +102,29 @@ class HeartbeatFacts:
     is_cordoned: bool
     is_learner: bool
     life: int
-    """The process that this is: a log only grows while it lives."""
+    """The number of this process: a log only grows while its process runs."""
 
     confirmed_epoch: int
-    """Which epoch wrote the last byte before the confirmed position."""
+    """The epoch of the last byte before the confirmed position."""
 
     refused_cut: int | None = None
-    """Where this log would have to be cut to follow the master, and is not (D27)."""
+    """The position where this log is not truncated, so it can't follow the master (D27)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFacts:
-    """What a broker tells of itself when it registers, in case its group was lost (D6)."""
+    """The facts that a broker reports when it registers, in case its group was lost (D6)."""
 
     epoch: int
     max_position: int
     master_id: int
-    """Who serves as master for all that it knows; 0 is nobody."""
+    """The master that the broker knows; 0 means none."""
 
     is_verified: bool
 
 
 class ControllerClient:
-    """The standing connection to whichever controller answers."""
+    """The connection to a controller that answers."""
 
     def __init__(
         self,
@@ -137,7 +139,7 @@ class ControllerClient:
         self._own_address = own_address
         self._timeout_ms, self._priority = timeout_ms, priority
         self._on_notice = on_notice
-        # With another controller to ask, one silence of that length is enough.
+        # If there is another controller, one missing answer of that length is enough.
         self._has_choice = len(addresses) > 1
         self._beat_timeout_s = ANSWER_TIMEOUT_S
         if self._has_choice:
@@ -148,7 +150,7 @@ class ControllerClient:
         self._is_closed = False
 
     async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
-        """Give an id that nobody has (1012).
+        """Return an unused id (1012).
 
         Raises:
             OSError: no answer.
@@ -161,11 +163,10 @@ class ControllerClient:
         return broker_id
 
     async def apply_broker_id(self, identity: Identity, register_code: str) -> None:
-        """Take an id (1013).
+        """Apply for an id (1013).
 
         Raises:
-            IdTaken: it belongs to another code.
-            OSError: no answer.
+            IdTaken: the id belongs to another code. OSError: no answer.
         """
         header = ApplyBrokerIdHeader(
             cluster_name=identity.cluster_name,
@@ -181,11 +182,11 @@ class ControllerClient:
             raise ConnectionError(str(error)) from error
 
     async def register(self, identity: Identity, facts: RegistrationFacts) -> ReplicaGroupState:
-        """Say where this broker is reached, and learn of a living master (1003).
+        """Report the address of this broker, and learn the living master (1003).
 
         Raises:
-            ControllerRefused: nobody applied for the id, or somebody else did.
-            OSError: no answer.
+            ControllerRefused: no broker applied for the id, or another broker did. OSError: no
+            answer.
         """
         header = RegisterReplicaHeader(
             cluster_name=identity.cluster_name,
@@ -201,11 +202,10 @@ class ControllerClient:
         return _state(await self._ask(RequestCode.CONTROLLER_REGISTER_BROKER, header))
 
     async def elect(self, identity: Identity) -> ReplicaGroupState:
-        """Ask for a master; the present one may stay (1002).
+        """Ask for an election; the present master may stay (1002).
 
         Raises:
-            ControllerRefused: nobody may become master.
-            OSError: no answer.
+            ControllerRefused: no replica may become master. OSError: no answer.
         """
         header = ElectMasterHeader(
             cluster_name=identity.cluster_name,
@@ -229,11 +229,10 @@ class ControllerClient:
         )
 
     async def replica_info(self, identity: Identity) -> ReplicaGroupState:
-        """Learn who is recorded as master, alive or not, and the set (1004).
+        """Learn the recorded master, alive or not, and the set (1004).
 
         Raises:
-            ControllerRefused: the group is not known.
-            OSError: no answer.
+            ControllerRefused: the group is unknown. OSError: no answer.
         """
         header = ReplicaInfoHeader(broker_name=identity.broker_name)
         return _state(await self._ask(RequestCode.CONTROLLER_GET_REPLICA_INFO, header))
@@ -247,13 +246,13 @@ class ControllerClient:
         set_epoch: int,
         is_fence: bool,
     ) -> SyncStateSet:
-        """Ask for another set, and give it as it is then (1001).
+        """Ask for another set, and return the new set (1001).
 
-        A fence names the present members, and has what was asked for before refused.
+        A fence names the present members, and makes earlier requests invalid.
 
         Raises:
-            ControllerRefused: it stays as it is.
-            OSError: no answer: whether it changed is unknown.
+            ControllerRefused: the set does not change. OSError: no answer; it is unknown whether
+            the set changed.
         """
         header = AlterSyncStateSetHeader(
             broker_name=identity.broker_name,
@@ -268,7 +267,7 @@ class ControllerClient:
         return _set_of(answer.body)
 
     async def heartbeat(self, identity: Identity, heartbeat_facts: HeartbeatFacts) -> int:
-        """Show life, and ask for a lease; give how many milliseconds it lasts from now on back.
+        """Send a heartbeat and ask for a lease; return its rest in milliseconds.
 
         Raises:
             OSError: no answer.
@@ -276,7 +275,7 @@ class ControllerClient:
         return await self._beat(identity, heartbeat_facts, self._timeout_ms)
 
     async def say_goodbye(self, identity: Identity, heartbeat_facts: HeartbeatFacts) -> None:
-        """Give the lease back and have another master elected now (R10c).
+        """Give back the lease, so that another master is elected now (R10c).
 
         Raises:
             OSError: no answer.
@@ -309,7 +308,7 @@ class ControllerClient:
         return _read(LeaseAnswer, answer).lease_ms
 
     def close(self) -> None:
-        """Close the connection, and open none any more: whoever still asks is about to end."""
+        """Close the connection and open no other: the remaining callers are about to end."""
         self._is_closed = True
         if self._requester is not None:
             self._requester.close()
@@ -329,7 +328,7 @@ class ControllerClient:
             async with asyncio.timeout(timeout_s):
                 answer = await requester.call(code, ext=encode_header(header), body=body)
         except (TimeoutError, RemotingError) as error:
-            # Without another controller, one slow answer is no reason to connect again.
+            # Without another controller, one slow answer is no reason to reconnect.
             self._silence_count += 1
             if self._has_choice or self._silence_count >= SILENCE_COUNT_MAX:
                 requester.close()
@@ -359,7 +358,7 @@ class ControllerClient:
             if self._is_closed:
                 self._requester.close()
                 raise ConnectionError(_GONE)
-            # The next attempt begins with the one that answers.
+            # The next attempt begins with the controller that answers.
             self._turn -= 1
             self._silence_count = 0
             return self._requester
@@ -381,7 +380,7 @@ class ControllerClient:
         return await self._open(split_address(header.controller_leader_address))
 
     async def _open(self, address: Address) -> Requester:
-        # The heartbeat finds out that a connection is gone, and opens another.
+        # The heartbeat notices a lost connection, and opens another one.
         return await connect(address, peer_name="controller", on_request=self._on_request)
 
     def _on_request(self, command: Command) -> None:

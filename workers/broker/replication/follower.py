@@ -1,4 +1,4 @@
-"""Follow a master: connect to it, cut what it does not hold, copy its log, report.
+"""Follow a master: connect, truncate the data that it lacks, copy its log, and report.
 
 The protocol is that of storage-and-ha.md 9.3, 9.4.
 """
@@ -30,8 +30,7 @@ RETRY_MAX_S: Final = 1.0
 CONNECT_TIMEOUT_S: Final = 3.0
 GREETING_READ_SIZE: Final = 64 << 10
 NEWS_REST_S: Final = 0.002
-"""For how long what follows the first news is left to come together, while the log is copied on:
-nobody waits for a replica to know what is confirmed."""
+"""How long news is collected: no client waits until a replica knows the confirmed position."""
 
 _NO_EPOCH: Final = -1
 
@@ -39,7 +38,7 @@ log = structlog.get_logger()
 
 
 class Follower:
-    """This broker as the replica of one master, in one epoch or until a newer one."""
+    """This broker as a replica of one master, in one epoch or until a newer one."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class Follower:
         self._obstacle = ""
 
     def describe(self, now_ms: int) -> HaClientBody:
-        """Say how this broker follows its master, at a time of the wall clock (907)."""
+        """Describe how this broker follows its master, at a time of the wall clock (907)."""
         copying = self._copying
         if copying is None:
             return HaClientBody(
@@ -93,11 +92,11 @@ class Follower:
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
     async def mend(self) -> None:
-        """Cut a damaged log where it must be had from the master again, or raise why it stays.
+        """Truncate a damaged log at the position from which the master sends it again, or refuse.
 
         Raises:
-            Obstacle: the master can't make good what would be cut.
-            OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
+            Obstacle: the master can't replace the truncated part. OSError, TimeoutError,
+            ProtocolError, StoreError, RemotingError: this attempt failed.
         """
         master = await ask_master(self.master_address)
         if master.master_min_offset is None:
@@ -121,7 +120,7 @@ class Follower:
         link = ReplicaLink(
             self._store,
             broker_id=self._broker_id,
-            # Stock's log knows no epoch in which nothing was written (storage-and-ha.md 9.4).
+            # The log of RocketMQ contains no epoch without data (storage-and-ha.md 9.4).
             known_epoch=_NO_EPOCH if master.master_epoch is None else self.epoch,
             is_learner=self._settings.is_learner,
             is_from_last_segment=self._settings.sync_from_last_file,
@@ -132,12 +131,12 @@ class Follower:
             yield link, master_socket
 
     async def _copy(self, link: ReplicaLink, master_socket: socket.socket) -> None:
-        """Have a thread of the engine's copy the log, and hear of what it does."""
+        """Let a thread of the engine copy the log, and handle its news."""
         is_synced = self._settings.flush_mode == "sync"
         copying = Copying(
             link,
             master_socket,
-            # What is only on its way to the disk is reported once it is there.
+            # Data is reported only once it is on the disk.
             reports_appended=not is_synced,
             rest_s=0 if is_synced else NEWS_REST_S,
             on_progress=partial(self._on_progress, link),
@@ -151,33 +150,34 @@ class Follower:
             await finish(copying.end())
 
     async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
-        """Cut what the master does not hold, so that this log is a beginning of its log."""
+        """Truncate the data that the master lacks, so that this log is a beginning of its log."""
         own_end, end, damage = self._store.max_position, link.common_end(), self._store.damage
         self._keep_confirmed(link, 0 if end is None else end)
         if end is None:
             raise Obstacle(self._describe_strangers())
         if damage is not None:
-            # What lies behind it the master holds as well, or never had (ADR 17).
+            # The master has the data after it too, or never had it (ADR 17).
             end = min(end, damage.position)
         if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
             await self._begin_anew(link, end, master.master_min_offset)
             end = 0
         elif end < own_end or damage is not None:
             if damage is not None and self._verification.is_verified:
-                # It may have been acknowledged, and counts once it is there again (D11).
+                # The data may have been acknowledged. This replica is verified once it has the data
+                # again (D11).
                 self._verification.doubt("the master sends the damaged part again")
             await finish(self._cut(end, partial(self._store.truncate_to, end)))
             log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
-            # The first report is of the whole log.
+            # The first report covers the whole log.
             await asyncio.to_thread(self._store.flush)
         self._verify(link, end)
 
     def _keep_confirmed(self, link: ReplicaLink, end: int) -> None:
-        """Refuse to cut this log where that takes confirmed messages from it (D27).
+        """Refuse to truncate this log if that removes confirmed messages (D27).
 
         Raises:
-            Obstacle: the master lacks what was confirmed to this broker.
+            Obstacle: the master lacks data that was confirmed to this broker.
         """
         mark, own_end = self._mark, self._store.max_position
         is_whole = mark.find_lack(self._store.epochs(), own_end) is None
@@ -198,7 +198,7 @@ class Follower:
         epochs = self._store.epochs()
         lack = self._mark.find_lack(epochs, self._store.max_position)
         if lack is not None or not epochs:
-            # Nothing was ever confirmed to a log without epochs: it is of before controller mode.
+            # A log without epochs is from before controller mode, and has no confirmed data.
             why = "" if lack is None else f" (this log lacks what it held before: {lack})"
             remedy = "give this broker an empty store, or bring its epochFileCheckpoint back"
             return f"{apart}: {remedy}{why}"
@@ -208,9 +208,10 @@ class Follower:
         )
 
     async def _begin_anew(self, link: ReplicaLink, end: int, master_start: int | None) -> None:
-        """Give up this log, which is the master's up to `end`: all of that has expired there.
+        """Discard this log, which equals the master's up to `end`: that part has expired there.
 
-        Never a log that holds what its master never had, or has lost: it may be the last copy.
+        A log with data that its master never had, or has lost, is never discarded: it may be the
+        last copy.
         """
         own_start, own_end = self._store.min_position, self._store.max_position
         is_lost = not link.is_known() or end < max(own_start, self._store.confirmed_position)
@@ -220,7 +221,7 @@ class Follower:
                 f" the master's, from {master_start}, can't be gone on with. Copy this broker's"
                 " store if its messages matter, then start it with nothing in it but .broker.meta"
             )
-        # Until it holds again what its master holds it must not be elected (D11).
+        # Until it has all data of its master again, it must not be elected (D11).
         self._verification.doubt("this log starts again: the master's log begins behind its end")
         await finish(self._cut(0, self._store.empty))
         log.warning("log_begun_anew", held_from=own_start, held_to=own_end, begins_at=master_start)
@@ -231,18 +232,18 @@ class Follower:
         self._on_cut()
 
     def _verify(self, link: ReplicaLink, end: int) -> None:
-        """Count on this log again once it holds all that the master had when it greeted."""
+        """Mark this log as verified once it has all data that the master had at the handshake."""
         greeted_end = link.greeted_end
         if self._verification.is_verified or greeted_end is None or end < greeted_end:
             return
         self._verification.succeed()
         if self._mark.find_lack(self._store.epochs(), self._store.max_position) is not None:
-            # All that its master held is here now, and nobody holds more.
+            # This log has all data of its master now, and no broker has more.
             self._mark.forget()
         log.info("log_verified", position=end)
 
     def _on_progress(self, link: ReplicaLink, copying: Copying, confirmed: int) -> None:
-        """Report what is on the disk, where that counts, and show what is confirmed."""
+        """Report the data, on the disk if flushes are required, and show confirmed data."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
             self._flusher.when_durable(end, partial(_report_durable, copying, end))
@@ -251,7 +252,7 @@ class Follower:
 
 
 class Obstacle(Exception):  # noqa: N818 - named for what it says, as all errors here
-    """Somebody has to do something about it: trying again soon will not help."""
+    """An operator must act: trying again soon will not help."""
 
 
 def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001
@@ -269,7 +270,7 @@ async def _connect(address: str) -> socket.socket:
         master_socket = socket.socket(family, kind, protocol)
         try:
             master_socket.setblocking(False)  # noqa: FBT003 - the standard library's name for it
-            # Reports are short, and waited for.
+            # Reports are short, and the master waits for them.
             master_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(master_socket, place)
         except BaseException:
@@ -279,7 +280,7 @@ async def _connect(address: str) -> socket.socket:
 
 
 async def _greet(link: ReplicaLink, master_socket: socket.socket) -> None:
-    """Say who this is, and take the master's history."""
+    """Send the identity of this broker, and read the epochs of the master."""
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(master_socket, link.handshake())
     while data := await loop.sock_recv(master_socket, GREETING_READ_SIZE):

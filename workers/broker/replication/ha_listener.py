@@ -1,7 +1,8 @@
 """Send the log to replicas as it grows (storage-and-ha.md 9.3), in the turn that appends to it.
 
-The engine writes to the sockets itself; a replica that lacks much or reads slowly has a thread of
-its own there, so that nobody else waits. What replicas say comes through the loop.
+The engine writes to the sockets itself. A replica that lacks much data or reads slowly has a
+separate thread there, so that no other replica waits. The event loop receives the reports of
+replicas.
 """
 
 # ruff: noqa: D102 - the session's protocol methods are those of asyncio
@@ -23,23 +24,23 @@ log = structlog.get_logger()
 
 
 class Watcher(Protocol):
-    """Who counts what replicas hold."""
+    """The functions that a watcher of replicas provides."""
 
     @property
     def published_position(self) -> int:
-        """Give the confirmed position that replicas are told."""
+        """Return the confirmed position for replicas."""
 
     def connected(self, broker_id: int, *, is_learner: bool) -> None:
-        """Hear who is connected."""
+        """Called when a replica connects."""
 
     def sent(self, broker_id: int) -> None:
-        """Hear that a replica was sent something."""
+        """Called when data was sent to a replica."""
 
     def held(self, broker_id: int, position: int) -> None:
-        """Hear up to where a replica holds the log."""
+        """Called when a replica reports the end of its log."""
 
     def disconnected(self, broker_id: int) -> None:
-        """Hear who is gone."""
+        """Called when a replica is lost."""
 
 
 class ReplicaSession(asyncio.Protocol):
@@ -109,14 +110,14 @@ class ReplicaSession(asyncio.Protocol):
 
     @property
     def held(self) -> int:
-        """Give up to where the replica said to hold the log; 0 until it has said so."""
+        """Return the reported end of the log of the replica; 0 before the first report."""
         return 0 if self._link is None else self._link.acknowledged
 
     def describe(self, log_end: int, in_sync: frozenset[int]) -> HaConnectionBody:
-        """Say how far the replica is (907)."""
+        """Describe the progress of the replica (907)."""
         link = self._link
         next_position = None if link is None else link.next_position
-        # Until it says where it stands, nothing is known of what it holds.
+        # Before its first report, the end of its log is unknown.
         held = -1 if link is None or next_position is None else link.acknowledged
         return HaConnectionBody(
             address=self.address,
@@ -128,7 +129,7 @@ class ReplicaSession(asyncio.Protocol):
         )
 
     def pump(self) -> None:
-        """Have sent what the log has grown by."""
+        """Send the new part of the log."""
         watcher, link = self._watcher, self._link
         if watcher is None or link is None:
             return
@@ -140,7 +141,7 @@ class ReplicaSession(asyncio.Protocol):
         self._count(watcher, link)
 
     def tick(self, now_s: float) -> None:
-        """Show life, tell what is confirmed, and give up a replica that is silent."""
+        """Send a heartbeat with the confirmed position, and disconnect a silent replica."""
         if now_s - self._heard_at_s > self._settings.ha_silence_ms_max / 1000:
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
@@ -156,7 +157,7 @@ class ReplicaSession(asyncio.Protocol):
             self._break_off(error)
 
     def abort(self) -> None:
-        """Close the connection at once; nothing is sent or heard any more."""
+        """Close the connection immediately; nothing more is sent or received."""
         self._watcher = None
         if self._link is not None:
             self._link.close()
@@ -164,7 +165,7 @@ class ReplicaSession(asyncio.Protocol):
             self._transport.abort()
 
     def _count(self, watcher: Watcher, link: MasterLink) -> None:
-        """Note what has left, a thread's writes included."""
+        """Record the sent data, including the writes of a thread."""
         sent = link.sent_bytes
         if sent == self._sent_bytes or self.broker_id is None:
             return
@@ -181,7 +182,7 @@ class ReplicaSession(asyncio.Protocol):
 
 
 class HaListener:
-    """The replication port; connections are taken while there is a watcher, a master's term."""
+    """The replication port; connections are accepted while there is a watcher: a master's term."""
 
     def __init__(self, store: Store, settings: BrokerSettings, listener: socket.socket) -> None:
         self._store, self._settings, self._socket = store, settings, listener
@@ -193,13 +194,13 @@ class HaListener:
 
     @property
     def broker_ids(self) -> frozenset[int]:
-        """Name the replicas that are connected."""
+        """Return the connected replicas."""
         return frozenset(self._by_id)
 
     def needed_from(self) -> int | None:
-        """Give from where on the log is needed by others; None while this broker is no master.
+        """Return the position from which others need the log; None while this broker is no master.
 
-        A member of the set that is away for a moment holds what is confirmed.
+        A member of the set that is disconnected for a moment has all confirmed data.
         """
         if self.watcher is None:
             return None
@@ -213,34 +214,34 @@ class HaListener:
         )
 
     def serve(self, watcher: Watcher) -> None:
-        """Take replicas from now on."""
+        """Accept replicas from now on."""
         self.close_sessions()
         self.watcher = watcher
 
     def close_sessions(self) -> None:
-        """Let every replica go, and take none."""
+        """Disconnect all replicas, and accept none."""
         self.watcher = None
         self._by_id.clear()
         for session in list(self._sessions):
             session.abort()
 
     def describe(self, log_end: int, in_sync: frozenset[int]) -> list[HaConnectionBody]:
-        """Say of each replica that is connected how far it is, in the order of ids."""
+        """Describe the progress of each connected replica, in the order of ids."""
         return [session.describe(log_end, in_sync) for _, session in sorted(self._by_id.items())]
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         self.close_sessions()
         if self._server is not None:
             self._server.close()
 
     def appended(self) -> None:
-        """Have what is new in the log sent."""
+        """Send new data of the log."""
         for session in self._sessions:
             session.pump()
 
     def send_later(self) -> None:
-        """Have what is new sent once the answers of this turn have left."""
+        """Send new data after the answers of this turn."""
         if not self._will_send:
             self._will_send = True
             asyncio.get_running_loop().call_soon(self._send_late)
@@ -250,19 +251,19 @@ class HaListener:
         self.appended()
 
     def tick(self, now_s: float) -> None:
-        """Do what is due; called a few times a second."""
+        """Do the periodic work; called a few times a second."""
         for session in list(self._sessions):
             session.tick(now_s)
 
     def admit(self, session: ReplicaSession) -> Watcher | None:
-        """Take a connection in, if this broker is master, and give who watches it."""
+        """Accept a connection if this broker is master, and return its watcher."""
         if self.watcher is None or len(self._sessions) >= CONNECTION_COUNT_MAX:
             return None
         self._sessions.add(session)
         return self.watcher
 
     def identify(self, session: ReplicaSession, *, is_learner: bool) -> None:
-        """Note whose connection it is; a former one of the same replica is over."""
+        """Record the replica of a connection, and close its former connection."""
         if self.watcher is None or session.broker_id is None:
             return
         former = self._by_id.get(session.broker_id)
@@ -273,7 +274,7 @@ class HaListener:
         self.watcher.connected(session.broker_id, is_learner=is_learner)
 
     def dismiss(self, session: ReplicaSession) -> None:
-        """Forget a connection that is gone."""
+        """Remove a closed connection."""
         self._sessions.discard(session)
         broker_id = session.broker_id
         if broker_id is None or self._by_id.get(broker_id) is not session:

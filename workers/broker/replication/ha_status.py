@@ -1,4 +1,4 @@
-"""Say how this broker's log is replicated, for tools and the console (907)."""
+"""Describe the replication of the log of this broker, for tools and the console (907)."""
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from workers.broker.replication.ha_listener import HaListener
@@ -9,7 +9,7 @@ from workers.broker.replication.term import Term
 def describe_ha(
     term: Term | None, replica: ReplicaRole, listener: HaListener, *, end: int, now_ms: int
 ) -> HaStatusBody:
-    """Describe it as master, as replica, or as neither; `end` is where the log ends, in bytes."""
+    """Describe it as master, as replica, or as neither; `end` is the end of the log in bytes."""
     if term is not None:
         members = term.current.broker_ids
         return HaStatusBody(

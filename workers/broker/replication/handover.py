@@ -1,7 +1,7 @@
-"""Leave office in order: nothing new is taken, what was taken is confirmed, clients wait (R10c).
+"""Hand over mastership: stop appends, confirm all data, and let clients wait (R10c).
 
-A master does so when it stops, and when its controller is about to elect another. Clients are let
-go, to be told 14, once name servers send them to the successor: who asks then asks once.
+A master does this when it stops, and before its controller elects another master. Clients get the
+answer 14 once name servers route them to the new master, so that they ask only once.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from workers.broker.replication.term import Term
 
 LEAVE_S_MAX: Final = 2.0
 HAND_OVER_S_MAX: Final = 0.25
-"""How long what was taken may need to be confirmed; a controller waits a little longer."""
+"""The maximum time to confirm all data; a controller waits a little longer."""
 
 SUCCESSOR_S_MAX: Final = 0.5
-"""How long a successor may need to be heard of; clients that wait must not be refused before."""
+"""The maximum time until the new master is known; waiting clients must not be refused before."""
 
 
 class Handover:
-    """What a master does on its way out, and back in where nobody is elected."""
+    """The work of a master before its end, and its return if no other master is elected."""
 
     def __init__(self, broker: Broker, journal: StateJournal) -> None:
         self._broker, self._journal = broker, journal
@@ -32,10 +32,10 @@ class Handover:
         self._is_leaving = False
 
     async def prepare(self, term: Term) -> None:
-        """Have all confirmed and take no more until another is elected, or for a moment.
+        """Stop appends and confirm all data, until another master is elected or for a moment.
 
         Raises:
-            Refusal: too much was unconfirmed; this master goes on.
+            Refusal: too much data was unconfirmed; this master continues.
         """
         self._begin()
         try:
@@ -52,7 +52,7 @@ class Handover:
             self._return = loop.call_later(SUCCESSOR_S_MAX, self._go_on, term)
 
     async def leave(self, term: Term) -> None:
-        """Have all confirmed, to a deadline, and take no more; where others are in sync, wait."""
+        """Stop appends and confirm all data until a deadline; wait if others are in sync."""
         self._is_leaving = True
         self._drop_return()
         if len(term.current.broker_ids) > 1:
@@ -62,12 +62,12 @@ class Handover:
                 await term.drain()
 
     def end(self) -> None:
-        """Be out of office; clients still wait."""
+        """End the mastership; clients still wait."""
         self._drop_return()
         self._broker.unblock_writes(WriteBlock.HANDING_OVER)
 
     async def let_clients_go(self) -> None:
-        """Answer clients again once they would be sent to the successor, or after a while."""
+        """Answer clients again once routes name the new master, or after a while."""
         self._broker.resets.clear()
         if not self._broker.gate.is_open and self._broker.name_servers is not None:
             await self._broker.name_servers.await_other_master()
@@ -77,11 +77,11 @@ class Handover:
         self._broker.block_writes(WriteBlock.HANDING_OVER)
         self._broker.state.delays.stop()
         self._broker.gate.shut()
-        # Offsets that were committed are confirmed as well, so that the successor has all of them.
+        # Committed offsets are confirmed too, so that the new master has all of them.
         self._journal.write()
 
     def _go_on(self, term: Term) -> None:
-        """Serve as before: nobody was elected."""
+        """Serve as before: no other master was elected."""
         self._drop_return()
         if not (term.is_over or self._is_leaving):
             self._broker.unblock_writes(WriteBlock.HANDING_OVER)

@@ -69,13 +69,13 @@ class Controller(Protocol):
     """
 
     async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
-        """Give an id that nobody has (1012)."""
+        """Return an unused id (1012)."""
 
     async def apply_broker_id(self, identity: Identity, register_code: str) -> None:
-        """Take an id (1013).
+        """Apply for an id (1013).
 
         Raises:
-            IdTaken: it belongs to another code.
+            IdTaken: the id belongs to another code.
         """
 
 

@@ -126,7 +126,7 @@ class MasterRole:
         self._lease.drop()
 
     async def hand_over(self, epoch: int) -> None:
-        """Have all confirmed and take no more until another is elected, or for a moment.
+        """Stop appends and confirm all data, until another master is elected or for a moment.
 
         Raises:
             Refusal: this broker is not the master of that epoch, or too much is unconfirmed.
@@ -213,7 +213,7 @@ class MasterRole:
             self._broker.unblock_writes(WriteBlock.TOO_FEW_REPLICAS)
 
     def replica_ids(self) -> frozenset[int]:
-        """Name the replicas that are connected."""
+        """Return the connected replicas."""
         return self.listener.broker_ids
 
     async def ask_for_set(

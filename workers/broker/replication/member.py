@@ -1,6 +1,6 @@
-"""Be a member of a broker group: who we are, and what the controller says we are (3.2-3.10).
+"""The membership of a broker in a group: its identity, and its role by the controller (3.2-3.10).
 
-The controller decides; the tasks here ask it, and have `Controlled` carry out what it says.
+The controller decides. The tasks here ask it, and `Controlled` carries out its decisions.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class GroupMember:
             tasks.create_task(self._poll(identity, keeper))
 
     async def mend(self) -> None:
-        """Stay out of the group until its master has made a damaged log whole again.
+        """Stay out of the group until its master has repaired a damaged log.
 
         Raises:
             IdentityMismatch: the store belongs to another group (S24).
@@ -91,7 +91,7 @@ class GroupMember:
         )
 
     async def leave(self) -> None:
-        """Hand over in order: no more appends, what waits is confirmed, then the goodbye (R10c)."""
+        """Hand over: stop appends, confirm all data, then unregister (R10c)."""
         await self._membership.master.leave()
         self._is_gone = True
         if self._identity is not None:
@@ -103,7 +103,7 @@ class GroupMember:
         self._controller.close()
 
     def hurry(self) -> None:
-        """Tell the controller now how this broker is."""
+        """Report the state of this broker to the controller now."""
         self._beat_wanted.set()
 
     async def ask_for_set(
@@ -116,7 +116,7 @@ class GroupMember:
         )
 
     async def learn_set(self) -> None:
-        """Have the controller's present state told to this broker."""
+        """Read the present state of the group from the controller."""
         assert self._identity is not None, "terms come after the identity"
         assert self._keeper is not None, "terms come after the role"
         self._keeper.tell(await self._controller.replica_info(self._identity))
@@ -154,7 +154,7 @@ class GroupMember:
         if verdict is Verdict.TAKEN:
             return True
         if verdict is Verdict.NEEDS_ELECTION and state.master_id == identity.broker_id:
-            # An epoch of before the restart, which must not go on; nothing is served in it.
+            # The epoch is of before the restart, and must not continue; no request is served in it.
             await self._controller.say_goodbye(identity, self._membership.heartbeat_facts())
             await asyncio.sleep(GOODBYE_PAUSE_S)
         await self._controller.heartbeat(identity, self._membership.heartbeat_facts())
@@ -192,7 +192,7 @@ class GroupMember:
                 beat = self._controller.heartbeat(identity, heartbeat_facts)
                 lease_ms = await _unless(self._beat_wanted, beat)
                 if lease_ms is None:
-                    # What it asked for is out of date.
+                    # The answer is outdated.
                     continue
             except (OSError, ControllerRefused) as error:
                 reported = _report("heartbeat_unanswered", error, reported)
@@ -208,12 +208,12 @@ class GroupMember:
             await _wait(self._beat_wanted, pause_s)
 
     async def _say_goodbye(self, identity: Identity) -> None:
-        """Give the lease back: nothing is acknowledged any more when the controller hears of it."""
+        """Give back the lease: before the controller learns of it, acknowledging has stopped."""
         self._membership.master.resign()
         await self._controller.say_goodbye(identity, self._membership.heartbeat_facts())
 
     async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
-        """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
+        """Repair the state after a lost notice (S68), and ask for a master if there is none."""
         reported = ""
         while not self._is_gone:
             pause_s = self._settings.metadata_poll_interval_ms / 1000
@@ -234,9 +234,9 @@ class GroupMember:
             await _wait(self._poll_wanted, pause_s)
 
     async def _claim(self, identity: Identity, keeper: RoleKeeper) -> None:
-        """Have a controller that lost the group know of this broker, as stock does.
+        """Register this broker at a controller that lost the group, as RocketMQ does.
 
-        It is for an operator to adopt it (D6, control-plane.md 3.10).
+        An operator must adopt the broker (D6, control-plane.md 3.10).
         """
         try:
             await self._register(identity, keeper)
@@ -250,7 +250,7 @@ class GroupMember:
 
 
 def _is_group_lost(error: Exception) -> bool:
-    """Tell whether the controller knows nothing of this broker's group."""
+    """Return whether the controller does not know the group of this broker."""
     return (
         isinstance(error, ControllerRefused)
         and error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST
@@ -258,7 +258,7 @@ def _is_group_lost(error: Exception) -> bool:
 
 
 async def _unless(event: asyncio.Event, work: Coroutine[Any, Any, int]) -> int | None:
-    """Give what some work gives, or nothing once something else is wanted."""
+    """Return the result of some work, or None if something else is wanted meanwhile."""
     working, wanted = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait((working, wanted), return_when=asyncio.FIRST_COMPLETED)
@@ -276,7 +276,7 @@ async def _wait(event: asyncio.Event, pause_s: float) -> None:
 
 
 def _report(event: str, error: Exception, reported: str) -> str:
-    """Log a reason once, however often it comes again."""
+    """Log a reason once, however often it repeats."""
     reason = str(error)
     if reason != reported:
         log.warning(event, reason=reason)

@@ -46,7 +46,7 @@ class Actor(Protocol):
     """What a broker does about its role."""
 
     def suspend(self) -> None:
-        """Stop acknowledging and taking messages at once."""
+        """Stop acknowledging and storing messages immediately."""
 
     async def become_master(self, state: ReplicaGroupState) -> None:
         """Serve as master of a new epoch; raises OSError or StoreError to be called again."""
@@ -55,7 +55,7 @@ class Actor(Protocol):
         """Follow a master; raises OSError or StoreError to be called again."""
 
     def install(self, committed: SyncStateSet) -> None:
-        """Take over the set of the present epoch."""
+        """Use a new set of the present epoch."""
 
 
 class Authority(Protocol):

@@ -1,9 +1,9 @@
-"""What a master knows of its replicas, and what that confirms (storage-and-ha.md 9.5 and 9.7).
+"""Track the replicas of a master, and the confirmed position (storage-and-ha.md 9.5 and 9.7).
 
 Plain values and rules, without sockets or a clock; times are milliseconds and only compared with
-one another. The confirmed position is what every member holds (D7). While a change of the set is
-being asked for, members of the old and of the proposed set all count (D8, I15): nobody knows yet
-which of them the controller goes by.
+one another. The confirmed position is the part of the log that every member has (D7). While a
+request to change the set is open, the members of both the old and the proposed set are needed (D8,
+I15): it is unknown which set the controller uses.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class _Replica:
     is_connected: bool = True
     held_position: int = 0
     caught_up_at_ms: int | None = None
-    """When it last held all there was."""
+    """The last time when it had the whole log."""
 
     sent_end: int = 0
     sent_at_ms: int = 0
@@ -55,16 +55,16 @@ class SyncState:
 
     @property
     def counted(self) -> frozenset[int]:
-        """Give the members whose word counts: of the set, and of the one that is asked for."""
+        """Return the needed members: those of the set and of the proposed set."""
         return self.current.broker_ids | (self.proposed or frozenset())
 
     @property
     def size(self) -> int:
-        """Give the size that `minInSyncReplicas` is compared with (storage-and-ha.md 9.6)."""
+        """Return the size to compare with `minInSyncReplicas` (storage-and-ha.md 9.6)."""
         return max(len(self.current.broker_ids), len(self.proposed or ()))
 
     def install(self, committed: SyncStateSet) -> bool:
-        """Take over a set that the controller committed; an older one changes nothing.
+        """Use a set that the controller has committed; an older set changes nothing.
 
         Only a newer epoch ends a proposal: until then it may have been committed.
         """
@@ -75,40 +75,40 @@ class SyncState:
         return True
 
     def propose(self, broker_ids: frozenset[int]) -> None:
-        """Remember that the controller is being asked for this set.
+        """Record that a request for this set is open.
 
         A second proposal adds to the first, which may still arrive.
         """
         self.proposed = (self.proposed or frozenset()) | broker_ids | {self.own_id}
 
     def withdraw(self) -> None:
-        """Forget a proposal: it was refused, and no other one can arrive any more."""
+        """Remove a proposal: it was refused, and no other proposal can arrive any more."""
         self.proposed = None
 
     def connected(self, broker_id: int, *, is_learner: bool) -> None:
-        """A replica has said who it is."""
+        """Called when a replica has identified itself."""
         known = self._replicas.get(broker_id)
         if known is None:
             self._replicas[broker_id] = _Replica(is_learner)
             return
         known.is_learner, known.is_connected = is_learner, True
-        # What it holds is what it says from now on: it may have lost its disk.
+        # Only its later reports are valid: it may have lost its disk.
         known.held_position = known.sent_end = 0
 
     def disconnected(self, broker_id: int) -> None:
-        """A replica's connection has ended."""
+        """Called when the connection of a replica has ended."""
         replica = self._replicas.get(broker_id)
         if replica is not None:
             replica.is_connected = False
 
     def sent(self, broker_id: int, log_end: int, now_ms: int) -> None:
-        """Part of the log went to a replica while the log ended at `log_end`."""
+        """Called when a part of the log was sent to a replica while the log ended at `log_end`."""
         replica = self._replicas[broker_id]
         if replica.held_position >= replica.sent_end:
             replica.sent_end, replica.sent_at_ms = log_end, now_ms
 
     def held(self, broker_id: int, position: int, log_end: int, now_ms: int) -> None:
-        """A replica has reported that it holds the log up to a position."""
+        """Called when a replica has reported the end of its log."""
         replica = self._replicas[broker_id]
         replica.held_position = position
         if position >= log_end:
@@ -118,10 +118,10 @@ class SyncState:
             replica.caught_up_at_ms = max(replica.sent_at_ms, last or replica.sent_at_ms)
 
     def advance(self, log_end: int) -> int:
-        """Move the confirmed position to what every counted member holds, and give it.
+        """Move the confirmed position to the part that every needed member has, and return it.
 
-        It never goes back during an epoch (I6). A member that is not connected holds it: what it
-        last said may not be true any more, and it is about to leave the set.
+        It never decreases during an epoch (I6). A disconnected member blocks it: its last report
+        may be outdated, and it is about to leave the set.
         """
         lowest = self.own_position = log_end
         for broker_id in self.counted - {self.own_id}:
@@ -133,9 +133,9 @@ class SyncState:
         return self.confirmed_position
 
     def held_by(self, count: int) -> int:
-        """Give up to where so many members hold the log, this broker one of them; 0 if they can't.
+        """Return the position that this number of members has, with this broker; 0 if impossible.
 
-        Whoever is no member, or no longer for sure, doesn't count, unlike in stock
+        Unlike in RocketMQ, a replica that is not certainly a member is not counted
         (storage-and-ha.md 9.6): it could not be elected.
         """
         certain = self.current.broker_ids & (self.proposed or self.current.broker_ids)
@@ -145,10 +145,10 @@ class SyncState:
         return min([self.own_position, *needed]) if len(needed) == count - 1 else 0
 
     def joining(self, broker_id: int) -> bool:
-        """Tell whether a replica holds all that was confirmed and is to become a member.
+        """Return whether a replica has all confirmed data, and may become a member.
 
-        It must also hold all that was there when the term began: then its history is this
-        master's, and nothing acknowledged in an earlier term can be missing.
+        It must also have all data from before the term: then its history equals that of this
+        master, and no message that was acknowledged in an earlier term can be missing.
         """
         replica = self._replicas.get(broker_id)
         return (
@@ -161,10 +161,10 @@ class SyncState:
         )
 
     def approaching(self, broker_id: int, *, distance_max: int) -> bool:
-        """Tell whether a replica would soon hold all that is confirmed, if that rested for a while.
+        """Return whether a replica would soon have all confirmed data if confirmation stopped.
 
-        Who is proposed counts, so that nothing is confirmed any more that it does not hold; while
-        much is appended it would never get there otherwise.
+        A proposed replica is needed, so no data that it lacks is confirmed any more. Otherwise it
+        would never catch up under load.
         """
         replica = self._replicas.get(broker_id)
         return (
@@ -177,9 +177,9 @@ class SyncState:
         )
 
     def leaving(self, now_ms: int, *, term_started_at_ms: int) -> frozenset[int]:
-        """Give the members that are gone, or behind for too long.
+        """Return the members that are lost, or behind for too long.
 
-        One that was never there has the same time from the beginning of the term on.
+        A member that never connected has the same time from the beginning of the term.
         """
         gone = set()
         for broker_id in self.current.broker_ids - {self.own_id}:
@@ -194,11 +194,11 @@ class SyncState:
         return frozenset(gone)
 
     def held_position(self, broker_id: int) -> int | None:
-        """Give how far a replica holds the log; None when it never connected in this term."""
+        """Return the end of the log of a replica; None if it never connected in this term."""
         replica = self._replicas.get(broker_id)
         return replica.held_position if replica else None
 
     def is_connected(self, broker_id: int) -> bool:
-        """Tell whether a replica is connected."""
+        """Return whether a replica is connected."""
         replica = self._replicas.get(broker_id)
         return replica is not None and replica.is_connected

@@ -1,8 +1,9 @@
-"""Serve one master epoch: count what replicas hold, confirm it, and keep the set true.
+"""Serve one master epoch: track the logs of replicas, confirm data, and update the set.
 
 The rules are those of control-plane.md 3.11, 3.12.
 
-All of it belongs to the loop's thread; set and epoch are one value that changes in one place.
+Everything here belongs to the thread of the event loop. Set and epoch are one value that changes in
+one place.
 """
 
 import asyncio
@@ -26,33 +27,33 @@ from workers.broker.replication.sync_state import SyncState, SyncStateSet
 CHECK_S: Final = 0.1
 RETRY_S: Final = 0.5
 APPROACH_BYTES_MAX: Final = 1 << 20
-"""What a replica may lack for it to be let in: it has that within a moment."""
+"""The maximum lag of a replica that joins the set: it receives this part within a moment."""
 
 APPROACH_S_MAX: Final = 0.5
 APPROACH_CHECK_S: Final = 0.002
 APPROACH_PAUSE_S: Final = 5.0
-"""How long one that had it not in time waits for its next attempt, during which all can wait."""
+"""How long a replica that was too late waits for its next attempt, since all wait during one."""
 
 log = structlog.get_logger()
 
 
 class TermHost(Protocol):
-    """What a term needs of its broker."""
+    """The functions of the broker that a term needs."""
 
     def log_end(self) -> int:
-        """Give where the log ends."""
+        """Return the end of the log."""
 
     def own_held(self) -> int:
-        """Give up to where this broker itself holds the log as safely as its settings ask."""
+        """Return the position up to which the log is as safe here as the settings require."""
 
     def show(self, position: int) -> None:
         """Let readers see the log up to a confirmed position."""
 
     def set_replica_count(self, count: int) -> None:
-        """Hear how many brokers are in the set, for `minInSyncReplicas`."""
+        """Called with the number of brokers in the set, for `minInSyncReplicas`."""
 
     def replica_ids(self) -> frozenset[int]:
-        """Name the replicas that are connected."""
+        """Return the connected replicas."""
 
     async def ask_for_set(
         self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
@@ -60,11 +61,11 @@ class TermHost(Protocol):
         """Ask the controller for another set (1001); as `ControllerClient.alter`."""
 
     async def learn_set(self) -> None:
-        """Have the controller's present state told to this broker; raises OSError."""
+        """Read the present state of the group from the controller; raises OSError."""
 
 
 class Term:
-    """What a master does in one epoch."""
+    """The work of a master in one epoch."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class Term:
         lease_policy: LeasePolicy,
         now_s: Callable[[], float],
     ) -> None:
-        """Begin a term; the log ended at `former_end` before it, and readers see some of that."""
+        """Begin a term; the log ended at `former_end` before it, and readers see a part of it."""
         self.epoch, self._former_end = epoch, former_end
         self._host, self._own_id = host, own_id
         self._lease, self._now_s = lease, now_s
@@ -103,50 +104,50 @@ class Term:
         self.published_position = shown_position
         self._check_wanted, self._news = asyncio.Event(), asyncio.Event()
         self._approach_at_s = self._started_at_s
-        # The answer of a request for another set was lost.
+        # The answer to a request for another set was lost.
         self._is_unsure = False
         self._is_over = False
 
     @property
     def current(self) -> SyncStateSet:
-        """Give the set as it is committed."""
+        """Return the committed set."""
         return self._state.current
 
     @property
     def is_alone(self) -> bool:
-        """Tell whether what this broker holds itself is acknowledged."""
+        """Return whether all data of this broker is acknowledged."""
         return len(self._state.counted) == 1 or self._acks.sufficient_count == 1
 
     @property
     def is_over(self) -> bool:
-        """Tell whether a newer epoch has ended it."""
+        """Return whether a newer epoch has ended the term."""
         return self._is_over
 
     @property
     def shows_former(self) -> bool:
-        """Tell whether readers see all that may have been acknowledged before this term.
+        """Return whether readers see all data that may have been acknowledged before this term.
 
-        What was read once must stay readable (I8), while a replica hears of a confirmation only
-        with what follows it.
+        Data that was read once must stay readable (I8), but a replica learns of a confirmation only
+        with the data after it.
         """
         return self.published_position >= self._former_end
 
     async def show_former(self) -> None:
-        """Have readers see all that may have been acknowledged before, as soon as they may (D9)."""
+        """Show readers all data that may have been acknowledged before, as soon as allowed (D9)."""
         self.advance()
         await self._published(self._former_end)
 
     async def drain(self) -> None:
-        """Wait until every answer that is held has been given, and any member could take over."""
+        """Wait until every held answer has been sent, and any member could take over."""
         drained, end = asyncio.Event(), self._host.log_end()
-        # Whoever waits for the end of the log is the last one.
+        # The waiter for the end of the log is the last one.
         self.wait(end, lambda _outcome: drained.set())
         self.advance()
         await drained.wait()
         await self._published(end)
 
     def wait(self, position: int, release: Release) -> None:
-        """Call back once the log is confirmed up to a position, or when that is hopeless."""
+        """Call back once the log is confirmed up to a position, or if that is impossible."""
         if self._is_over:
             release(Outcome.DEPOSED)
             return
@@ -155,7 +156,7 @@ class Term:
             self.advance()
 
     def advance(self) -> None:
-        """Confirm what all members hold, show it to readers and answer who waits for it."""
+        """Confirm the data of all members, show it to readers, and send the held answers."""
         if self._is_over:
             return
         has_lease = self._lease.is_live(self.epoch, self._now_s())
@@ -164,21 +165,21 @@ class Term:
             return
         is_news = position > self.published_position
         self.published_position = max(position, self.published_position)
-        # Senders wait for their answers; readers have their turn before anybody can ask again.
+        # Senders wait for their answers. Readers see the data before a client can ask again.
         self._acks.advance(self._state, has_lease=has_lease)
         if is_news:
             self._host.show(position)
             self._news.set()
 
     def end(self) -> None:
-        """Acknowledge nothing any more."""
+        """Stop acknowledging."""
         if not self._is_over:
             self._is_over = True
             self._news.set()
             self._acks.depose()
 
     def install(self, committed: SyncStateSet) -> None:
-        """Take over a set that the controller has committed in this epoch."""
+        """Use a set that the controller has committed in this epoch."""
         if self._state.install(committed):
             self._is_unsure = False
             log.info(
@@ -190,32 +191,32 @@ class Term:
         self.advance()
 
     def connected(self, broker_id: int, *, is_learner: bool) -> None:
-        """Hear of a replica's connection."""
+        """Called when a replica connects."""
         self._state.connected(broker_id, is_learner=is_learner)
 
     def sent(self, broker_id: int) -> None:
-        """Hear that a replica was sent part of the log."""
+        """Called when a part of the log was sent to a replica."""
         self._state.sent(broker_id, self._host.log_end(), self._now_ms())
 
     def held(self, broker_id: int, position: int) -> None:
-        """Hear up to where a replica holds the log."""
+        """Called when a replica reports the end of its log."""
         self._state.held(broker_id, position, self._host.log_end(), self._now_ms())
         self.advance()
         if self._state.joining(broker_id):
             self._check_wanted.set()
 
     def disconnected(self, broker_id: int) -> None:
-        """Hear that a replica is gone; it leaves the set at once (S40)."""
+        """Called when a replica is lost; it leaves the set immediately (S40)."""
         self._state.disconnected(broker_id)
         self._check_wanted.set()
 
     def tick(self) -> None:
-        """Give up on those who have waited for too long."""
+        """End the waits that are too long."""
         self._acks.expire(self._now_ms())
         self.advance()
 
     async def keep_set(self) -> None:
-        """Have the set changed as replicas come and go, until cancelled."""
+        """Change the set as replicas join and leave, until cancelled."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_S):
@@ -224,7 +225,7 @@ class Term:
             await self.check_set()
 
     async def check_set(self) -> None:
-        """Ask for another set if the present one is not true any more."""
+        """Ask for another set if the present one is outdated."""
         wanted = self._wanted()
         if wanted == self.current.broker_ids:
             if self._state.proposed is not None:
@@ -239,11 +240,11 @@ class Term:
         await self._ask(wanted)
 
     async def _ask(self, wanted: frozenset[int], *, is_fence: bool = False) -> None:
-        """Have the controller change the set.
+        """Ask the controller to change the set.
 
-        A fence stops counting those that were asked for and are gone: a request whose answer was
-        lost could be carried out at any later time, by a controller that was paused meanwhile, as
-        long as the set's epoch is the one that it names (D8).
+        A fence is needed before a lost replica that was requested as a member can be ignored. A
+        controller that was paused could carry out a request with a lost answer at any later time,
+        as long as the set has the epoch of the request (D8).
         """
         try:
             committed = await self._host.ask_for_set(
@@ -278,7 +279,7 @@ class Term:
         return (state.current.broker_ids - gone) | joining | {self._own_id}
 
     async def _await_members(self, wanted: frozenset[int]) -> bool:
-        """Wait until who joins holds all that is confirmed, which rests meanwhile."""
+        """Wait until the joining replicas have all confirmed data; confirmation stops meanwhile."""
         newcomers = wanted - self.current.broker_ids
         deadline_s = self._now_s() + APPROACH_S_MAX
         while not self._is_over and self._now_s() < deadline_s:
@@ -295,7 +296,7 @@ class Term:
             self.advance()
 
     async def _published(self, position: int) -> None:
-        """Wait until readers see the log up to a position, or this term is over."""
+        """Wait until readers see the log up to a position, or this term ends."""
         while self.published_position < position and not self._is_over:
             self._news.clear()
             await self._news.wait()

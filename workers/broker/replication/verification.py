@@ -1,9 +1,9 @@
-"""Remember whether this log may have lost its end, until that is made good (D11).
+"""Remember whether this log may have lost its end, until it has the data again (D11).
 
-After an unclean stop the end of the log may be missing although others count on it. Such a replica
-must not be elected before it holds again all that its master holds. A process that was killed on a
-machine that went on has lost nothing: what it wrote is in the system's page cache. Once a flush has
-failed that does not hold: what the disk did not have is forgotten when the store is opened again.
+After an unclean stop the end of the log may be missing although it was acknowledged. Such a replica
+must not be elected before it has all data of its master again. A process that was killed on a
+running machine has lost nothing: its writes are in the page cache. After a failed flush this is not
+true: data that is not on the disk is lost when the store is opened again.
 """
 
 import os
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 
 class Verification:
-    """The mark in one store's directory, and what is known to be confirmed to its log."""
+    """The mark in the directory of one store, and the confirmed position of its log."""
 
     def __init__(self, root: Path) -> None:
         self._mark_path = root / MARK_NAME
@@ -36,11 +36,11 @@ class Verification:
 
     @property
     def is_verified(self) -> bool:
-        """Tell whether this log can be counted on."""
+        """Return whether this log is verified."""
         return self._is_verified
 
     def doubt(self, reason: str) -> None:
-        """Count on this log no longer; who opens it calls this before anybody else can.
+        """Mark this log as not verified; called by the opener of the store before any other use.
 
         Raises:
             OSError: the disk refused.
@@ -50,7 +50,7 @@ class Verification:
         self._is_verified = False
 
     def succeed(self) -> None:
-        """Note that all is there again.
+        """Mark this log as verified again.
 
         Raises:
             OSError: the disk refused.
@@ -59,7 +59,7 @@ class Verification:
         self._is_verified = True
 
     def compare(self, epochs: Sequence[tuple[int, int]], end: int) -> None:
-        """Doubt a log that lacks what this broker's own files say it held (D27).
+        """Mark a log as not verified if it lacks data that the files of this broker name (D27).
 
         Raises:
             OSError: the disk refused.
@@ -69,7 +69,7 @@ class Verification:
             self.doubt(f"the log was emptied, or put back from an older copy: {lack}")
 
     def waive(self) -> None:
-        """Count on this log as it is: whoever is elected unverified, nobody else held more.
+        """Mark this log as verified: a replica that was elected unverified has the longest log.
 
         Raises:
             OSError: the disk refused.
@@ -80,7 +80,7 @@ class Verification:
 
 
 def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Verification:
-    """Look at how the last stop was, before the store is opened.
+    """Check how the last stop was, before the store is opened.
 
     Raises:
         OSError: the disk refused.
@@ -97,7 +97,7 @@ def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Ver
 
 
 def _read(path: Path) -> str | None:
-    """Read a file, None where there is none: one that can't be read must not count as absent."""
+    """Read a file; None if it is absent. An unreadable file must not be treated as absent."""
     try:
         return path.read_text(encoding="ascii", errors="replace")
     except FileNotFoundError:

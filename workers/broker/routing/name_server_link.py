@@ -1,8 +1,8 @@
-"""Keep one name server informed: register, show life, register again after any break.
+"""Keep one name server informed: register, send heartbeats, register again after any break.
 
-A link owns one connection at a time. It registers in full when connected and on the stock period.
-In between it registers each topic that changes by itself, and sends the light one-way heartbeat
-(remoting.md 2.7).
+A link owns one connection at a time. It sends a full registration after each connect and in the
+period of RocketMQ. In between it registers each changed topic separately, and sends the one-way
+heartbeat (remoting.md 2.7).
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class RegistrationRefused(RemotingError):  # noqa: N818 - named for what it says
 
 
 class NameServerLink:
-    """The standing connection to one name server."""
+    """The connection to one name server."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class NameServerLink:
 
     @property
     def is_connected(self) -> bool:
-        """Tell whether the name server can hear us now."""
+        """Return whether the connection to the name server is open."""
         return self._socket is not None and self._socket.is_open
 
     def poke(self) -> None:
-        """Register at once what has changed of topics."""
+        """Register changed topics immediately."""
         self._event.set()
 
     async def run(self) -> None:
@@ -78,7 +78,7 @@ class NameServerLink:
             back_off_s = min(back_off_s * 2, BACK_OFF_MAX_S)
 
     async def unregister(self) -> None:
-        """Say goodbye, so that clients stop coming at once; a dead name server is no obstacle."""
+        """Unregister, so that clients leave immediately; a dead name server is no obstacle."""
         if self._socket is None or not self._socket.is_open:
             return
         try:
@@ -89,18 +89,17 @@ class NameServerLink:
             log.warning("unregistration_failed", name_server=self.address, reason=str(error))
 
     async def ask(self, code: int, ext: dict[str, str]) -> Command | None:
-        """Give the answer to a question; None while there is no connection.
+        """Return the answer to a request; None while there is no connection.
 
         Raises:
-            OSError: the connection is gone.
-            TimeoutError: no answer in time.
+            OSError: the connection is lost. TimeoutError: no answer in time.
         """
         if self._socket is None or not self._socket.is_open:
             return None
         return await self._socket.call(code, ext=ext)
 
     async def await_other_master(self) -> None:
-        """Wait until clients are sent to another master, unless the name server is gone."""
+        """Wait until routes name another master, unless the name server is lost."""
         with contextlib.suppress(OSError, TimeoutError, RemotingError, InvalidJson):
             while self._socket is not None and self._socket.is_open:
                 answer = await self._socket.call(
@@ -139,7 +138,7 @@ class NameServerLink:
         self._on_registered()
 
     async def _register_changes(self, socket: Requester) -> bool:
-        """Register each topic that changed; False when all must be registered, or can't be."""
+        """Register changed topics; return False if a full registration is needed or impossible."""
         self._event.clear()
         counter = self._registration_source.counter
         changes = self._registration_source.changes(self.registered_counter)
