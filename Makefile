@@ -10,6 +10,8 @@ ENGINE := workers/engine
 # One build for all tests: those of crashes need hooks at each step that changes the disk, and the
 # rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
+# They make thousands of stores, in memory if there is some for files: a disk takes as long as they.
+ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
 export VIRTUAL_ENV := $(CURDIR)/.venv
@@ -90,7 +92,7 @@ test: ## Run every check there is (half an hour after the set-up)
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop ## Run the long forms of tests one after another (about an hour, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser ## Run the long forms of tests one after another (about an hour, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
@@ -106,7 +108,7 @@ check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
 	+cd $(ENGINE) && cargo clippy --locked --quiet -- -D warnings
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
-	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests
+	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --tests
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint

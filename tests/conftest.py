@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -27,6 +28,7 @@ from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests import guard, stall_watch
 from tests.by_files import ByFiles
+from tests.plain_logs import log_plainly
 from tests.waiting import PATIENCE_S, eventually
 
 # How long one example takes says how busy the machine is, not whether the rule holds.
@@ -46,6 +48,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles
 def pytest_configure() -> None:
     """Let nothing outlive this run; its workers are part of it."""
     guard.watch()
+    log_plainly()
     # Not where workers are waited for.
     if "PYTEST_XDIST_WORKER" in os.environ:
         stall_watch.watch()
@@ -95,11 +98,22 @@ def migrated_template(postgres_url: str) -> str:
 @pytest.fixture
 def database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
     """Give the address of a fresh, migrated database."""
+    with _migrated_database(postgres_url, migrated_template) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def shared_database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
+    """Give the address of a migrated database that the tests of a module share."""
+    with _migrated_database(postgres_url, migrated_template) as url:
+        yield url
+
+
+@contextmanager
+def _migrated_database(postgres_url: str, template: str) -> Iterator[str]:
     name = f"regent_test_{next(_names)}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(
-            f"CREATE DATABASE {name} TEMPLATE {migrated_template} STRATEGY FILE_COPY"
-        )
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     yield _named(postgres_url, name)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -7,6 +7,7 @@ variable of a part sets another amount than the usual one. `make test` runs a sh
 # ruff: noqa: T201 - its table is what it prints
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -23,6 +24,11 @@ CARGO_TEST: Final = (
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
 """With the features that `make test` builds with, so that nothing is compiled again."""
+CASE_FILES: Final = tuple(
+    str(path.relative_to(ROOT))
+    for path in sorted((ROOT / "tests").rglob("test_*.py"))
+    if re.search("^from tests.long_form import|newest_client", path.read_text(), re.MULTILINE)
+)
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
 
@@ -65,6 +71,13 @@ PARTS: Final = (
         (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
     ),
     Part(
+        "flips",
+        "{} wrong bits in a closed and in a killed store",
+        "REGENT_BIT_FLIPS",
+        2_500,
+        (*CARGO_TEST_BUILT, "--test", "suite", "--", "bit_flips"),
+    ),
+    Part(
         "fuzz",
         "mutated files for {} s at each decoder of the store",
         "REGENT_FUZZ_SECONDS",
@@ -86,7 +99,32 @@ PARTS: Final = (
         "{} stories in which workers and servers die during operations",
         "REGENT_OPERATION_RUNS",
         3_000,
-        (*PYTEST, "-n", "2", "tests/integration/operations/test_crashes.py"),
+        (
+            *(*PYTEST, "-n", "2"),
+            "tests/integration/operations/test_crashes.py",
+            "tests/integration/operations/test_crash_mistakes.py",
+        ),
+    ),
+    Part(
+        "lives",
+        "{} random lives of a group, whose log says what its master knows",
+        "REGENT_GROUP_LIVES",
+        500,
+        (*PYTEST, "tests/unit/broker/replication/test_state_model.py"),
+    ),
+    Part(
+        "pauses",
+        "a paused control plane of {} broker groups",
+        "REGENT_PAUSED_GROUPS",
+        200,
+        (*PYTEST, "tests/integration/nameserver/test_own_pauses.py", "-k", "empties_no_route"),
+    ),
+    Part(
+        "cases",
+        "all cases of the tests of which `make test` runs a few",
+        "REGENT_ALL_CASES",
+        1,
+        (*PYTEST, *CASE_FILES),
     ),
     Part(
         "schemas",

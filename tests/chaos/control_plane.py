@@ -16,6 +16,7 @@ from backend.clients.clock import SystemClock
 from backend.db.engine import open_database
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
+from tests.plain_logs import log_plainly
 
 
 async def serve(host: str, port: int) -> None:
@@ -36,4 +37,5 @@ async def serve(host: str, port: int) -> None:
 
 
 if __name__ == "__main__":
+    log_plainly()
     uvloop.run(serve(sys.argv[1], int(sys.argv[2])))

@@ -11,6 +11,7 @@ from tests.interop.client import StockClient
 from tests.interop.java import VERSIONS, build
 from tests.interop.recorder import Recorder, recording
 from tests.interop.stock_store import StockStore
+from tests.long_form import few
 from tests.system.cluster import Cluster, cluster, short_directory
 
 __all__ = ["cluster"]
@@ -59,6 +60,14 @@ def stock_clients(
 @pytest.fixture(scope="session", params=VERSIONS)
 def client(request: pytest.FixtureRequest, stock_clients: dict[str, StockClient]) -> StockClient:
     """Give one version of the client."""
+    return stock_clients[request.param]
+
+
+@pytest.fixture(scope="session", params=few(reversed(VERSIONS), 1))
+def newest_client(
+    request: pytest.FixtureRequest, stock_clients: dict[str, StockClient]
+) -> StockClient:
+    """Give the newest version of the client, and in the long form the others too."""
     return stock_clients[request.param]
 
 

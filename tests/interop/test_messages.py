@@ -34,31 +34,33 @@ def test_messages_of_each_kind_of_send_arrive_once_and_byte_for_byte(
     assert received["count"] == COUNT * len(MODES)
 
 
-def test_a_client_with_binary_headers_sends_and_receives_like_any_other(client: StockClient):
+def test_a_client_with_binary_headers_sends_and_receives_like_any_other(newest_client: StockClient):
     binary = {"rocketmq.serialize.type": "ROCKETMQ"}
-    topic = f"binary-{client.label}"
+    topic = f"binary-{newest_client.label}"
 
     for number, mode in enumerate(MODES):
-        client.run("send", system=binary, mode=mode, topic=topic, first=number * 200, count=200)
-    received = client.run(
+        newest_client.run(
+            "send", system=binary, mode=mode, topic=topic, first=number * 200, count=200
+        )
+    received = newest_client.run(
         "consume",
         system=binary,
-        group=f"binary-group-{client.label}",
+        group=f"binary-group-{newest_client.label}",
         expect=f"{topic}=0:800",
     )
 
     assert received["count"] == 800
 
 
-def test_a_lite_pull_consumer_polls_commits_and_seeks(client: StockClient):
-    topic = f"litepull-{client.label}"
-    client.run("send", mode="async", topic=topic, count=1_000)
+def test_a_lite_pull_consumer_polls_commits_and_seeks(newest_client: StockClient):
+    topic = f"litepull-{newest_client.label}"
+    newest_client.run("send", mode="async", topic=topic, count=1_000)
 
-    result = client.run(
+    result = newest_client.run(
         "litepull",
         system={"rocketmq.client.rebalance.waitInterval": "1000"},
         topic=topic,
-        group=f"litepull-group-{client.label}",
+        group=f"litepull-group-{newest_client.label}",
         count=1_000,
     )
 

@@ -11,15 +11,15 @@ pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 
 
 def test_a_group_goes_on_where_it_stopped_after_a_restart_of_client_and_brokers(
-    client: StockClient,
+    newest_client: StockClient,
     cluster: Cluster,
 ):
-    topic, group = f"offsets-{client.label}", f"offsets-group-{client.label}"
+    topic, group = f"offsets-{newest_client.label}", f"offsets-group-{newest_client.label}"
 
     def send_and_consume(first: int, count: int) -> int:
-        client.run("send", mode="sync", topic=topic, first=first, count=count)
+        newest_client.run("send", mode="sync", topic=topic, first=first, count=count)
         expected = f"{topic}={first}:{count}"
-        return client.run("consume", group=group, expect=expected)["count"]
+        return newest_client.run("consume", group=group, expect=expected)["count"]
 
     before = send_and_consume(0, 300)
     after_client = send_and_consume(300, 200)

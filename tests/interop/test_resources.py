@@ -22,6 +22,7 @@ from tests.integration.broker.agent import Agent
 from tests.interop.client import StockClient
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
+from tests.long_form import few
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
@@ -57,7 +58,7 @@ class Cluster:
         return await asyncio.to_thread(self.client.run, scenario, **options)
 
 
-@pytest.fixture(params=["agent", "stock"])
+@pytest.fixture(params=few(["agent", "stock"], 1))
 async def cluster(request, database, redis, tmp_path, eventually):
     await asyncio.to_thread(build)
     stores = {"database": database, "redis": redis, "clock": SystemClock()}

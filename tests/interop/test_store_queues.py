@@ -11,6 +11,7 @@ from regent_engine import Store, encode_properties
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import Contents, Sizes, StockStore, queue_files
+from tests.long_form import few
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 
@@ -20,7 +21,7 @@ SCRIPT = {"script": "queues", "body_size_max": 900}
 BATCH_TOPIC = "Batches"
 
 
-@pytest.fixture(scope="module", params=["clean", "kill"])
+@pytest.fixture(scope="module", params=few(["clean", "kill"], 1))
 def written(
     request: pytest.FixtureRequest, stock: StockStore, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:

@@ -10,6 +10,7 @@ import pytest
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import Sizes, StockStore
+from tests.long_form import few
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 
@@ -66,12 +67,15 @@ def lose_the_queues_and_the_oldest_segment(directory: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [
-        tear_the_last_record,
-        lose_the_last_file_of_each_queue,
-        clear_the_last_entry_of_each_queue,
-        lose_the_queues_and_the_oldest_segment,
-    ],
+    few(
+        [
+            tear_the_last_record,
+            lose_the_last_file_of_each_queue,
+            clear_the_last_entry_of_each_queue,
+            lose_the_queues_and_the_oldest_segment,
+        ],
+        2,
+    ),
 )
 def test_both_recover_a_killed_store_alike(
     damage: Callable[[Path], None], killed: Path, stock: StockStore, tmp_path: Path
@@ -85,7 +89,7 @@ def test_both_recover_a_killed_store_alike(
     assert_same(our_store.read(for_us, SIZES, like=contents), contents)
 
 
-@pytest.mark.parametrize("stop", ["clean", "kill"])
+@pytest.mark.parametrize("stop", few(["clean", "kill"], 1))
 def test_both_begin_queues_alike_after_segments_expired(
     stop: str, stock: StockStore, tmp_path: Path
 ):

@@ -9,6 +9,7 @@ import pytest
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import Sizes, StockStore
+from tests.long_form import few
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 
@@ -44,7 +45,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"clean": root / "clean", "kill": killed}
 
 
-@pytest.mark.parametrize("stop", ["clean", "kill"])
+@pytest.mark.parametrize("stop", few(["clean", "kill"], 1))
 def test_stock_finds_our_messages_and_nothing_that_was_there_before(
     left: dict[str, Path], stock: StockStore, tmp_path: Path, stop: str
 ):
@@ -59,7 +60,7 @@ def test_stock_finds_our_messages_and_nothing_that_was_there_before(
     assert_same(our_store.read(directory, SIZES, like=contents), contents)
 
 
-@pytest.mark.parametrize("stop", ["clean", "kill"])
+@pytest.mark.parametrize("stop", few(["clean", "kill"], 1))
 def test_stock_goes_on_where_we_stopped_and_we_where_stock_did(
     left: dict[str, Path], stock: StockStore, tmp_path: Path, stop: str
 ):

@@ -18,7 +18,7 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-EXAMPLES_PER_OPERATION = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "6"))
+EXAMPLES_PER_OPERATION = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "2"))
 SIGNING_IN = ("POST", "/api/v1/session")
 SIGNING_OUT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions")}
 

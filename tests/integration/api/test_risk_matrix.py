@@ -1,5 +1,6 @@
 """Role x credential x risk class x door: who has what go on, with no hole (G13, D26)."""
 
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -10,6 +11,7 @@ from backend.domain.plan import Risk
 from backend.domain.user import Role
 from tests.access_table import CALLERS
 from tests.integration.api.ordering import LOSS, OPS
+from tests.long_form import few
 
 ORDERS = {
     Risk.SMALL: ("prefer_master", {"broker_id": 2}),
@@ -71,9 +73,9 @@ async def stop(operation, database, *, state="partly", step="unknown"):
         await connection.execute(stood.values(state=step))
 
 
-@pytest.mark.parametrize("door", [over_rest, over_the_graph])
-@pytest.mark.parametrize("verb", BEFORE)
-@pytest.mark.parametrize("risk", ORDERS)
+@pytest.mark.parametrize(
+    ("risk", "verb", "door"), few(product(ORDERS, BEFORE, [over_rest, over_the_graph]), 6)
+)
 @pytest.mark.usefixtures("f3")
 async def test_each_role_has_go_on_what_its_risk_classes_are(
     client, anybody, credentials, prepare, act, door, verb, risk

@@ -16,6 +16,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import Agent
 from tests.integration.broker.client import Client, bodies
+from tests.long_form import few
 
 BODY = b"x" * 8_000
 SEGMENT_BYTES = 1 << 20
@@ -94,9 +95,17 @@ async def count_held(client: Client, *, queue_id: int = 0) -> int:
     return count
 
 
-@pytest.mark.parametrize("flush_mode", ["ASYNC_FLUSH", "SYNC_FLUSH"])
 @pytest.mark.parametrize(
-    ("call", "below"), [("msync", "/commitlog/"), ("fdatasync", "/checkpoint")]
+    ("call", "below", "flush_mode"),
+    few(
+        [
+            ("msync", "/commitlog/", "SYNC_FLUSH"),
+            ("msync", "/commitlog/", "ASYNC_FLUSH"),
+            ("fdatasync", "/checkpoint", "SYNC_FLUSH"),
+            ("fdatasync", "/checkpoint", "ASYNC_FLUSH"),
+        ],
+        2,
+    ),
 )
 async def test_a_failed_flush_ends_appends_until_a_restart_and_loses_nothing_acknowledged(
     agent, faults, call, below, flush_mode

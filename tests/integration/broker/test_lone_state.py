@@ -12,6 +12,7 @@ from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.test_bad_input import create_fields
+from tests.long_form import few
 from workers.broker.replication.state_record import decode_state
 
 QUEUE = {"consumerGroup": "g", "topic": "T", "queueId": 0}
@@ -82,8 +83,7 @@ class Broker:
         return (await self.client.call(code, fields)).code == 0
 
 
-@pytest.mark.parametrize("flush", FLUSHES)
-@pytest.mark.parametrize(("deleted", "made"), list(product(ENDS, ENDS)))
+@pytest.mark.parametrize(("deleted", "made", "flush"), few(product(ENDS, ENDS, FLUSHES), 9))
 async def test_a_topic_that_is_made_again_is_empty_whenever_its_broker_ends(
     agent, flush, deleted, made
 ):

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from redis import Redis
 
 from backend.cli.app import run
 from backend.clients.sample_history import SampleHistory
@@ -29,9 +30,9 @@ REFERENCE_RATIO_MAX = 5.0
 takes 73 ms, with the first byte after 196 ms by the clock; 250 are allowed (G16)."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def processes():
-    """Collect what a test starts, and stop it."""
+    """Collect what the tests start, and stop it."""
     started: list[subprocess.Popen] = []
     yield started
     for process in reversed(started):
@@ -44,27 +45,34 @@ def processes():
             process.wait()
 
 
-@pytest.fixture
-def environment(database_url, redis_url, tmp_path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("live")
+
+
+@pytest.fixture(scope="module")
+def environment(shared_database_url, redis_server_url, root) -> dict[str, str]:
+    with Redis.from_url(redis_server_url) as client:
+        client.flushall()
     return {
         **os.environ,
-        "REGENT_DATABASE_URL": database_url,
-        "REGENT_REDIS_URL": redis_url,
-        "REGENT_HISTORY_DIR": str(tmp_path / "history"),
-        "REGENT_REPORT_DIR": str(tmp_path / "reports"),
+        "REGENT_DATABASE_URL": shared_database_url,
+        "REGENT_REDIS_URL": redis_server_url,
+        "REGENT_HISTORY_DIR": str(root / "history"),
+        "REGENT_REPORT_DIR": str(root / "reports"),
     }
 
 
-@pytest.fixture
-def local_dir(environment, processes, tmp_path, monkeypatch) -> Path:
+@pytest.fixture(scope="module")
+def running(environment, processes, root) -> Path:
     """Run a control plane and describe it as `regent up` does."""
-    directory = tmp_path / ".regent"
+    directory = root / ".regent"
     directory.mkdir()
     (directory / "bootstrap-secret").write_text(SECRET + "\n")
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     (directory / "cluster.json").write_text(json.dumps({"http": {"url": url}}))
-    with (tmp_path / "server.log").open("wb") as log:
+    with (root / "server.log").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "backend.server"],
             cwd=ROOT,
@@ -78,11 +86,17 @@ def local_dir(environment, processes, tmp_path, monkeypatch) -> Path:
             stderr=log,
         )
     processes.append(server)
-    await_answer(f"{url}/healthz", server, tmp_path / "server.log")
+    await_answer(f"{url}/healthz", server, root / "server.log")
+    return directory
+
+
+@pytest.fixture
+def local_dir(running, tmp_path, monkeypatch) -> Path:
+    """Give a user without contexts the directory of that control plane."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in ("REGENT_URL", "REGENT_CONTEXT", "REGENT_TOKEN", "REGENT_CLUSTER", "REGENT_OUTPUT"):
         monkeypatch.delenv(name, raising=False)
-    return directory
+    return running
 
 
 def await_answer(url: str, process: subprocess.Popen, log_path: Path) -> None:
@@ -161,8 +175,8 @@ def test_a_read_of_a_local_cluster_writes_its_first_byte_soon(local_dir, tmp_pat
     server = json.loads((local_dir / "cluster.json").read_text())["http"]["url"]
     assert run(["login", "--data", str(local_dir)]) == 0
     read = ["cluster", "list", "--server", server]
-    # Compiled by the first call, as on a user's machine, wherever a run of tests may write.
-    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
+    # Compiled by the first call at the latest, as on a user's machine.
+    environment = {"PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")} | os.environ
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     for program in ((PROGRAM, *read), (REFERENCE,)):
         first_byte(environment, *program)
@@ -211,10 +225,10 @@ def add_history(database_url: str, directory: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.timeout(400)
 def test_a_report_goes_from_the_command_line_through_a_worker_and_spark_and_back(
-    local_dir, environment, processes, database_url, tmp_path, capsys
+    local_dir, environment, processes, shared_database_url, root, capsys
 ):
-    add_history(database_url, tmp_path / "history")
-    with (tmp_path / "worker.log").open("wb") as log:
+    add_history(shared_database_url, root / "history")
+    with (root / "worker.log").open("wb") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "celery", "-A", "workers.celery_app", "worker"],
             cwd=ROOT,
@@ -227,12 +241,12 @@ def test_a_report_goes_from_the_command_line_through_a_worker_and_spark_and_back
     code = run(["capacity", "report", "--data", str(local_dir), "-o", "json"])
 
     out, err = capsys.readouterr()
-    assert code == 0, err + (tmp_path / "worker.log").read_text()
+    assert code == 0, err + (root / "worker.log").read_text()
     report = json.loads(out)
     [disk] = report["rows"]
     assert report["coverage"]["sample_count"] == 49
     assert disk["bytes_per_day"] == 24_000
     assert disk["days_until_full"] == 1_000
     assert disk["note"] == "warning: extrapolated from 2.0 days, under 2 weeks"
-    results = tmp_path / "reports" / report["id"]
+    results = root / "reports" / report["id"]
     assert sorted(path.name for path in results.iterdir()) == ["report.json", "rows.parquet"]

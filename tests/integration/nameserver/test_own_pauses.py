@@ -27,7 +27,7 @@ from workers.broker.replication.controller_client import (
 )
 from workers.broker.replication.identity import Identity
 
-GROUP_COUNT = 200
+GROUP_COUNT = int(os.environ.get("REGENT_PAUSED_GROUPS", "20"))
 ROUTED_COUNT = 20
 LEASE_MS = 8_000
 BEAT_S = 2.0

@@ -19,6 +19,7 @@ from backend.operations.engine.following import find_following
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from backend.services.topic import topics
 from tests.integration.operations.agents import ANNA, CLUSTER, Agents
+from tests.long_form import few
 from tests.waiting import PATIENCE_S, eventually
 
 
@@ -284,7 +285,8 @@ async def test_one_key_has_one_effect(agents, case):
     assert case.look(agents) == case.after
 
 
-POINTS = [(case, name) for case in CASES for name in ("before the effect", "after the effect")]
+# Each kind dies once; all of them at both points are in `make soak SOAK=cases`.
+POINTS = few(itertools.product(CASES, ("before the effect", "after the effect")), len(CASES))
 # Every other point is one of the engine, whose stories pass all of them; two kinds stand for all.
 POINTS += [
     (case, name)

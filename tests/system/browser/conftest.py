@@ -20,9 +20,9 @@ from tests.system.cluster import Cluster
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Chromium]:
-    # One for each module: Playwright's loop must not outlive the tests that use it.
+    # Not for the session: Playwright's loop must not outlive the tests that use it.
     with chromium() as running:
         yield running
 

@@ -1,11 +1,13 @@
 """Shells complete commands and options by the script that regent prints."""
 
+import functools
 import os
 import shutil
 import subprocess
 import sys
 
 import pytest
+from cyclopts.completion import _base, _engine, fish, zsh
 
 from backend.cli import completion
 from backend.cli.app import run
@@ -24,6 +26,16 @@ printf '%s\\n' "${COMPREPLY[@]}"
 def cache(monkeypatch, tmp_path_factory):
     """Keep scripts in a folder that all tests of a process share."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp()))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _markup_read_once():
+    """Have the text of an option read once, not again for each command that has the option."""
+    read_once = functools.cache(_base.strip_markup)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (_engine, fish, zsh):
+            patch.setattr(module, "strip_markup", read_once)
+        yield
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ so that every beginning of the log has a meaning; whoever becomes master must kn
 
 import asyncio
 import copy
+import os
 import random
 import shutil
 from collections import Counter
@@ -20,6 +21,7 @@ from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, 
 from workers.broker.requests.fences import Overtaken
 
 BROKER_COUNT = 3
+LIVES = int(os.environ.get("REGENT_GROUP_LIVES", "15"))
 TOPICS = "tu"
 NOTHING = {"offsets": {}, "topics": {}, "groups": {}, "fences": [], "changes": []}
 
@@ -270,7 +272,7 @@ WEIGHTS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=LIVES, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(10, 150))
 def test_every_master_knows_what_its_log_says(tmp_path_factory, seed, count):
     root = tmp_path_factory.mktemp("group")

@@ -11,9 +11,7 @@ use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
 use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, go_down, open};
-use crate::tempdir;
-
-const SEEDS: std::ops::Range<u64> = 0..20;
+use crate::{amount, tempdir};
 
 /// A segment in the middle of a log, and where it begins.
 fn segment_of_master() -> (u64, Vec<u8>) {
@@ -65,7 +63,7 @@ fn assert_goes_on(dir: &Path, start: u64, bytes: &[u8], what: &str) {
 #[test]
 fn a_crash_at_any_step_leaves_a_log_that_begins_at_one_place() {
     let (start, bytes) = segment_of_master();
-    for seed in SEEDS {
+    for seed in 0..amount(6, 20) {
         let dir = tempdir();
         if seed % 2 > 0 {
             cut_to_nothing(dir.path());

@@ -1,7 +1,7 @@
 //! Crashes at every step that changes the disk, and every such step failing once (D10, D12, D13).
 //!
 //! `REGENT_CRASH_IMAGES` says how many crash images are made at least, `REGENT_CRASH_SEED` of which
-//! scenario the first ones are.
+//! scenario the first ones are. With as many as `LONG_FORM` the other tests have their long form too.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
@@ -43,6 +43,10 @@ use scenario::Scenario;
 
 const STEP_COUNT: usize = 70;
 const KILL_EVERY: u8 = 4;
+const IMAGE_COUNT: u64 = 600;
+const LONG_FORM: u64 = 2_000;
+/// Of the steps that may fail, one of so many does in the short form.
+const FAIL_EVERY: u64 = 3;
 
 /// What came of the images.
 #[derive(Debug, Default, Clone, Copy)]
@@ -63,6 +67,16 @@ struct Run {
     tally: Tally,
     hits: u64,
     failures: Vec<String>,
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+/// How much a test does in its short or in its long form.
+fn amount(short: u64, long: u64) -> u64 {
+    let is_long = number("REGENT_CRASH_IMAGES", IMAGE_COUNT) >= LONG_FORM;
+    if is_long { long } else { short }
 }
 
 /// In memory if possible: what a sync means is the model's business here.
@@ -197,8 +211,7 @@ fn crash_everywhere(seed: u64) -> Result<Tally, String> {
 
 #[test]
 fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() {
-    let number = |name, usual| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
-    let wanted = number("REGENT_CRASH_IMAGES", 2_000);
+    let wanted = number("REGENT_CRASH_IMAGES", IMAGE_COUNT);
     let next_seed = AtomicU64::new(number("REGENT_CRASH_SEED", 0));
     let total = Mutex::new(Tally::default());
     let failures = Mutex::new(Vec::new());
@@ -324,15 +337,19 @@ fn a_step_that_fails_once_is_an_error_and_costs_nothing_that_was_vouched_for() {
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         // EIO, ENOSPC
-        for kind in [(5, false), (28, false), (5, true), (28, true)] {
+        for (kind, first) in [(5, false), (28, false), (5, true), (28, true)]
+            .into_iter()
+            .zip(1..)
+        {
             let error = kind.0;
             let failures = &failures;
             scope.spawn(move || {
-                for at in 1.. {
+                let (first, every) = (amount(first, 1), amount(FAIL_EVERY, 1));
+                for at in (first..).step_by(usize::try_from(every).unwrap()) {
                     match fail_at(7, at, kind) {
                         Ok(true) => {}
                         Ok(false) => {
-                            println!("error {error}: {} steps failed", at - 1);
+                            println!("error {error}: every {every}. of {} steps failed", at - 1);
                             break;
                         }
                         Err(text) => failures

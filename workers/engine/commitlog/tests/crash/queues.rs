@@ -10,9 +10,7 @@ use regent_commitlog::failpoint::{Event, Hook, watch};
 
 use crate::disk::Disk;
 use crate::support::{NOW_MS, append_at, assert_holds, config, fill, go_down, overwrite};
-use crate::tempdir;
-
-const IMAGES_PER_STEP: u64 = 6;
+use crate::{amount, tempdir};
 
 /// What is wrong with queue `b/0`, all of whose records lie before the part that recovery validates.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +56,7 @@ fn crash_everywhere(dir: &Path, seed: u64) -> Vec<(String, tempfile::TempDir)> {
     let hook: Hook = Arc::new(move |event: &Event<'_>| {
         let mut taken = taken.lock().unwrap();
         taken.0.note(event);
-        for number in 0..IMAGES_PER_STEP {
+        for number in 0..amount(2, 6) {
             let image = tempdir();
             let mut random = Rng::with_seed(seed + number);
             taken.0.crash(image.path(), &mut random).unwrap();

@@ -1,0 +1,24 @@
+"""How many cases of a test `make test` runs: a few; `make soak SOAK=cases` runs all of them."""
+
+import os
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+import pytest
+
+Case = TypeVar("Case")
+
+RUNS_ALL_CASES: Final = os.environ.get("REGENT_ALL_CASES", "0") != "0"
+
+only_in_soak = pytest.mark.skipif(
+    not RUNS_ALL_CASES, reason="`make soak SOAK=cases` runs it; a shorter test shows the same"
+)
+
+
+def few(cases: Iterable[Case], count: int) -> list[Case]:
+    """Choose cases that lie evenly apart, the first and the last among them; one is the last."""
+    listed = list(cases)
+    if RUNS_ALL_CASES or count >= len(listed):
+        return listed
+    step = (len(listed) - 1) / max(1, count - 1)
+    return [listed[-1 - round(number * step)] for number in reversed(range(count))]

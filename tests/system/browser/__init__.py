@@ -1,0 +1,1 @@
+"""A package, so that its modules, one after another, have one Chromium."""
