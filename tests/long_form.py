@@ -4,15 +4,9 @@ import os
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-import pytest
-
 Case = TypeVar("Case")
 
 RUNS_ALL_CASES: Final = os.environ.get("REGENT_ALL_CASES", "0") != "0"
-
-only_in_soak = pytest.mark.skipif(
-    not RUNS_ALL_CASES, reason="`make soak SOAK=cases` runs it; a shorter test shows the same"
-)
 
 
 def few(cases: Iterable[Case], count: int) -> list[Case]:

@@ -14,7 +14,6 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker, facts, members, run_tool
-from tests.long_form import only_in_soak
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
@@ -65,7 +64,6 @@ def tool(controller, tmp_path):
     return run
 
 
-@only_in_soak
 async def test_stock_brokers_are_given_ids_elected_failed_over_and_cleaned(
     brokers, controller, tool, are_in_sync, eventually
 ):

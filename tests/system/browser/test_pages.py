@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.interop.client import StockClient
-from tests.long_form import only_in_soak
 from tests.system.browser.console_page import ConsolePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -42,7 +41,6 @@ def sent_messages(stock_client: StockClient) -> None:
     stock_client.run("send", mode="async", topic=TOPIC, count=5_000)
 
 
-@only_in_soak
 @pytest.mark.spark
 def test_a_requested_report_is_made_and_shown(console: ConsolePage):
     console.open("/capacity")
