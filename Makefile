@@ -10,7 +10,8 @@ ENGINE := workers/engine
 # One build for all tests: those of crashes need hooks at each step that changes the disk, and the
 # rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
-# They make thousands of stores, in memory if there is some for files: a disk takes as long as they.
+# Crash tests make thousands of stores: in memory if there is some for files, since a disk takes as
+# long as they. Unit tests need a disk, which alone has cold pages.
 ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
@@ -108,7 +109,8 @@ check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
 	+cd $(ENGINE) && cargo clippy --locked --quiet -- -D warnings
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
-	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --tests
+	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --lib --bins
+	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --test '*'
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint
