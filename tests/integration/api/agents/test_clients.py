@@ -12,7 +12,7 @@ from tests.integration.broker.name_server import RecordingNameServer
 
 CLIENTS = f"/clusters/{CLUSTER}/clients"
 FIELDS = """clientId roles producerGroups consumerGroups heardMs connections {
-  brokerGroupName brokerId brokerAddress address language version versionName heardMs
+  brokerGroupName brokerName brokerAddress address language version versionName heardMs
   producerGroups consumerGroups }"""
 LIST = f"""query ($first: Int!, $after: String, $group: String, $role: ClientRole) {{
   clients(clusterName: "c", first: $first, after: $after, group: $group, role: $role) {{
@@ -46,7 +46,7 @@ async def test_clients_are_listed_with_groups_and_heartbeats(broker, get, ask):
     assert sender["producer_groups"] == ["pg"]
     (connection,) = member["connections"]
     assert connection["broker_address"] == broker.address
-    assert connection["broker_group_name"] == GROUP
+    assert (connection["broker_group_name"], connection["broker_name"]) == (GROUP, f"{GROUP}-0")
     host, port = one.writer.get_extra_info("sockname")
     assert connection["address"] == f"{host}:{port}"
     assert 0 <= member["heard_ms"] < 60_000
