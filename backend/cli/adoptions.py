@@ -64,7 +64,7 @@ def _master(candidate: Mapping[str, Any]) -> str | None:
 
 CANDIDATE_COLUMNS: Final[Columns] = {
     "CLUSTER": "cluster_name",
-    "GROUP": "broker_group_name",
+    "BROKER GROUP": "broker_group_name",
     "ID#": "broker_id",
     "ADDRESS": "address",
     "CODE": lambda one: "told" if one["has_code"] else None,

@@ -109,7 +109,7 @@ def _print_stats(
 ) -> None:
     print_items(
         {
-            "GROUP": "consumer_group_name",
+            "CONSUMER GROUP": "consumer_group_name",
             "TOPIC": "topic",
             "QUEUE#": "queue_id",
             "COMMITTED#": "committed",

@@ -13,7 +13,7 @@ broker = App(name=["broker", "brokers"], help="Show and change brokers.")
 
 COLUMNS: Final[Columns] = {
     "NAME": "name",
-    "GROUP": "broker_group_name",
+    "BROKER GROUP": "broker_group_name",
     "ROLE": "role",
     "STATE": "state",
     "ADDRESS": "address",

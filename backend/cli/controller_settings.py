@@ -107,7 +107,7 @@ def compare_settings(
         print_line(f"All {len(groups)} groups go by the lease policy {set_now['lease_policy']}.")
         return
     print_items(
-        {"GROUP": "group", "ITS LEASE POLICY": "lease_policy", "THAT OF NEW GROUPS": "set"},
+        {"BROKER GROUP": "group", "ITS LEASE POLICY": "lease_policy", "THAT OF NEW GROUPS": "set"},
         differing,
     )
 

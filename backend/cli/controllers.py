@@ -104,7 +104,7 @@ def _outside(group: Item) -> str:
 
 
 SYNC_STATE_COLUMNS: Final[Columns] = {
-    "GROUP": "name",
+    "BROKER GROUP": "name",
     "MASTER": ("master_id", id_text),
     "ALIVE": ("is_master_alive", yes_no),
     "EPOCH#": "master_epoch",

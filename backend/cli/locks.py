@@ -27,7 +27,7 @@ lock.command(lease)
 queue = App(name=["queue", "queues"], help="Explain why consumer groups do not read queues.")
 
 LEASE_COLUMNS: Final[Columns] = {
-    "GROUP": "broker_group_name",
+    "BROKER GROUP": "broker_group_name",
     "MASTER#": "master_id",
     "ADDRESS": "master_address",
     "ALIVE": ("is_master_alive", yes_no),

@@ -117,7 +117,7 @@ def get_message(
         ],
     )
     print_items(
-        {"GROUP": "consumer_group_name", "IS": "state", "BECAUSE": "why"},
+        {"CONSUMER GROUP": "consumer_group_name", "IS": "state", "BECAUSE": "why"},
         found["deliveries"],
         title="\nDelivery",
     )

@@ -45,7 +45,7 @@ def list_lags(
         options,
         in_cluster(cluster, "recorded-lags"),
         {
-            "GROUP": "consumer_group_name",
+            "CONSUMER GROUP": "consumer_group_name",
             "TOPIC": "topic_name",
             "QUEUES#": _queues,
             "LAG#": "lag",

@@ -65,7 +65,7 @@ def list_replicas(
     show_list(
         options,
         in_cluster(cluster, "replica-groups"),
-        {"GROUP": "broker_group_name", **REPLICA_COLUMNS},
+        {"BROKER GROUP": "broker_group_name", **REPLICA_COLUMNS},
         limit=limit,
         rows=lambda group: (
             {"broker_group_name": group["name"], **one} for one in group["replicas"]

@@ -102,7 +102,7 @@ def _print(found: Mapping[str, Any]) -> None:
     print_items(
         {
             "CLUSTER": "cluster_name",
-            "GROUP": "broker_group_name",
+            "BROKER GROUP": "broker_group_name",
             "HEALTH": "verdict",
             "ALIVE": lambda group: f"{group['alive_count']} of {group['replica_count']}",
             "WRITER": lambda group: {True: "yes", False: "no", None: "unknown"}[

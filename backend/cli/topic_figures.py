@@ -56,7 +56,7 @@ def show_offsets(
         return
     print_items(
         {
-            "GROUP": "broker_group_name",
+            "BROKER GROUP": "broker_group_name",
             "QUEUE#": "queue_id",
             "MIN OFFSET#": "min_offset",
             "MAX OFFSET#": "max_offset",

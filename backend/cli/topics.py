@@ -89,7 +89,7 @@ def get_topic(
     print_items(PLACEMENT_COLUMNS, found["placements"], title="\nPlacements")
     print_items(QUEUE_COLUMNS, found["queues"], title="\nQueues")
     print_table(
-        ("GROUP", "ID#", "ADDRESS"),
+        ("BROKER GROUP", "ID#", "ADDRESS"),
         [
             (entry["broker_group_name"], broker_id, address)
             for entry in found["route"]
@@ -104,14 +104,14 @@ def _permissions(placement: Item) -> str:
 
 
 PLACEMENT_COLUMNS: Final[Columns] = {
-    "GROUP": "broker_group_name",
+    "BROKER GROUP": "broker_group_name",
     "READ QUEUES#": "read_queue_count",
     "WRITE QUEUES#": "write_queue_count",
     "PERMISSIONS": _permissions,
     "ORDERED": ("is_ordered", yes_no),
 }
 QUEUE_COLUMNS: Final[Columns] = {
-    "GROUP": "broker_group_name",
+    "BROKER GROUP": "broker_group_name",
     "QUEUE#": "queue_id",
     "MIN OFFSET#": "min_offset",
     "MAX OFFSET#": "max_offset",

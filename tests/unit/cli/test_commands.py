@@ -84,7 +84,7 @@ def test_a_local_cluster_is_found_and_signed_in_to(server, capsys):
 
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
-    heads = "NAME GROUP ROLE STATE ADDRESS PROTECTED LAST HEARTBEAT"
+    heads = "NAME BROKER GROUP ROLE STATE ADDRESS PROTECTED LAST HEARTBEAT"
     assert lines[0].split() == heads.split()
     assert lines[1].split()[:4] == ["broker-a-1", "broker-a", "master", "online"]
     assert lines[1].split()[4:] == ["127.0.0.1:10911", "no", "-"]

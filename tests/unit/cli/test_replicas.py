@@ -127,7 +127,7 @@ def test_the_status_names_the_policy_and_the_processes(signed_in, capsys):
 def test_replicas_are_listed_and_the_unknown_is_no_zero(capsys):
     assert run(["replica", "list"]) == 0
     assert lines(capsys) == [
-        "GROUP ID ADDRESS ROLE ALIVE IN SET EPOCH LOG END CONFIRMED LAST HEARTBEAT",
+        "BROKER GROUP ID ADDRESS ROLE ALIVE IN SET EPOCH LOG END CONFIRMED LAST HEARTBEAT",
         f"broker-a 1 10.0.0.1:10911 master yes yes 3 {2**60} 7 2026-03-02 12:00:00Z",
         "broker-a 2 10.0.0.2:10911 replica no no - - - -",
     ]
@@ -176,7 +176,7 @@ def test_a_set_whose_members_are_dead_says_so(east, capsys, alive, told):
 def test_the_sync_state_says_who_would_win(capsys):
     assert run(["controller", "sync-state"]) == 0
     assert lines(capsys) == [
-        "GROUP MASTER ALIVE EPOCH SET SET EPOCH OUTSIDE WOULD WIN",
+        "BROKER GROUP MASTER ALIVE EPOCH SET SET EPOCH OUTSIDE WOULD WIN",
         "broker-a 1 yes 3 1 5 2 2",
     ]
 
@@ -242,7 +242,7 @@ def test_candidates_say_what_they_told(east, capsys):
 
     assert run(["replica", "candidates"]) == 0
     assert lines(capsys) == [
-        "CLUSTER GROUP ID ADDRESS CODE EPOCH LOG END MASTER LAST HEARD",
+        "CLUSTER BROKER GROUP ID ADDRESS CODE EPOCH LOG END MASTER LAST HEARD",
         "east broker-a 1 10.0.0.1:10911 told 5 900 serves 2026-03-02 12:00:00Z",
         "east broker-a 2 10.0.0.2:10911 told 5 900 follows 1 2026-03-02 12:00:00Z",
         "east broker-a 3 10.0.0.3:10911 - - - - 2026-03-02 12:00:00Z",
