@@ -54,7 +54,7 @@ COLLECTION_THRESHOLDS: Final = (10_000, 20, 20)
 log = structlog.get_logger(__name__)
 
 
-class CannotStart(Exception):  # noqa: N818 - says what happened
+class CannotStart(Exception):
     """The process can't start for a reason that a person can put right."""
 
     def __init__(self, reason: str, *, exit_code: int) -> None:

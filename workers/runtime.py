@@ -49,7 +49,7 @@ UseCase = Callable[["Clients"], Awaitable[OutcomeT]]
 log = structlog.get_logger(__name__)
 
 
-class LockLost(Exception):  # noqa: N818 - an error is called what went wrong
+class LockLost(Exception):
     """The run was ended: Redis forgot its lock, so that another may have begun."""
 
     def __init__(self, name: str) -> None:

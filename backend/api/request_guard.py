@@ -37,7 +37,7 @@ UNCACHED_PREFIXES: Final = ("/api/", "/graphql", "/metrics", "/healthz", "/ready
 log = structlog.get_logger(__name__)
 
 
-class _BodyTooLarge(Exception):  # noqa: N818 - says what happened
+class _BodyTooLarge(Exception):
     """The body of a request is larger than the limit."""
 
 

@@ -8,7 +8,7 @@ from backend.remoting.response_code import ResponseCode
 NOT_REPORTED_BY_STOCK: Final = "RocketMQ brokers do not report it"
 
 
-class NoAnswer(Exception):  # noqa: N818 - an error is called what went wrong
+class NoAnswer(Exception):
     """A broker did not answer what it was asked for; `reason` says why, without its address."""
 
     def __init__(self, address: str, reason: str) -> None:
@@ -32,7 +32,7 @@ class BrokerRefused(NoAnswer):
         return f"broker {self.address} refused: {self.reason}"
 
 
-class UnexpectedAnswer(ValueError):  # noqa: N818 - an error is called what went wrong
+class UnexpectedAnswer(ValueError):
     """An answer of success lacks what was asked for; the text says what."""
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import Columns, time_text
+from backend.cli.output import Columns, time_text, yes_no
 from backend.cli.paging import show_list
 from backend.cli.rest import RestClient
 from backend.cli.target import Options
@@ -67,7 +67,7 @@ CANDIDATE_COLUMNS: Final[Columns] = {
     "BROKER GROUP": "broker_group_name",
     "ID#": "broker_id",
     "ADDRESS": "address",
-    "CODE": lambda one: "told" if one["has_code"] else None,
+    "CODE": ("has_code", yes_no),
     "EPOCH#": "epoch",
     "LOG END#": "max_offset",
     "MASTER": _master,

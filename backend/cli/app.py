@@ -219,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; errors are told on standard error."""
+    """Run one command and return its exit code; errors are printed on standard error."""
     words = sys.argv[1:] if arguments is None else arguments
     with new_output():
         try:

@@ -1,4 +1,4 @@
-"""Have whoever runs a command type the name of what it affects, or give it as an option."""
+"""Ask the user of a command for the name of its target, unless an option gives the name."""
 
 import sys
 from typing import Annotated

@@ -133,7 +133,7 @@ def read_contexts() -> Contexts:
 
 @contextmanager
 def change_contexts() -> Iterator[Contexts]:
-    """Give the contexts to change, and keep them when that went well; nobody else does meanwhile.
+    """Give the contexts to change, and save them after success; other processes wait meanwhile.
 
     Raises:
         CommandError: the file can't be read or written.

@@ -51,7 +51,7 @@ class CommandError(Exception):
         return "\n".join(lines)
 
 
-class CommandEnded(Exception):  # noqa: N818 - says what happened
+class CommandEnded(Exception):
     """End a command that has said all, with a code that is part of its answer."""
 
     def __init__(self, exit_code: ExitCode) -> None:
@@ -59,5 +59,5 @@ class CommandEnded(Exception):  # noqa: N818 - says what happened
         self.exit_code = exit_code
 
 
-class ServerUnreachable(CommandError):  # noqa: N818 - says what happened
+class ServerUnreachable(CommandError):
     """Nobody answers at the server's address; it may be there again in a moment."""

@@ -62,7 +62,7 @@ def order_change(
     *,
     is_json: bool,
 ) -> None:
-    """Plan a change, and carry it out if whoever runs the command wants that.
+    """Plan a change, and carry it out if the user of the command confirms it.
 
     Raises:
         CommandError: it is refused, or did not end well.
@@ -302,7 +302,7 @@ def _tell_steps(operation: Mapping[str, Any], shown: dict[int, str]) -> None:
         line = f"{step['state']}: {step['title']}"
         if step["state"] == "waiting":
             line += f" ({step['error']})"
-        # A step that waits is looked at again and again: only what is new of it is told.
+        # A step that waits is looked at again and again: only its news is printed.
         is_new = shown.get(step["position"]) != line
         is_look = step["state"] == "running" and step["after"] is not None
         if is_new and not is_look and step["state"] != "pending":
@@ -328,10 +328,10 @@ def print_election(election: Mapping[str, Any]) -> None:
 
 
 def id_text(own_id: int | None) -> str:
-    """Write an id; none is told apart from an unknown one."""
+    """Write an id, or `none`: a table shows `-` for an unknown id."""
     return "none" if own_id is None else str(own_id)
 
 
 def ids_text(ids: list[int]) -> str:
-    """Write ids; none are told apart from unknown ones."""
+    """Write ids, or `none`: a table shows `-` for unknown ids."""
     return joined(ids) or "none"

@@ -39,7 +39,7 @@ _BATCH_QUEUE_FILE: Final = validators.Number(gte=46, lte=FILE_SIZE_MAX)
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """What every command is told of the broker."""
+    """Options of every command: the settings of the broker."""
 
     config: Annotated[
         Path | None,
@@ -85,7 +85,7 @@ class LogOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedOptions(LogOptions):
-    """What a command is told that compares or makes what is derived from the log."""
+    """Options of commands that compare or rebuild the files derived from the log."""
 
     delay_levels: Annotated[
         str | None,
@@ -110,7 +110,7 @@ class DerivedOptions(LogOptions):
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildOptions(DerivedOptions):
-    """What a rebuild is told besides."""
+    """Further options of a rebuild."""
 
     queue_file_size: Annotated[
         int | None,

@@ -1,4 +1,4 @@
-"""The sizes of the queue files that a rebuild makes: as told, else as those that are there."""
+"""The sizes of the queue files that a rebuild makes: as given, else those of the present files."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -140,7 +140,7 @@ def _choose(
 
 
 def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
-    """Return the size that most files have, the one that the broker was told to use, and a doubt.
+    """Return the size that most files have, the size set for the broker, and a doubt.
 
     A broker rounds it to whole entries. Files that may be torn tell something only where no other
     file does, and nothing for certain.

@@ -42,14 +42,14 @@ def progress_console() -> Console:
 
 
 class _ResultConsole(Console):
-    """Leave it to whoever prints what becomes of a command whose reader is gone."""
+    """Raise the error again: the caller decides what a closed output means for the command."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise  # noqa: PLE0704 - called where it is handled
 
 
 class _NoteConsole(Console):
-    """Tell nobody of the progress any more when nobody listens."""
+    """Drop further progress once the output is closed."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True

@@ -26,7 +26,7 @@ DRIVER_MARGIN_S: Final = 5
 it."""
 
 
-class ReportJobFailed(Exception):  # noqa: N818 - an error is called what went wrong
+class ReportJobFailed(Exception):
     """The job ended without a result; the reason is one line."""
 
     def __init__(self, reason: str) -> None:

@@ -19,7 +19,7 @@ MAINTENANCE_QUEUE: Final = "maintenance"
 QUEUES_BY_TASK: Final = {"capacity.run": REPORT_QUEUE}
 
 
-class TaskQueueUnavailable(Exception):  # noqa: N818 - names of errors say what happened
+class TaskQueueUnavailable(Exception):
     """No worker will hear of the task: the queue did not take it."""
 
     def __init__(self, task_name: str) -> None:

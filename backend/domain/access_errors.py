@@ -3,8 +3,6 @@
 Further classes of `errors.py`, under the same rules.
 """
 
-# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
-
 from uuid import UUID
 
 from backend.domain.errors import DomainError, ErrorKind

@@ -72,7 +72,7 @@ class BrokerProperty:
                 return f"{self.type}"
 
 
-class PropertyRefused(ValueError):  # noqa: N818 - an error is named after its cause
+class PropertyRefused(ValueError):
     """A property is absent, can't be changed, or can't have the value."""
 
 

@@ -3,8 +3,6 @@
 Each class has a code and a kind. HTTP and GraphQL answer by the kind.
 """
 
-# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
-
 from enum import StrEnum
 from typing import Any, ClassVar
 

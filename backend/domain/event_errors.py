@@ -1,7 +1,5 @@
 """Define the errors after which a subscriber of events must start again."""
 
-# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
-
 from typing import Any
 
 from backend.domain.errors import DomainError, ErrorKind

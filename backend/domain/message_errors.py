@@ -1,7 +1,5 @@
 """Define the errors of searching and sending messages."""
 
-# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
-
 from collections.abc import Mapping
 from typing import Any
 

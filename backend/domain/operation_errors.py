@@ -1,7 +1,5 @@
 """Define the errors of operations."""
 
-# ruff: noqa: N818 - an error is named after its cause, as in the conventions.
-
 from typing import Any
 
 from backend.domain.errors import DomainError, ErrorKind

@@ -20,7 +20,7 @@ class LiveSettings:
     lists_topics: bool = True
 
 
-class SettingsRefused(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class SettingsRefused(ValueError):
     """A change names settings that can't be changed, or values that are not allowed."""
 
     def __init__(self, reasons: list[str], *, is_closed: bool) -> None:

@@ -29,7 +29,7 @@ _STRINGS: Final = json.JSONDecoder(strict=False)
 _WORDS: Final = {"true": True, "false": False, "null": None, "NaN": None}
 
 
-class InvalidJson(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class InvalidJson(ValueError):
     """A document is neither JSON nor what Java takes for it."""
 
 

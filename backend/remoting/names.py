@@ -60,7 +60,7 @@ BUILT_IN_GROUPS: Final = (
 )
 
 
-class InvalidName(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class InvalidName(ValueError):
     """A topic or group name breaks the naming rules."""
 
     def __init__(self, kind: str, name: str, reason: str) -> None:

@@ -16,7 +16,7 @@ _MINUTES_OF_30_DAYS: Final = 30 * 24 * 60
 _BOOLEANS: Final = ("true", "false")
 
 
-class InvalidAttributes(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class InvalidAttributes(ValueError):
     """A change of attributes is not allowed."""
 
 

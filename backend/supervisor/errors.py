@@ -1,5 +1,5 @@
 """What can stop a local cluster from starting, each as one line with the next step."""
 
 
-class CannotStart(Exception):  # noqa: N818 - reads as the sentence it prints
+class CannotStart(Exception):
     """The cluster cannot start; the message is the one line that the user sees."""

@@ -125,7 +125,7 @@ class Network:
                     end.transport.abort()
 
 
-class _Ended(ConnectionError):  # noqa: N818 - no error
+class _Ended(ConnectionError):
     """One side has closed: so does the other."""
 
 

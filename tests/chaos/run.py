@@ -27,7 +27,7 @@ POLL_S: Final = 0.05
 IN_SYNC: Final = frozenset(AGENTS)
 
 
-class NotRecovered(AssertionError):  # noqa: N818 - named for what it says
+class NotRecovered(AssertionError):
     """The group did not come to work again though nothing was wrong any more."""
 
 

@@ -3,7 +3,7 @@
 from backend.remoting.response_code import ResponseCode
 
 
-class Refusal(Exception):  # noqa: N818 - named after its cause, as all errors here
+class Refusal(Exception):
     """A request is refused; the dispatcher answers with the code and the sentence."""
 
     def __init__(self, code: ResponseCode, reason: str) -> None:
@@ -11,7 +11,7 @@ class Refusal(Exception):  # noqa: N818 - named after its cause, as all errors h
         self.code = code
 
 
-class Unconfirmed(Exception):  # noqa: N818 - named after its cause, as all errors here
+class Unconfirmed(Exception):
     """A change was made here and may be lost; a repeated request gets the known outcome later."""
 
     def __init__(self, code: ResponseCode, reason: str) -> None:

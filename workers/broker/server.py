@@ -41,7 +41,7 @@ DRAIN_TIMEOUT_S: Final = 3.0
 log = structlog.get_logger()
 
 
-class PortInUse(Exception):  # noqa: N818 - named after its cause, as all errors here
+class PortInUse(Exception):
     """The broker cannot listen on the address of its settings."""
 
     def __init__(self, host: str, port: int, reason: str) -> None:

@@ -20,7 +20,7 @@ RESULT_JSON: Final = "report.json"
 RESULT_PARQUET: Final = "rows.parquet"
 
 
-class InputMissing(Exception):  # noqa: N818 - an error is called what went wrong
+class InputMissing(Exception):
     """The manifest names files that are not there: a report without them would be wrong."""
 
     def __init__(self, missing: Sequence[str]) -> None:

@@ -22,11 +22,11 @@ from backend.services.controller.group_changes import Controller
 SeenT = TypeVar("SeenT")
 
 
-class Unfinished(Exception):  # noqa: N818 - named after the event
+class Unfinished(Exception):
     """A step could not end now; it is repeated later."""
 
 
-class Waiting(Exception):  # noqa: N818 - named after the event
+class Waiting(Exception):
     """A step waits for others, and has no effect that a pause or an end would interrupt.
 
     It is repeated a moment later, without a limit. Meanwhile the operation can be paused and

@@ -16,7 +16,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 HeaderT = TypeVar("HeaderT", bound=Header)
 
 
-class InvalidHeader(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class InvalidHeader(ValueError):
     """A required field is missing or a field does not hold what it should."""
 
     def __init__(self, field: str, reason: str) -> None:

@@ -92,7 +92,7 @@ async def test_no_broker_can_connect_while_the_event_loop_stands_still_at_the_st
     # A pause after the first broker connected would hide its death for a lease (R10).
     port = int(environment["REGENT_REMOTING_PORT"])
 
-    class Looked(Exception):  # noqa: N818 - says what happened
+    class Looked(Exception):
         pass
 
     def look(_context):

@@ -231,7 +231,7 @@ def test_epochs_are_shown_and_compared(east, capsys):
     assert lines(capsys)[-1] == "Epoch 2 began at different places: look at the logs."
 
 
-def test_candidates_say_what_they_told(east, capsys):
+def test_candidates_show_what_they_reported(east, capsys):
     unknown = dict.fromkeys(("epoch", "max_offset", "master_id", "is_verified"))
     stock = candidate(3, has_code=False, **unknown)
     east.on(
@@ -243,10 +243,10 @@ def test_candidates_say_what_they_told(east, capsys):
     assert run(["replica", "candidates"]) == 0
     assert lines(capsys) == [
         "CLUSTER BROKER GROUP ID ADDRESS CODE EPOCH LOG END MASTER LAST HEARD",
-        "east broker-a 1 10.0.0.1:10911 told 5 900 serves 2026-03-02 12:00:00Z",
-        "east broker-a 2 10.0.0.2:10911 told 5 900 follows 1 2026-03-02 12:00:00Z",
-        "east broker-a 3 10.0.0.3:10911 - - - - 2026-03-02 12:00:00Z",
-        "east broker-a 4 10.0.0.4:10911 told 5 900 none 2026-03-02 12:00:00Z",
+        "east broker-a 1 10.0.0.1:10911 yes 5 900 serves 2026-03-02 12:00:00Z",
+        "east broker-a 2 10.0.0.2:10911 yes 5 900 follows 1 2026-03-02 12:00:00Z",
+        "east broker-a 3 10.0.0.3:10911 no - - - 2026-03-02 12:00:00Z",
+        "east broker-a 4 10.0.0.4:10911 yes 5 900 none 2026-03-02 12:00:00Z",
     ]
 
 

@@ -54,7 +54,7 @@ def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
     return decode_items(data, DelayOffsetFile, "offsetTable")
 
 
-class NotYet(Exception):  # noqa: N818 - named for what it says, as all errors here
+class NotYet(Exception):
     """A message can't be delivered at this moment; it is tried again soon."""
 
 

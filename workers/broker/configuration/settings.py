@@ -32,7 +32,7 @@ FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
 
 
-class InvalidSetting(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class InvalidSetting(ValueError):
     """A property holds a value that the broker cannot run with."""
 
     def __init__(self, name: str, value: str, reason: str) -> None:

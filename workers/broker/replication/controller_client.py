@@ -66,7 +66,7 @@ BodyT = TypeVar("BodyT")
 log = structlog.get_logger()
 
 
-class ControllerRefused(Exception):  # noqa: N818 - named for what it says, as all errors here
+class ControllerRefused(Exception):
     """The controller refused the request."""
 
     def __init__(self, code: int, remark: str | None) -> None:

@@ -251,7 +251,7 @@ class Follower:
         self._verify(link, end)
 
 
-class Obstacle(Exception):  # noqa: N818 - named for what it says, as all errors here
+class Obstacle(Exception):
     """An operator must act: trying again soon will not help."""
 
 

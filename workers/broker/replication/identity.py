@@ -47,7 +47,7 @@ class PendingIdentity:
     register_code: str
 
 
-class IdentityMismatch(Exception):  # noqa: N818 - named for what it says, as all errors here
+class IdentityMismatch(Exception):
     """The store belongs to another broker group than the settings name (S24)."""
 
     def __init__(self, path: Path, found: Identity, cluster_name: str, broker_name: str) -> None:
@@ -58,7 +58,7 @@ class IdentityMismatch(Exception):  # noqa: N818 - named for what it says, as al
         )
 
 
-class IdTaken(Exception):  # noqa: N818
+class IdTaken(Exception):
     """The controller has given the wanted id to another broker."""
 
 

@@ -32,7 +32,7 @@ QueueOffsets = dict[str, dict[int, int]]
 """Committed offsets by `topic@group` and queue."""
 
 
-class UnreadableStateRecord(ValueError):  # noqa: N818 - named for what it says, as all errors here
+class UnreadableStateRecord(ValueError):
     """A record of the state topic is of a newer version, or was written by somebody else."""
 
 

@@ -44,7 +44,7 @@ class FenceFile(Body, frozen=True, kw_only=True):
     changes: dict[str, Change] = msgspec.field(default_factory=dict)
 
 
-class Overtaken(Exception):  # noqa: N818 - named for what it says, as all errors here
+class Overtaken(Exception):
     """A change came under a lower fence than one that was seen before."""
 
     def __init__(self, target: str, fence: int, *, held: int) -> None:

@@ -30,7 +30,7 @@ MASTER_POLL_S: Final = 0.002
 log = structlog.get_logger()
 
 
-class RegistrationRefused(RemotingError):  # noqa: N818 - named for what it says
+class RegistrationRefused(RemotingError):
     """A name server answered a registration with an error."""
 
 

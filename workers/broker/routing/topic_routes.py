@@ -42,7 +42,7 @@ class RouteSource(Protocol):
         """
 
 
-class RouteUnknown(Exception):  # noqa: N818 - named for what it says, as all errors here
+class RouteUnknown(Exception):
     """No name server tells where a topic is, and none has told before."""
 
 

@@ -26,7 +26,7 @@ NAMED_MAX: Final = 20
 log = structlog.get_logger()
 
 
-class StateFileUnreadable(Exception):  # noqa: N818 - named for what it says, as all errors here
+class StateFileUnreadable(Exception):
     """Neither a state file nor its backup can be read; nothing was changed."""
 
     def __init__(self, path: Path, reason: str) -> None:
