@@ -46,7 +46,8 @@ OfUser = Annotated[
 
 
 Everywhere = Annotated[
-    Literal["true"], Query(description="Must be true: all sessions of the user end.")
+    Literal["true"],
+    Query(alias="everywhere", description="Must be true: all sessions of the user end."),
 ]
 
 
@@ -205,7 +206,7 @@ async def end_sessions(
     context: Context,
     principal: SignedIn,
     author: ActionAuthor,
-    everywhere: Everywhere,  # noqa: ARG001 - its presence is the condition
+    _everywhere: Everywhere,
     user_name: OfUser = None,
 ) -> EndedOut:
     """End all sessions of the caller or, as an administrator, of any user.
