@@ -16,7 +16,6 @@ from backend.cli.store_settings import StoreSettings
 _BLOCK_BYTES: Final = 4096
 _SLICE_BYTES: Final = 65_536
 
-
 _ENTRY_BYTES: Final = 20
 _DEFAULT_BYTES: Final = 6_000_000
 _OPTION: Final = "--queue-file-size"

@@ -24,7 +24,8 @@ class StoreError(Exception):
 
     Codes: `illegal_message`, `properties_too_large`, `blank_properties`, `disk_full`, `corrupt`,
     `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`,
-    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`.
+    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`, `unserved_queues`,
+    `inner_batch`.
     """
 
     code: str

@@ -45,7 +45,7 @@ fn flag(dir: &Path, position: u64, sys_flag: i32) {
     overwrite(&segment_path(dir, 0), at, &sys_flag.to_be_bytes());
 }
 
-/// Every file and directory below a store directory but the lock's.
+/// Every file and directory below a store directory.
 fn names(dir: &Path) -> Vec<PathBuf> {
     let mut dirs = vec![dir.to_path_buf()];
     let mut names = Vec::new();
