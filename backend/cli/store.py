@@ -183,17 +183,15 @@ def _survey(
         read_through(survey, label="reading the log")
     except StoreError as error:
         next_step = store_files.TRY_AGAIN if compares else None
-        raise store_files.unreadable(paths, str(error), next_step=next_step) from error
+        raise store_files.refused(paths, error, next_step=next_step) from error
     return survey
 
 
 def _print_totals(survey: Survey) -> None:
     queues, index, epochs = survey.queues(), survey.index(), survey.epochs()
-    # Records in light queues are in queues of their own topics too.
-    owned = [queue for queue in queues if not queue.topic.startswith("%LMQ%")]
     count, size = (
-        sum(queue.record_count for queue in owned),
-        sum(queue.byte_count for queue in owned),
+        sum(queue.record_count for queue in queues),
+        sum(queue.byte_count for queue in queues),
     )
     print_line(
         f"log positions {survey.min_position} to {survey.end_position}: {count} messages,"

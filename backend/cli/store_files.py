@@ -11,6 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from regent_engine import StoreError
+
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import UNKNOWN
 
@@ -22,8 +24,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # For who asks for a verification already.
 TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
-ROOT_DIRECTORIES: Final = ("consumequeue", "batchconsumequeue", "index")
+ROOT_DIRECTORIES: Final = ("consumequeue", "index")
 BLOCK_BYTES: Final = 512
+_SERVED_BY_STOCK: Final = frozenset({"unserved_queues", "inner_batch"})
 # Linux's struct flock: type, whence, start, length, process.
 FLOCK: Final = struct.Struct("hhqqi0q")
 
@@ -39,11 +42,6 @@ class StorePaths:
     def queues(self) -> Path:
         """The consume queues."""
         return self.root / "consumequeue"
-
-    @property
-    def batch_queues(self) -> Path:
-        """The consume queues of topics whose attribute queue.type is BatchCQ."""
-        return self.root / "batchconsumequeue"
 
     @property
     def index(self) -> Path:
@@ -185,6 +183,18 @@ def unreadable(paths: StorePaths, why: str, *, next_step: str | None = None) -> 
         why=why,
         next_step=next_step or f"regent store verify {paths.root}",
     )
+
+
+def refused(
+    paths: StorePaths, error: StoreError, *, state: str = "", next_step: str | None = None
+) -> CommandError:
+    """Say that the engine did not take a store, and in which state the store is.
+
+    What to do, unless given, is to verify it; a store that only stock serves goes back to stock.
+    """
+    if error.code in _SERVED_BY_STOCK:
+        next_step = "use the tools of the RocketMQ broker that wrote the store"
+    return unreadable(paths, f"{error}{state}", next_step=next_step)
 
 
 def fields(value: Any) -> dict[str, Any]:

@@ -100,12 +100,9 @@ WORDS: Final = {
     "odd_queue_file": Words(
         means=(
             "no broker opens the store: the file was cut short, copied in part or made with another"
-            " setting, or its topic has queues of both kinds"
+            " setting"
         ),
-        next_step=(
-            _QUEUES + "; of a topic with both kinds, first move those away that do not fit its"
-            " attribute queue.type"
-        ),
+        next_step=_QUEUES,
     ),
     "unfinished_segment": Words(
         means=(

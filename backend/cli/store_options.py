@@ -33,7 +33,6 @@ _WHOLE: Final = validators.Number(gte=1)
 # Entry 0 is never used.
 _ENTRIES: Final = validators.Number(gte=2)
 _QUEUE_FILE: Final = validators.Number(gte=20, lte=FILE_SIZE_MAX)
-_BATCH_QUEUE_FILE: Final = validators.Number(gte=46, lte=FILE_SIZE_MAX)
 
 
 @Parameter(name="*")
@@ -119,15 +118,6 @@ class RebuildOptions(DerivedOptions):
             help="The broker's mappedFileSizeConsumeQueue in bytes. Default: the size of the"
             " existing queue files, or 6000000.",
             validator=_QUEUE_FILE,
-        ),
-    ] = None
-    batch_queue_file_size: Annotated[
-        int | None,
-        Parameter(
-            name="--batch-queue-file-size",
-            help="The broker's mapperFileSizeBatchConsumeQueue in bytes. Default: the size of"
-            " the existing batch queue files, or 13800000.",
-            validator=_BATCH_QUEUE_FILE,
         ),
     ] = None
 

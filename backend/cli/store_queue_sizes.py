@@ -1,4 +1,4 @@
-"""The sizes of the queue files that a rebuild makes: as given, else those of the present files."""
+"""The size of the queue files that a rebuild makes: as given, else that of the present files."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,26 +16,10 @@ from backend.cli.store_settings import StoreSettings
 _BLOCK_BYTES: Final = 4096
 _SLICE_BYTES: Final = 65_536
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What tells the size of one kind of queue files."""
-
-    title: str
-    option: str
-    setting: str
-    entry_bytes: int
-    default_bytes: int
-
-
-_PLAIN: Final = _Kind("queue", "--queue-file-size", "mappedFileSizeConsumeQueue", 20, 6_000_000)
-_BATCH: Final = _Kind(
-    "batch queue",
-    "--batch-queue-file-size",
-    "mapperFileSizeBatchConsumeQueue",
-    46,
-    13_800_000,
-)
+_ENTRY_BYTES: Final = 20
+_DEFAULT_BYTES: Final = 6_000_000
+_OPTION: Final = "--queue-file-size"
+_SETTING: Final = "mappedFileSizeConsumeQueue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +31,14 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueSizes:
-    """The sizes in bytes, and why a broker may have others, if nothing tells them for certain."""
+class QueueSize:
+    """The size in bytes, and why a broker may have another, if nothing tells it for certain."""
 
-    plain: int
-    batch: int
-    plain_doubt: str | None
-    batch_doubt: str | None
+    size_bytes: int
+    doubt: str | None
 
 
-def choose(paths: StorePaths, settings: StoreSettings) -> QueueSizes:
+def choose(paths: StorePaths, settings: StoreSettings) -> QueueSize:
     """Decide how large queue files will be.
 
     Raises:
@@ -64,37 +46,23 @@ def choose(paths: StorePaths, settings: StoreSettings) -> QueueSizes:
     """
     is_clean = not (paths.root / "abort").exists()
     try:
-        plain_files = list(_files(paths.queues, _PLAIN, is_clean=is_clean))
-        batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
+        files = list(_files(paths.queues, is_clean=is_clean))
     except OSError as error:
         raise unreadable(paths, str(error)) from error
-    plain_bytes, plain_doubt = _choose(paths.queues, _PLAIN, plain_files, settings.queue_file_size)
-    batch_bytes, batch_doubt = _choose(
-        paths.batch_queues, _BATCH, batch_files, settings.batch_queue_file_size
-    )
-    return QueueSizes(plain_bytes, batch_bytes, plain_doubt, batch_doubt)
+    given = settings.queue_file_size
+    return _tell(files) if given is None else _check(paths.queues, files, given)
 
 
-def note_doubts(paths: StorePaths, sizes: QueueSizes) -> None:
-    """Say which sizes nothing tells for certain, and how to give others.
-
-    A store without batch queues hears nothing of their size.
-    """
-    if sizes.plain_doubt is not None:
-        _note(_PLAIN, sizes.plain_doubt)
-    has_batch_queues = paths.batch_queues.is_dir() and any(paths.batch_queues.iterdir())
-    if sizes.batch_doubt is not None and has_batch_queues:
-        _note(_BATCH, sizes.batch_doubt)
+def note_doubt(chosen: QueueSize) -> None:
+    """Say that nothing tells the size for certain, and how to give another."""
+    if chosen.doubt is not None:
+        print_note(
+            f"{chosen.doubt}\n  next: if broker.conf sets {_SETTING}, give the same with {_OPTION}:"
+            " a broker with another size does not open the store"
+        )
 
 
-def _note(kind: _Kind, doubt: str) -> None:
-    print_note(
-        f"{doubt}\n  next: if broker.conf sets {kind.setting}, give the same with {kind.option}:"
-        " a broker with another size does not open the store"
-    )
-
-
-def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
+def _files(queues: Path, *, is_clean: bool) -> Iterator[_File]:
     named = (path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
     paths = sorted(path for path in named if path.is_file())
     for _, queue in groupby(paths, key=lambda path: path.parent):
@@ -102,11 +70,11 @@ def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
         begun = [path for path in queue if path.stat().st_size > 0]
         for path in begun:
             is_last = path == begun[-1]
-            may_be_torn = is_last and _may_be_torn(path, kind, is_clean=is_clean)
+            may_be_torn = is_last and _may_be_torn(path, is_clean=is_clean)
             yield _File(path.stat().st_size, may_be_torn)
 
 
-def _may_be_torn(path: Path, kind: _Kind, *, is_clean: bool) -> bool:
+def _may_be_torn(path: Path, *, is_clean: bool) -> bool:
     """Tell the last file of a queue that a broker completes, if it is shorter than its setting.
 
     The rule is the engine's (`is_torn` in stored_queue/finding.rs): such a file has no entries, or
@@ -116,44 +84,39 @@ def _may_be_torn(path: Path, kind: _Kind, *, is_clean: bool) -> bool:
     if size % _BLOCK_BYTES != 0:
         return False
     with path.open("rb") as file:
-        has_entries = any(file.read(kind.entry_bytes))
+        has_entries = any(file.read(_ENTRY_BYTES))
     return not has_entries or (not is_clean and size % _SLICE_BYTES == 0)
 
 
-def _choose(
-    queues: Path, kind: _Kind, files: list[_File], given: int | None
-) -> tuple[int, str | None]:
-    if given is None:
-        return _tell(files, kind)
+def _check(queues: Path, files: list[_File], given: int) -> QueueSize:
     # As a broker rounds what it is given.
-    size = -(-given // kind.entry_bytes) * kind.entry_bytes
+    size = -(-given // _ENTRY_BYTES) * _ENTRY_BYTES
     sizes = {file.size for file in files if not (file.may_be_torn and file.size < size)}
     if sizes and size not in sizes:
         raise CommandError(
-            f"the {kind.title} files in {queues} have another size than the new ones would have",
-            why=f"their sizes in bytes are {sorted(sizes)}, {kind.option} makes it {size}",
-            next_step=f"give {kind.option} as broker.conf has {kind.setting}, or leave it out;"
+            f"the queue files in {queues} have another size than the new ones would have",
+            why=f"their sizes in bytes are {sorted(sizes)}, {_OPTION} makes it {size}",
+            next_step=f"give {_OPTION} as broker.conf has {_SETTING}, or leave it out;"
             " if broker.conf was changed on purpose, move those files away first",
             exit_code=ExitCode.USAGE,
         )
-    return size, None
+    return QueueSize(size, None)
 
 
-def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
+def _tell(files: list[_File]) -> QueueSize:
     """Return the size that most files have, the size set for the broker, and a doubt.
 
     A broker rounds it to whole entries. Files that may be torn tell something only where no other
     file does, and nothing for certain.
     """
-    complete = [file for file in files if file.size % kind.entry_bytes == 0]
+    complete = [file for file in files if file.size % _ENTRY_BYTES == 0]
     whole = [file for file in complete if not file.may_be_torn]
     sizes = Counter(file.size for file in whole or complete)
-    size = max(sizes, key=lambda size: (sizes[size], size), default=kind.default_bytes)
+    size = max(sizes, key=lambda size: (sizes[size], size), default=_DEFAULT_BYTES)
     if whole:
-        return size, None
+        return QueueSize(size, None)
     if complete:
-        reported_by = f"only {kind.title} files that a crash may have cut short show"
-        end = ""
+        reported_by, end = "only queue files that a crash may have cut short show", ""
     else:
-        reported_by, end = f"no {kind.title} file shows", f", as without {kind.setting}"
-    return size, f"{reported_by} the size of the new ones: {size} bytes{end}"
+        reported_by, end = "no queue file shows", f", as without {_SETTING}"
+    return QueueSize(size, f"{reported_by} the size of the new ones: {size} bytes{end}")

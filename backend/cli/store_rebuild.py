@@ -21,7 +21,7 @@ from backend.cli.store_options import (
     RebuildOptions,
     read_through,
 )
-from backend.cli.store_queue_sizes import QueueSizes
+from backend.cli.store_queue_sizes import QueueSize
 from backend.cli.store_settings import StoreSettings
 
 Part = Literal["queues", "index"]
@@ -69,20 +69,20 @@ def rebuild(
     parts = PARTS if only is None else (only,)
     if "index" in parts:
         _check_shape(paths, settings)
-    sizes = store_queue_sizes.choose(paths, settings)
+    queue_size = store_queue_sizes.choose(paths, settings)
     findings = _look(paths, settings)
     if dry_run:
-        _print_plan(paths, parts, sizes, findings, output)
+        _print_plan(paths, parts, queue_size, findings, output)
         return
     _refuse(paths, findings)
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = _begin(paths, parts, settings, sizes)
+        work = _begin(paths, parts, settings, queue_size)
     except StoreError as error:
         raise _unchanged(paths, error) from error
     rebuilt = _carry_out(paths, work, old_suffix)
-    _print_result(paths, parts, sizes, rebuilt, old_suffix, output)
+    _print_result(paths, parts, queue_size, rebuilt, old_suffix, output)
 
 
 def _check_shape(paths: StorePaths, settings: StoreSettings) -> None:
@@ -109,7 +109,7 @@ def _look(paths: StorePaths, settings: StoreSettings) -> list[Finding]:
             index_entry_count=settings.index_entries,
         )
     except StoreError as error:
-        raise store_files.unreadable(paths, str(error)) from error
+        raise store_files.refused(paths, error) from error
     return survey.findings()
 
 
@@ -134,7 +134,7 @@ def _begin(
     paths: StorePaths,
     parts: Sequence[Part],
     settings: StoreSettings,
-    sizes: QueueSizes,
+    queue_size: QueueSize,
 ) -> Rebuild:
     return Rebuild(
         str(paths.root),
@@ -142,10 +142,7 @@ def _begin(
         queues="queues" in parts,
         index="index" in parts,
         delay_levels_ms=settings.delay_levels_ms,
-        queue_file_size_bytes=sizes.plain,
-        batch_queue_file_size_bytes=sizes.batch,
-        # All of them, if the broker made any.
-        multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
+        queue_file_size_bytes=queue_size.size_bytes,
         index_slot_count=settings.index_slots,
         index_entry_count=settings.index_entries,
         utc_offset_s=time.localtime().tm_gmtoff,
@@ -181,32 +178,30 @@ def _finish(paths: StorePaths, work: Rebuild, old_suffix: str | None) -> Rebuilt
         print_note(f"interrupted at the end: {state}\n  next: regent store verify {paths.root}")
         raise
     except StoreError as error:
-        raise store_files.unreadable(paths, f"{error}; {state}") from error
+        raise store_files.refused(paths, error, state=f"; {state}") from error
 
 
 def _unchanged(paths: StorePaths, error: StoreError) -> CommandError:
-    return store_files.unreadable(paths, f"{error}; the store is as it was")
+    return store_files.refused(paths, error, state="; the store is as it was")
 
 
 def _print_plan(
     paths: StorePaths,
     parts: Sequence[Part],
-    sizes: QueueSizes,
+    queue_size: QueueSize,
     findings: list[Finding],
     output: Output,
 ) -> None:
     obstacles = [found for found in findings if found.kind in store_findings.OBSTACLES]
     log_bytes = store_files.allocated_bytes(paths.commit_log)
-    old_bytes = {
-        part: sum(map(store_files.allocated_bytes, _places(paths, part))) for part in parts
-    }
+    old_bytes = {part: store_files.allocated_bytes(_place(paths, part)) for part in parts}
     free_bytes = shutil.disk_usage(paths.root).free
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
                 "parts": list(parts),
-                **_size_fields(parts, sizes),
+                **_size_fields(parts, queue_size),
                 "log_bytes": log_bytes,
                 "replaced_bytes": old_bytes,
                 "free_bytes": free_bytes,
@@ -216,9 +211,9 @@ def _print_plan(
     else:
         print_line(f"would read {bytes_text(log_bytes)} of log in {paths.commit_log}")
         for part, size in old_bytes.items():
-            print_line(f"would replace {bytes_text(size)} in {_joined(_places(paths, part))}")
+            print_line(f"would replace {bytes_text(size)} in {_place(paths, part)}")
         if "queues" in parts:
-            print_line(f"would make queue files of {sizes.plain} bytes")
+            print_line(f"would make queue files of {queue_size.size_bytes} bytes")
         print_line(f"needs about as much room beside that; {bytes_text(free_bytes)} are free")
         print_line("nothing was changed")
         print_note(
@@ -226,7 +221,7 @@ def _print_plan(
             f" it is; to see: regent store verify {paths.root}"
         )
     if "queues" in parts:
-        store_queue_sizes.note_doubts(paths, sizes)
+        store_queue_sizes.note_doubt(queue_size)
     _note_what_stays(paths, findings)
     _refuse(paths, obstacles)
 
@@ -234,16 +229,16 @@ def _print_plan(
 def _print_result(
     paths: StorePaths,
     parts: Sequence[Part],
-    sizes: QueueSizes,
+    queue_size: QueueSize,
     rebuilt: Rebuilt,
     old_suffix: str | None,
     output: Output,
 ) -> None:
-    places = [place for part in parts for place in _places(paths, part)]
+    places = [_place(paths, part) for part in parts]
     kept = [place.with_suffix(f".{old_suffix}") for place in places] if old_suffix else []
     message_count = sum(high - low for *_, low, high in rebuilt.queues)
     if "queues" in parts:
-        store_queue_sizes.note_doubts(paths, sizes)
+        store_queue_sizes.note_doubt(queue_size)
     _note_wrong_crcs(rebuilt)
     _note_unqueued(paths, rebuilt)
     if output == "json":
@@ -251,7 +246,7 @@ def _print_result(
             {
                 "store": str(paths.root),
                 "parts": list(parts),
-                **_size_fields(parts, sizes),
+                **_size_fields(parts, queue_size),
                 "queue_count": len(rebuilt.queues),
                 "message_count": message_count,
                 "index_file_count": rebuilt.index_file_count,
@@ -298,21 +293,11 @@ def _note_unqueued(paths: StorePaths, rebuilt: Rebuilt) -> None:
         )
 
 
-def _size_fields(parts: Sequence[Part], sizes: QueueSizes) -> dict[str, int]:
+def _size_fields(parts: Sequence[Part], queue_size: QueueSize) -> dict[str, int]:
     if "queues" not in parts:
         return {}
-    return {
-        "queue_file_size_bytes": sizes.plain,
-        "batch_queue_file_size_bytes": sizes.batch,
-    }
+    return {"queue_file_size_bytes": queue_size.size_bytes}
 
 
-def _places(paths: StorePaths, part: Part) -> list[Path]:
-    if part == "index":
-        return [paths.index]
-    has_batch_queues = paths.batch_queues.is_dir()
-    return [paths.queues, paths.batch_queues] if has_batch_queues else [paths.queues]
-
-
-def _joined(places: Iterable[Path]) -> str:
-    return " and ".join(map(str, places))
+def _place(paths: StorePaths, part: Part) -> Path:
+    return paths.index if part == "index" else paths.queues

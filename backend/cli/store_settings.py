@@ -32,7 +32,6 @@ class StoreSettings:
         index_slots: maxHashSlotNum.
         index_entries: maxIndexNum.
         queue_file_size: mappedFileSizeConsumeQueue, in bytes.
-        batch_queue_file_size: mapperFileSizeBatchConsumeQueue, in bytes.
         crc: enabledAppendPropCRC: whether records end in a checksum that has to fit.
     """
 
@@ -41,7 +40,6 @@ class StoreSettings:
     index_slots: int = INDEX_SLOTS
     index_entries: int = INDEX_ENTRIES
     queue_file_size: int | None = None
-    batch_queue_file_size: int | None = None
     crc: bool = False
 
     @property
@@ -143,7 +141,6 @@ _PROPERTIES: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "index_slots": ("maxHashSlotNum", _whole(1, _COUNT_MAX)),
     "index_entries": ("maxIndexNum", _whole(2, _COUNT_MAX)),
     "queue_file_size": ("mappedFileSizeConsumeQueue", _whole(20, FILE_SIZE_MAX)),
-    "batch_queue_file_size": ("mapperFileSizeBatchConsumeQueue", _whole(46, FILE_SIZE_MAX)),
     "crc": ("enabledAppendPropCRC", _flag),
 }
 assert _PROPERTIES.keys() == {field.name for field in fields(StoreSettings)}

@@ -5,7 +5,6 @@ from typing import Final
 from backend.rules.consumer_group import created_consumer_group_name_fault
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX, created_topic_name_fault
 
-LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
 SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 

@@ -1,6 +1,7 @@
 """Judge attributes of topics and consumer groups, and apply changes of them, as stock does.
 
-The tables are those of stock 5.5.0 (its TopicAttributes and SubscriptionGroupAttributes). A change
+The tables are those of stock 5.5.0 (its TopicAttributes and SubscriptionGroupAttributes), without
+batch queues, which agents do not have. A change
 is written `+name=value` or `-name`. What is already stored is not judged here: a newer broker may
 know attributes that this version does not.
 """
@@ -22,15 +23,22 @@ class InvalidAttributes(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Say which values an attribute may have: some of a set, a range of numbers, or any text."""
+    """Say which values an attribute may have: some of a set, a range of numbers, or any text.
+
+    Attributes:
+        unserved: Further values of stock, for what only RocketMQ brokers serve.
+    """
 
     is_changeable: bool = True
     allowed: tuple[str, ...] = ()
+    unserved: tuple[str, ...] = ()
     low: int | None = None
     high: int = _LONG_MAX
 
     def fault(self, value: str) -> str | None:
         """Say why a value is not allowed."""
+        if value in self.unserved:
+            return f"only RocketMQ brokers serve it; {' or '.join(self.allowed)} is allowed"
         if self.low is not None:
             is_number = _NUMBER.fullmatch(value) is not None
             if not is_number or not self.low <= int(value) <= self.high:
@@ -56,7 +64,7 @@ MESSAGE_TYPES: Final = (
 )
 
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
-    "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ", "BatchCQ")),
+    "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
     "message.type": Attribute(allowed=MESSAGE_TYPES),
     "reserve.time": Attribute(low=-1),

@@ -6,6 +6,8 @@ from backend.rules.names import announced_name_fault, created_name_fault
 
 RETRY_PREFIX: Final = "%RETRY%"
 DEAD_LETTER_PREFIX: Final = "%DLQ%"
+LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
+"""Of queues whose messages belong to other topics; only RocketMQ brokers have such."""
 CREATED_NAME_LENGTH_MAX: Final = 127
 NAME_SIZE_MAX: Final = 255
 """In bytes, of what brokers announce; also of retry topics and of those of dead letters."""
@@ -53,6 +55,8 @@ def topic_name_fault(name: str) -> str | None:
 
 def created_topic_name_fault(name: str) -> str | None:
     """Say why no client may create a topic of this name."""
+    if name.startswith(LIGHT_QUEUE_PREFIX):
+        return f"begins with {LIGHT_QUEUE_PREFIX}: only RocketMQ brokers serve light queues"
     is_derived = name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
     length_max = NAME_SIZE_MAX if is_derived else CREATED_NAME_LENGTH_MAX
     return created_name_fault(name, length_max=length_max)

@@ -52,15 +52,11 @@ FIELDS = (
 )
 
 
-def open_store(
-    directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = True, **options: Any
-) -> Store:
+def open_store(directory: Path, sizes: Sizes, **options: Any) -> Store:
     return Store(
         str(directory),
         segment_size_bytes=sizes.segment,
         queue_file_size_bytes=sizes.queue_file,
-        batch_queue_file_size_bytes=sizes.batch_queue_file,
-        multi_dispatch_enabled=multi_dispatch_enabled,
         index_slot_count=sizes.slots,
         index_entry_count=sizes.indexes,
         crc_property="required" if sizes.has_crc else "off",

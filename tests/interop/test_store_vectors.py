@@ -5,14 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from regent_engine import StoreError
 
 from backend.cli.app import run
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import queue_files
-from tests.interop.store_vectors import ALL, QUEUES, SIZES, StoreVector
+from tests.interop.store_vectors import ALL, PLAIN, QUEUES, SIZES, StoreVector
 
-LIGHT_QUEUE = ("%LMQ%a", 0)
+INNER_BATCH = 0x80 | 0x40
 
 
 def left_cleanly(directory: Path) -> None:
@@ -24,18 +25,22 @@ def killed(directory: Path) -> None:
     (directory / "abort").write_text("4711")
 
 
+def without_batch_queues(directory: Path) -> None:
+    shutil.rmtree(directory / "batchconsumequeue")
+
+
 def without_queues(directory: Path) -> None:
     for queues in directory.glob("*consumequeue"):
         shutil.rmtree(queues)
     (directory / "checkpoint").unlink()
 
 
-@pytest.fixture(params=ALL, ids=lambda vector: vector.name)
-def vector(request: pytest.FixtureRequest) -> StoreVector:
-    found: StoreVector = request.param
-    return found
+def files_of(directory: Path) -> dict[str, bytes]:
+    paths = (path for path in directory.rglob("*") if path.is_file() and path.name != "lock")
+    return {str(path.relative_to(directory)): path.read_bytes() for path in paths}
 
 
+@pytest.mark.parametrize("vector", ALL, ids=lambda vector: vector.name)
 def test_the_store_is_small_and_rolls(vector: StoreVector):
     files = [path for path in vector.directory.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 64 << 10
@@ -45,43 +50,60 @@ def test_the_store_is_small_and_rolls(vector: StoreVector):
 
 @pytest.mark.parametrize("change", [left_cleanly, killed, without_queues])
 def test_a_store_of_stock_opens_with_all_its_messages(
-    change: Callable[[Path], None], vector: StoreVector, tmp_path: Path
+    change: Callable[[Path], None], tmp_path: Path
 ):
-    directory = Path(shutil.copytree(vector.store, tmp_path / "store"))
+    directory = Path(shutil.copytree(PLAIN.store, tmp_path / "store"))
     change(directory)
-    stock = vector.contents()
+    stock = PLAIN.contents()
 
     ours = our_store.read(directory, SIZES, like=stock)
 
     assert_same(ours, stock)
     assert len(ours.messages) > len(stock.queues) > 0
-    assert dict(queue_files(directory)) == dict(queue_files(vector.store))
+    assert dict(queue_files(directory)) == dict(queue_files(PLAIN.store))
 
 
-def test_light_queues_are_read_by_a_broker_that_makes_none(tmp_path: Path):
-    store = our_store.open_store(
-        Path(shutil.copytree(QUEUES.store, tmp_path / "store")), SIZES, multi_dispatch_enabled=False
-    )
-    stock = QUEUES.contents()
-
-    ours = our_store.contents(store, like=stock)
-
-    store.close()
-    assert_same(ours, stock)
-    assert ours.queues[LIGHT_QUEUE].max_offset > 1
+def first_inner_batch() -> str:
+    messages = QUEUES.contents().messages.values()
+    batches = [one for one in messages if one["sys_flag"] & INNER_BATCH == INNER_BATCH]
+    first = min(batches, key=lambda one: one["log_position"])
+    return f"of topic {first['topic']} at log position {first['log_position']} is an inner batch"
 
 
-def test_a_rebuild_by_command_keeps_batch_queues_and_makes_light_queues_anew(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (left_cleanly, lambda: "batchconsumequeue holds batch queues"),
+        (killed, lambda: "batchconsumequeue holds batch queues"),
+        (without_batch_queues, lambda: "holds light queues"),
+        (without_queues, first_inner_batch),
+    ],
+)
+def test_a_store_with_queues_that_only_stock_serves_is_refused_by_name(
+    change: Callable[[Path], None],
+    named: Callable[[], str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
     directory = Path(shutil.copytree(QUEUES.store, tmp_path / "store"))
+    change(directory)
+    before = files_of(directory)
 
-    assert run(["store", "rebuild", str(directory), "--only", "queues"]) == 0
+    with pytest.raises(StoreError, match=named()):
+        our_store.open_store(directory, SIZES)
+    commands = (["verify"], ["stats"], ["rebuild", "--only", "queues"])
+    codes = [run(["store", command, str(directory), *rest]) for command, *rest in commands]
 
-    assert dict(queue_files(directory)) == dict(queue_files(QUEUES.store))
+    told = " ".join(capsys.readouterr().err.split())
+    assert codes == [1, 1, 1]
+    assert told.count("use the tools of the RocketMQ broker that wrote the store") == 3
+    if change is not without_queues:
+        assert files_of(directory) == before
 
 
-def test_the_index_of_a_store_of_stock_is_searched(vector: StoreVector, tmp_path: Path):
-    stock = vector.contents()
-    store = our_store.open_store(Path(shutil.copytree(vector.store, tmp_path / "store")), SIZES)
+def test_the_index_of_a_store_of_stock_is_searched(tmp_path: Path):
+    stock = PLAIN.contents()
+    store = our_store.open_store(Path(shutil.copytree(PLAIN.store, tmp_path / "store")), SIZES)
 
     found = our_store.look_ups(store, like=stock)
 

@@ -316,8 +316,6 @@ def _open_store(settings: BrokerSettings) -> Store:
         commit_log_path=None if commit_log_dir is None else str(commit_log_dir),
         segment_size_bytes=settings.commit_log_file_size_bytes,
         queue_file_size_bytes=settings.queue_file_size_bytes,
-        batch_queue_file_size_bytes=settings.batch_queue_file_size_bytes,
-        multi_dispatch_enabled=settings.multi_dispatch_enabled,
         flush_mode=settings.flush_mode,
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,

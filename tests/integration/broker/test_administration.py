@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from regent_engine import StoreError, decode_records
 
 from backend.remoting import java_json
@@ -36,6 +37,24 @@ async def test_a_created_topic_is_shown_and_its_version_moves(client, broker):
         "topicSysFlag": 0,
         "writeQueueNums": 4,
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "reason"),
+    [
+        ("Batches", "+queue.type=BatchCQ", "queue.type can't be 'BatchCQ': only RocketMQ brokers"),
+        ("%LMQ%light", "", "begins with %LMQ%: only RocketMQ brokers serve light queues"),
+    ],
+)
+async def test_topics_of_kinds_that_only_stock_serves_are_refused_by_name(
+    client, name, attributes, reason
+):
+    created = await client.call(CREATE, create_fields(name, attributes=attributes))
+    sent = await client.send("%LMQ%light", b"x")
+
+    shown = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": name})
+    assert reason in created.remark
+    assert (created.code, sent.code, shown.code) == (29, 29, 17)
 
 
 async def test_a_created_topic_is_on_disk_before_the_answer(client, broker):

@@ -25,8 +25,6 @@ def test_stock_names_are_understood():
         "defaultTopicQueueNums": "16",
         "flushDiskType": "SYNC_FLUSH",
         "mappedFileSizeConsumeQueue": "601",
-        "mapperFileSizeBatchConsumeQueue": "4600",
-        "enableMultiDispatch": "true",
         "maxMessageSize": "65536",
     }
 
@@ -38,7 +36,6 @@ def test_stock_names_are_understood():
     assert settings.config_dir == Path("/data/store/config")
     assert (settings.auto_create_topics, settings.flush_mode) == (False, "sync")
     assert settings.queue_file_size_bytes == 620
-    assert (settings.batch_queue_file_size_bytes, settings.multi_dispatch_enabled) == (4600, True)
 
 
 def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
@@ -55,9 +52,9 @@ def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
 STOCK_DEFAULTS = """
     brokerClusterName=DefaultCluster brokerId=0 defaultTopicQueueNums=8 messageIndexEnable=true
     mappedFileSizeCommitLog=1073741824 mappedFileSizeConsumeQueue=6000000 maxMessageSize=4194304
-    mapperFileSizeBatchConsumeQueue=13800000 maxHashSlotNum=5000000 maxIndexNum=20000000
+    maxHashSlotNum=5000000 maxIndexNum=20000000
     flushDiskType=ASYNC_FLUSH flushIntervalCommitLog=500 syncFlushTimeout=5000
-    enabledAppendPropCRC=false forceVerifyPropCRC=false enableMultiDispatch=false
+    enabledAppendPropCRC=false forceVerifyPropCRC=false
     accessMessageInMemoryMaxRatio=40 fileReservedTime=72 deleteWhen=04 diskMaxUsedSpaceRatio=75
     diskSpaceWarningLevelRatio=90 diskSpaceCleanForciblyRatio=85 cleanFileForciblyEnable=true
     cleanResourceInterval=10000 deleteCommitLogFilesInterval=100 flushConsumerOffsetInterval=5000
@@ -88,6 +85,14 @@ def test_records_end_in_a_checksum_of_their_own_only_when_asked_to():
     assert parse_settings(forced).settings.crc_property == "required"
     with pytest.raises(InvalidSetting, match="needs enabledAppendPropCRC"):
         parse_settings({"forceVerifyPropCRC": "true"})
+
+
+@pytest.mark.parametrize("name", ["enableLmq", "enableMultiDispatch"])
+def test_light_queues_are_refused_by_name(name):
+    with pytest.raises(InvalidSetting, match=f"{name}=true: only RocketMQ brokers serve light"):
+        parse_settings({name: "true"})
+
+    assert parse_settings({name: "false"}).unused == (name,)
 
 
 def test_a_damaged_log_is_cut_only_by_consent():

@@ -2,10 +2,8 @@
 
 import json
 import shutil
-import struct
 
 import pytest
-from regent_engine import encode_properties
 
 from backend.cli import store_rebuild
 from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
@@ -167,34 +165,19 @@ def test_a_rebuild_says_that_it_does_not_mend_epochs(directory, capsys):
     assert f"not mended by this: {directory / 'epochFileCheckpoint'}" in err
 
 
-def test_rebuild_covers_batch_queues_and_light_queues(directory, capsys):
-    settings = {"batch_queue_file_size_bytes": 460, "multi_dispatch_enabled": True}
-    store = open_store(directory, **settings)
-    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
-    for turn in range(12):
-        store.append_inner_batch("batches", 0, element * 2, b"")
-        names = {"INNER_MULTI_DISPATCH": "%LMQ%a", "INNER_MULTI_QUEUE_OFFSET": str(turn)}
-        store.append("devices", 0, b"body", encode_properties(names))
-    store.close()
-    # Light queues are made where queues are missing.
-    shutil.rmtree(directory / "consumequeue")
-    open_store(directory, **settings).close()
+def test_a_store_with_queues_that_only_stock_serves_is_not_rebuilt(directory, capsys):
+    queue = directory / "batchconsumequeue" / "batches" / "0"
+    queue.mkdir(parents=True)
+    (queue / f"{0:020}").write_bytes(bytes(46))
     before = files_of(directory)
-    batches = directory / "batchconsumequeue"
-    (batches / "batches" / "0" / f"{0:020}").write_bytes(bytes(460))
-    (directory / "consumequeue" / "%LMQ%a" / "0" / f"{0:020}").write_bytes(bytes(2_000))
 
-    code, out, err = ask(capsys, "rebuild", directory, "--only", "queues", "--keep-old")
+    told = [ask(capsys, command, directory) for command in ("rebuild", "verify", "stats")]
 
-    assert code == 0
-    assert "7 queues with 248 messages" in out
-    (old,) = directory.glob("batchconsumequeue.*")
-    assert str(old) in err
-    queues = {name: content for name, content in before.items() if "queue/" in str(name)}
-    after = files_of(directory)
-    assert {name: after[name] for name in queues} == queues
-    _, out, _ = ask(capsys, "rebuild", directory, "--dry-run", "--only", "queues")
-    assert f"{directory / 'consumequeue'} and {batches}" in out
+    for code, _, err in told:
+        assert code == 1
+        assert "holds batch queues, which only stock RocketMQ serves" in " ".join(err.split())
+        assert "use the tools of the RocketMQ broker that wrote the store" in err
+    assert files_of(directory) == before
 
 
 def test_lost_queues_are_made_in_the_size_that_is_given(directory, capsys):
@@ -221,7 +204,6 @@ def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
     assert code == 0
     assert "6000000 bytes, as without mappedFileSizeConsumeQueue" in err
     assert "give the same with --queue-file-size" in err
-    assert "--batch-queue-file-size" not in err
     assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
     # Now its own files tell.
     if not dry_run:
@@ -230,47 +212,15 @@ def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
         assert "shows the size" not in err
 
 
-@pytest.mark.parametrize(
-    ("option", "setting"),
-    [
-        ("--queue-file-size", "mappedFileSizeConsumeQueue"),
-        ("--batch-queue-file-size", "mapperFileSizeBatchConsumeQueue"),
-    ],
-)
-def test_a_size_that_contradicts_the_files_there_is_refused(directory, capsys, option, setting):
-    store = open_store(directory, batch_queue_file_size_bytes=460)
-    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
-    store.append_inner_batch("batches", 0, element, b"")
-    store.close()
+def test_a_size_that_contradicts_the_files_there_is_refused(directory, capsys):
     before = files_of(directory)
 
-    code, _, err = ask(capsys, "rebuild", directory, option, 4_600)
+    code, _, err = ask(capsys, "rebuild", directory, "--queue-file-size", 4_600)
 
     assert code == 2
-    assert f"give {option} as broker.conf has {setting}" in err
+    assert "give --queue-file-size as broker.conf has mappedFileSizeConsumeQueue" in err
     assert "it 4600" in err
     assert files_of(directory) == before
-
-
-def test_lost_batch_queues_are_made_in_the_size_that_is_given(directory, capsys):
-    settings = {"batch_queue_file_size_bytes": 460}
-    store = open_store(directory, **settings)
-    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
-    store.append_inner_batch("batches", 0, element, b"")
-    store.close()
-    before = files_of(directory / "batchconsumequeue")
-    shutil.rmtree(directory / "batchconsumequeue")
-
-    code, _, err = ask(capsys, "rebuild", directory)
-    assert code == 0
-    assert "13800000 bytes, as without mapperFileSizeBatchConsumeQueue" in err
-    shutil.rmtree(directory / "batchconsumequeue")
-    code, _, err = ask(capsys, "rebuild", directory, "--batch-queue-file-size", 460)
-
-    assert code == 0
-    assert "shows the size" not in err
-    assert files_of(directory / "batchconsumequeue") == before
-    open_store(directory, **settings).close()
 
 
 def cut_short(queues, *, count):

@@ -18,7 +18,7 @@ def change_topic(former, text):
     [
         (None, "", {}),
         (None, "+message.type=FIFO", {"message.type": "FIFO"}),
-        (None, "+queue.type=BatchCQ, +cleanup.policy=COMPACTION", None),
+        (None, "+queue.type=SimpleCQ, +cleanup.policy=COMPACTION", None),
         ({"message.type": "FIFO"}, "+message.type=NORMAL", {"message.type": "NORMAL"}),
         ({"message.type": "FIFO"}, "-message.type", {}),
         ({"message.type": "FIFO"}, "+reserve.time=-1", None),
@@ -63,6 +63,11 @@ def test_changes_that_stock_allows_are_applied(former, text, after):
 def test_changes_that_stock_refuses_are_refused_with_the_reason(former, text, reason):
     with pytest.raises(InvalidAttributes, match=reason):
         change_topic(former, text)
+
+
+def test_batch_queues_are_refused_by_name():
+    with pytest.raises(InvalidAttributes, match=r"queue\.type can't be 'BatchCQ': only RocketMQ"):
+        change_topic(None, "+queue.type=BatchCQ")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,8 @@ def _stock(name: str, parse: Callable[[str], Any], default: Any, effect: Effect 
 
 
 _FLAG: Final = Flag()
+_LIGHT_QUEUES: Final = ("enableLmq", "enableMultiDispatch")
+"""Properties that have a RocketMQ broker make light queues."""
 _COUNT: Final = Whole(1, 65535)
 _INTERVAL_MS: Final = Whole(10, 86_400_000)
 _FLUSH_MODE: Final = Choice((("ASYNC_FLUSH", "async"), ("SYNC_FLUSH", "sync")))
@@ -160,10 +162,6 @@ class BrokerSettings:
     queue_file_size_bytes: int = _stock(
         "mappedFileSizeConsumeQueue", QueueFileSize(), 6_000_000, "fixed"
     )
-    batch_queue_file_size_bytes: int = _stock(
-        "mapperFileSizeBatchConsumeQueue", _bytes(46, 1 << 31), 13_800_000, "fixed"
-    )
-    multi_dispatch_enabled: bool = _stock("enableMultiDispatch", _FLAG, False, "fixed")
     crc_property_enabled: bool = _stock("enabledAppendPropCRC", _FLAG, False)
     crc_property_required: bool = _stock("forceVerifyPropCRC", _FLAG, False)
     index_enabled: bool = _stock("messageIndexEnable", _FLAG, True)
@@ -279,6 +277,10 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
             values[known[name].name] = known[name].metadata["parse"](given[name].strip())
         except ValueError as error:
             raise InvalidSetting(name, given[name], str(error)) from error
+    for name in _LIGHT_QUEUES:
+        if given.get(name, "").strip().lower() == "true":
+            reason = "only RocketMQ brokers serve light queues; remove the line"
+            raise InvalidSetting(name, given[name], reason)
     settings = BrokerSettings(**values)
     if settings.crc_property_required and not settings.crc_property_enabled:
         reason = "needs enabledAppendPropCRC=true, else its own messages appear damaged"

@@ -5,9 +5,10 @@ from collections.abc import Awaitable
 from regent_engine import Command
 
 from backend.remoting.command import answer
-from backend.remoting.names import LIGHT_QUEUE_PREFIX, is_system_topic
+from backend.remoting.names import is_system_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.topic import LIGHT_QUEUE_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole

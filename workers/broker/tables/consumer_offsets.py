@@ -9,8 +9,8 @@ import msgspec
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
 from backend.remoting.integers import Int32, Int64
-from backend.remoting.names import LIGHT_QUEUE_PREFIX
 from backend.remoting.sifting import LeftOut, decode_items
+from backend.rules.topic import LIGHT_QUEUE_PREFIX
 from workers.broker.tables.logged_table import LoggedTable, LoggedTableFile
 
 SEPARATOR: Final = "@"

@@ -24,7 +24,8 @@ class StoreError(Exception):
 
     Codes: `illegal_message`, `properties_too_large`, `blank_properties`, `disk_full`, `corrupt`,
     `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`,
-    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`.
+    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`, `unserved_queues`,
+    `inner_batch`.
     """
 
     code: str
@@ -296,8 +297,6 @@ class Store:
         commit_log_path: str | None = None,
         segment_size_bytes: int = 1 << 30,
         queue_file_size_bytes: int = 6_000_000,
-        batch_queue_file_size_bytes: int = 13_800_000,
-        multi_dispatch_enabled: bool = False,
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
@@ -349,16 +348,6 @@ class Store:
         Properties are those of all messages, or a list of each one's. A message that breaks a limit
         leaves nothing appended, a disk without room the messages before it.
         """
-    def append_inner_batch(
-        self,
-        topic: str,
-        queue_id: int,
-        packed: bytes,
-        properties: bytes,
-        *,
-        born_timestamp_ms: int = 0,
-    ) -> Appended:
-        """Append a packed batch as one record of a topic with batch queues or without queues."""
     def read(
         self,
         topic: str,
@@ -396,10 +385,7 @@ class Store:
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]:
-        """List queue entries as (log position, size, tags code).
-
-        In a batch queue one stands for all messages of its record.
-        """
+        """List queue entries as (log position, size, tags code)."""
     def record(self, log_position: int) -> bytes | None: ...
     def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
     def queues(self) -> list[tuple[str, int, int, int]]:
@@ -740,8 +726,6 @@ class Rebuild:
         index: bool = True,
         delay_levels_ms: Sequence[int] | None = None,
         queue_file_size_bytes: int = 6_000_000,
-        batch_queue_file_size_bytes: int = 13_800_000,
-        multi_dispatch_enabled: bool = False,
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         utc_offset_s: int = 0,

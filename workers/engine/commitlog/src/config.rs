@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::StoreError;
 use crate::index::shape_of;
-use crate::queue_layout::{BATCH_ENTRY_SIZE, ENTRY_SIZE};
+use crate::queue_layout::ENTRY_BYTES;
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -50,11 +50,6 @@ pub struct StoreConfig {
     pub segment_size_bytes: u64,
     /// `mappedFileSizeConsumeQueue`, rounded up to a multiple of 20.
     pub queue_file_size_bytes: u64,
-    /// `mapperFileSizeBatchConsumeQueue`, rounded up to a multiple of 46.
-    pub batch_queue_file_size_bytes: u64,
-    /// `enableMultiDispatch`: whether recovery makes the light queues that records name. Those that
-    /// exist are read and kept either way (FORMAT.md 3.2).
-    pub multi_dispatch_enabled: bool,
     /// `flushDiskType`.
     pub flush_mode: FlushMode,
     /// How often the caller means to call [`crate::Store::flush`] in async mode.
@@ -100,8 +95,6 @@ impl StoreConfig {
             commit_log_dir: None,
             segment_size_bytes: 1 << 30,
             queue_file_size_bytes: 6_000_000,
-            batch_queue_file_size_bytes: 13_800_000,
-            multi_dispatch_enabled: false,
             flush_mode: FlushMode::Async,
             flush_interval_ms: 500,
             queue_flush_interval_ms: 10_000,
@@ -141,28 +134,16 @@ impl StoreConfig {
                 "index_slot_count and index_entry_count must give a file of up to 2 GiB",
             );
         }
-        self.queue_file_size_bytes = whole_entries(
-            "queue_file_size_bytes",
-            self.queue_file_size_bytes,
-            ENTRY_SIZE,
-        )?;
-        self.batch_queue_file_size_bytes = whole_entries(
-            "batch_queue_file_size_bytes",
-            self.batch_queue_file_size_bytes,
-            BATCH_ENTRY_SIZE,
-        )?;
+        // A file holds whole entries only.
+        let rounded = self
+            .queue_file_size_bytes
+            .checked_next_multiple_of(ENTRY_BYTES)
+            .filter(|rounded| i64::try_from(*rounded).is_ok());
+        match rounded {
+            Some(0) => return invalid("queue_file_size_bytes must not be 0"),
+            Some(rounded) => self.queue_file_size_bytes = rounded,
+            None => return invalid("queue_file_size_bytes is too large"),
+        }
         Ok(self)
-    }
-}
-
-/// The size of a file that holds whole entries only.
-fn whole_entries(name: &str, size: u64, entry_size: usize) -> Result<u64, StoreError> {
-    let rounded = size
-        .checked_next_multiple_of(entry_size as u64)
-        .filter(|rounded| i64::try_from(*rounded).is_ok());
-    match rounded {
-        Some(0) => Err(StoreError::Setting(format!("{name} must not be 0"))),
-        Some(rounded) => Ok(rounded),
-        None => Err(StoreError::Setting(format!("{name} is too large"))),
     }
 }

@@ -9,7 +9,6 @@ use ahash::AHashMap;
 use crate::message::QueueRange;
 use crate::queue::SharedQueue;
 use crate::queue_layout::partition_point;
-use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
 use crate::record::{Found, RecordView, locate};
 use crate::store::Store;
 
@@ -53,7 +52,6 @@ impl Store {
         let last_end = |range: &QueueRange| {
             let queue = self.queues.find(&range.topic, range.queue_id)?;
             let (first, end) = (range.min_offset, range.max_offset);
-            let (first, end) = (queue.number_of(first), queue.number_of(end));
             let (_, last) = queue.last_record_entry(first, end)?;
             Some(last.end())
         };
@@ -85,7 +83,7 @@ impl Store {
                         break;
                     }
                     position = end;
-                    note_queues(&mut seen, &record);
+                    note_queue(&mut seen, &record);
                 }
             }
         }
@@ -115,15 +113,13 @@ impl SharedQueue {
     ///
     /// That is near the end as a rule, so it is looked for from there, in growing steps.
     pub(crate) fn end_within(&self, limit: u64) -> u64 {
-        let min = self.number_of(self.min_offset());
+        let min = self.min_offset();
         // A filler lies where the record before it does.
-        let is_beyond = |number| {
-            let record = self.last_record_entry(min, number + 1);
+        let is_beyond = |offset| {
+            let record = self.last_record_entry(min, offset + 1);
             record.is_some_and(|(_, entry)| entry.end() > limit)
         };
-        let max_offset = self.max_offset();
-        let end = self.number_of(max_offset);
-        let (mut low, mut high, mut step) = (min, end, 1);
+        let (mut low, mut high, mut step) = (min, self.max_offset(), 1);
         while low < high {
             let probe = high.saturating_sub(step).max(min);
             if !is_beyond(probe) {
@@ -132,25 +128,19 @@ impl SharedQueue {
             }
             (high, step) = (probe, step * 2);
         }
-        let first = partition_point(low, high, |number| !is_beyond(number));
-        if first == end {
-            return max_offset;
-        }
-        self.offset_at(first)
+        partition_point(low, high, |offset| !is_beyond(offset))
     }
 }
 
 /// Queue ids by topic.
 type Seen = AHashMap<Vec<u8>, Vec<i32>>;
 
-/// Notes the queues that a record is in, or may be in.
-fn note_queues(seen: &mut Seen, record: &RecordView<'_>) {
-    let light = light_places(record).map(|(name, _)| (name.as_bytes(), LIGHT_QUEUE_ID));
-    for (topic, queue_id) in light.chain([(record.topic, record.queue_id)]) {
-        match seen.get_mut(topic) {
-            Some(ids) if ids.contains(&queue_id) => {}
-            Some(ids) => ids.push(queue_id),
-            None => drop(seen.insert(topic.to_vec(), vec![queue_id])),
-        }
+/// Notes the queue that a record is in, or may be in.
+fn note_queue(seen: &mut Seen, record: &RecordView<'_>) {
+    let (topic, queue_id) = (record.topic, record.queue_id);
+    match seen.get_mut(topic) {
+        Some(ids) if ids.contains(&queue_id) => {}
+        Some(ids) => ids.push(queue_id),
+        None => drop(seen.insert(topic.to_vec(), vec![queue_id])),
     }
 }

@@ -13,14 +13,12 @@ use crate::error::{AppendError, StoreError};
 use crate::log::LogSegment;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
-use crate::queue_layout::Placed;
-use crate::queue_places::{LIGHT_QUEUE_ID, light_places, may_have_light_places, message_count};
 use crate::record::{
-    BLANK_SIZE, Found, HEAD_SIZE_MAX, MAGIC_AT, PlainRecord, RecordView, check, is_inner_batch,
-    locate, occupies_queue,
+    BLANK_SIZE, Found, HEAD_SIZE_MAX, MAGIC_AT, PlainRecord, RecordView, check, locate,
+    occupies_queue,
 };
 use crate::store::{Appender, Store};
-use crate::table::{OpenQueue, OpenTopic};
+use crate::unserved::refuse_inner_batch;
 
 /// Published bytes of one segment, which stays mapped as long as this lives.
 ///
@@ -94,8 +92,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] for bytes that are no record of this place, so that damage is never
-    /// taken over (D13), and for a position that does not continue the log. Records before the
-    /// damage are appended.
+    /// taken over (D13), and for a position that does not continue the log;
+    /// [`StoreError::InnerBatch`] for a record that no queue here can hold. Records before that are
+    /// appended.
     pub fn append_copied(&self, position: u64, bytes: &[u8]) -> Result<usize, StoreError> {
         let mut appender = self.appender.lock();
         self.check_writable()?;
@@ -208,9 +207,9 @@ impl Store {
         Ok(())
     }
 
-    /// Appends the record that `bytes` start with if it is the next message of a plain queue with
-    /// room, as nearly all are, and returns its size; `None`, and nothing is done, for any other.
-    /// What this does to a queue is what [`Self::copy_record`] would.
+    /// Appends the record that `bytes` start with if it is the next message of a queue with room, as
+    /// nearly all are, and returns its size; `None`, and nothing is done, for any other. What this does
+    /// to a queue is what [`Self::copy_record`] would.
     #[inline]
     fn copy_ordinary(
         &self,
@@ -223,9 +222,7 @@ impl Store {
         let Appender { log, queues } = appender;
         let topic = std::str::from_utf8(record.topic).ok()?;
         let (mut queue, traffic) = queues.ordinary_queue(topic, record.queue_id)?;
-        let is_light =
-            self.config.multi_dispatch_enabled && may_have_light_places(record.properties);
-        if queue.end_offset() != record.queue_offset || is_light {
+        if queue.end_offset() != record.queue_offset {
             return None;
         }
         let unit = if is_ahead {
@@ -237,7 +234,7 @@ impl Store {
         };
         unit?.commit(record.store_timestamp_ms);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
-        queue.push_plain(&QueueEntry {
+        queue.push(&QueueEntry {
             log_position: position,
             size: record.size as u32,
             tags_code: tags_code(record.properties, record.store_timestamp_ms, None),
@@ -270,23 +267,19 @@ impl Store {
         record: &RecordView<'_>,
         is_ahead: bool,
     ) -> Result<(), StoreError> {
+        refuse_inner_batch(record)?;
         let position = record.log_position;
         let topic = std::str::from_utf8(record.topic);
         let topic = topic.map_err(|_| corrupt(position, "its topic is not text"))?;
-        let count = message_count(record);
-        let count =
-            count.ok_or_else(|| corrupt(position, "it holds no such number of messages"))?;
         let Appender { log, queues } = appender;
         let mut open = queues
             .open_topic(topic)
             .map_err(|it| refused(position, it))?;
-        if is_inner_batch(record.sys_flag) && !open.admits_inner_batches() {
-            return Err(corrupt(position, "its topic has no batch queues"));
-        }
-        let placed = self.placed(record, count, open.topic.traits.is_schedule);
-        let has_entry = occupies_queue(record.sys_flag);
-        let mut queue = if has_entry {
-            Some(self.reserve_for(&mut open, record.queue_id, &placed)?)
+        let entry = self.entry_of(record, open.topic.traits.is_schedule);
+        let mut queue = if occupies_queue(record.sys_flag) {
+            let place = (record.queue_id, record.queue_offset);
+            let reserved = open.reserve_at(place, position, || self.log.min_position());
+            Some(reserved.map_err(|error| refused(position, error))?)
         } else {
             None
         };
@@ -300,48 +293,21 @@ impl Store {
         };
         unit.commit(record.store_timestamp_ms);
         if let Some(queue) = &mut queue {
-            queue.push(&placed);
+            queue.push(&entry);
         }
-        open.count(u64::from(count), size);
-        if has_entry && !open.has_batch_queues() && self.config.multi_dispatch_enabled {
-            for (name, offset) in light_places(record) {
-                let placed = Placed { offset, ..placed };
-                let mut light = queues
-                    .open_topic(name)
-                    .map_err(|it| refused(position, it))?;
-                self.reserve_for(&mut light, LIGHT_QUEUE_ID, &placed)?
-                    .push(&placed);
-            }
-        }
+        open.count(1, size);
         Ok(())
     }
 
-    fn placed(&self, record: &RecordView<'_>, count: u16, is_schedule: bool) -> Placed {
+    fn entry_of(&self, record: &RecordView<'_>, is_schedule: bool) -> QueueEntry {
         let levels = is_schedule.then_some(&*self.config.delay_levels_ms);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
-        Placed {
-            entry: QueueEntry {
-                log_position: record.log_position,
-                size,
-                tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
-            },
-            offset: record.queue_offset,
-            count,
-            store_timestamp_ms: record.store_timestamp_ms,
+        QueueEntry {
+            log_position: record.log_position,
+            size,
+            tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
         }
-    }
-
-    fn reserve_for<'q>(
-        &self,
-        open: &'q mut OpenTopic<'_>,
-        queue_id: i32,
-        placed: &Placed,
-    ) -> Result<OpenQueue<'q>, StoreError> {
-        let position = placed.entry.log_position;
-        let place = (queue_id, placed.offset);
-        let reserved = open.reserve_at(place, position, || self.log.min_position());
-        reserved.map_err(|error| refused(position, error))
     }
 }
 

@@ -12,7 +12,8 @@ use crate::failpoint::{Step, step};
 use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
 use crate::mark::{ASYNC, Mark, UNFLUSHED};
 use crate::sys::lock::lock_first_byte;
-use crate::table::QueueHomes;
+use crate::table::QueueHome;
+use crate::unserved::refuse_queues;
 use crate::write_limit::WriteLimit;
 
 /// The run of the system in which a store is used, and what its mark says of it.
@@ -39,6 +40,7 @@ impl StoreDirectory {
         let commit_log = config.log_dir();
         create_dir(&root)?;
         let lock = lock(&root.join("lock"))?;
+        refuse_queues(&root)?;
         create_dir(&commit_log)?;
         create_dir(&root.join("consumequeue"))?;
         sync_dir(&root)?;
@@ -57,30 +59,18 @@ impl StoreDirectory {
         self.root.join("consumequeue")
     }
 
-    /// Made with the first batch queue.
-    pub(crate) fn batch_queues(&self) -> PathBuf {
-        self.root.join("batchconsumequeue")
-    }
-
-    /// Where queues are, by their layout.
-    pub(crate) fn queue_homes(&self, config: &StoreConfig) -> QueueHomes {
-        QueueHomes {
-            plain: (self.consume_queues(), config.queue_file_size_bytes),
-            batch: (self.batch_queues(), config.batch_queue_file_size_bytes),
-        }
+    /// Where queues are.
+    pub(crate) fn queue_home(&self, config: &StoreConfig) -> QueueHome {
+        QueueHome::new(self.consume_queues(), config.queue_file_size_bytes)
     }
 
     /// Removes every queue; that is on the disk when this returns.
     pub(crate) fn remove_queues(&self) -> Result<(), StoreError> {
-        for dir in [self.consume_queues(), self.batch_queues()] {
-            if dir.exists() {
-                // Files among them are no store's.
-                let mut topics = list(&dir)?.into_iter().filter(|path| path.is_dir());
-                topics.try_for_each(|topic| remove_dir(&topic))?;
-                sync_dir(&dir)?;
-            }
-        }
-        Ok(())
+        let dir = self.consume_queues();
+        // Files among them are no store's.
+        let mut topics = list(&dir)?.into_iter().filter(|path| path.is_dir());
+        topics.try_for_each(|topic| remove_dir(&topic))?;
+        sync_dir(&dir)
     }
 
     pub(crate) fn index(&self) -> PathBuf {
@@ -189,7 +179,6 @@ impl StoreDirectory {
         vec![
             self.commit_log.clone(),
             self.consume_queues(),
-            self.batch_queues(),
             self.index(),
             self.checkpoint(),
             self.epochs(),

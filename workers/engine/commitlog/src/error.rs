@@ -32,6 +32,28 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The store has queues of a kind that only stock serves.
+    #[error(
+        "{path} holds {kind} queues, which only stock RocketMQ serves: open the store with stock, or \
+         delete the topics there"
+    )]
+    UnservedQueues {
+        /// The directory with these queues.
+        path: PathBuf,
+        /// `batch` or `light`.
+        kind: &'static str,
+    },
+    /// A record holds several messages, which only stock serves.
+    #[error(
+        "the record of topic {topic} at log position {position} is an inner batch, which only stock \
+         RocketMQ serves: keep this log with stock until the record has expired"
+    )]
+    InnerBatch {
+        /// Position of the record.
+        position: u64,
+        /// Its topic.
+        topic: String,
+    },
     /// A small file that only this store writes, or stock, holds something else.
     #[error("{path} is damaged: {reason}")]
     DamagedFile {
@@ -144,6 +166,8 @@ impl StoreError {
             Self::Locked { .. } => "locked",
             Self::Corrupt { .. } => "corrupt",
             Self::UnexpectedFile { .. } => "unexpected_file",
+            Self::UnservedQueues { .. } => "unserved_queues",
+            Self::InnerBatch { .. } => "inner_batch",
             Self::DamagedFile { .. } => "damaged_file",
             Self::ReadOnly { .. } => "read_only",
             Self::NoBoundary { .. } => "no_boundary",
@@ -242,9 +266,12 @@ pub enum AppendError {
     /// A message of a batch has a property that counts for a message of its own only.
     #[error("a message of a batch cannot have the property {0}: send that message by itself")]
     SpecialInBatch(&'static str),
-    /// An inner batch for a topic with plain queues.
-    #[error("the topic has no batch queues; send the messages as a plain batch")]
-    NoBatchTopic,
+    /// The message is said to be an inner batch, which only stock stores.
+    #[error("inner batches are not stored; send the messages as a plain batch")]
+    InnerBatch,
+    /// The topic has the name of a light queue, which only stock has.
+    #[error("light queues are not stored: a topic name cannot begin with %LMQ%")]
+    LightQueue,
     /// The store could not make room or refuses work.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -261,7 +288,8 @@ impl AppendError {
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }
-            | Self::NoBatchTopic
+            | Self::InnerBatch
+            | Self::LightQueue
             | Self::MalformedBatch(_)
             | Self::SpecialInBatch(_) => "illegal_message",
         }

@@ -73,7 +73,7 @@ pub struct Appended {
     pub store_timestamp_ms: i64,
 }
 
-/// One consume queue entry, or what one of a batch queue has in common with it.
+/// One consume queue entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueEntry {
     /// Byte position of the record in the log.
@@ -96,7 +96,7 @@ impl QueueEntry {
 pub struct QueueRead<'a> {
     /// First queue offset wanted.
     pub offset: i64,
-    /// Most messages returned, those of inner batches counted; the first record is returned whatever
+    /// Most messages returned; the first record is returned whatever
     /// it holds.
     pub count_max: usize,
     /// Most bytes returned; the first message is returned whatever its size.
@@ -166,7 +166,7 @@ pub struct ReadOutcome {
     pub min_offset: u64,
     /// Offset of the next message to be appended.
     pub max_offset: u64,
-    /// Messages returned, those of inner batches counted.
+    /// Messages returned.
     pub count: usize,
 }
 

@@ -1,7 +1,4 @@
 //! One consume queue: entries that point into the log (storage-and-ha.md 3.1).
-//!
-//! Entries are numbered by their place in the files. In a plain queue, whose entries have 20 bytes,
-//! that is the queue offset; in a batch queue the entries tell.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +9,7 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{remove_file, segment_name};
 use crate::message::QueueEntry;
-use crate::queue_layout::{Layout, Placed, decode_entry, is_filler, partition_point};
+use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, decode_entry, is_filler};
 use crate::sys::MapReader;
 
 mod writer;
@@ -30,7 +27,6 @@ pub(crate) struct QueueSegment {
 #[derive(Debug)]
 pub(crate) struct SharedQueue {
     dir: PathBuf,
-    layout: Layout,
     file_size: u64,
     segments: RwLock<Vec<QueueSegment>>,
     min_offset: AtomicU64,
@@ -49,10 +45,6 @@ impl SharedQueue {
         &self.dir
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-    }
-
     /// The first answer that a file gives.
     pub(crate) fn each_segment<T>(&self, ask: impl FnMut(&QueueSegment) -> Option<T>) -> Option<T> {
         self.segments.read().iter().find_map(ask)
@@ -68,19 +60,13 @@ impl SharedQueue {
 
     /// Offset after the file that holds `offset`, which could not be read.
     pub(crate) fn next_file_offset(&self, offset: u64) -> u64 {
-        match self.layout {
-            Layout::Plain => {
-                let file_count = self.file_size / self.layout.entry_bytes();
-                offset - offset % file_count + file_count
-            }
-            // Its file went after the first offset was looked at, which has risen since.
-            Layout::Batch => self.min_offset(),
-        }
+        let file_count = self.file_size / ENTRY_BYTES;
+        offset - offset % file_count + file_count
     }
 
     /// The file that holds an entry and the byte at which the entry starts.
-    pub(crate) fn segment_at(&self, number: u64) -> Option<(QueueSegment, usize)> {
-        let at = number.checked_mul(self.layout.entry_bytes())?;
+    pub(crate) fn segment_at(&self, offset: u64) -> Option<(QueueSegment, usize)> {
+        let at = offset.checked_mul(ENTRY_BYTES)?;
         let segments = self.segments.read();
         let distance = at.checked_sub(segments.first()?.base)?;
         let segment = segments.get(usize::try_from(distance / self.file_size).ok()?)?;
@@ -88,34 +74,21 @@ impl SharedQueue {
         Some((segment.clone(), local))
     }
 
-    /// The entry with a number.
-    pub(crate) fn placed(&self, number: u64) -> Option<Placed> {
-        let (segment, at) = self.segment_at(number)?;
-        let bytes = segment.map.bytes().get(at..at + self.layout.entry_size())?;
-        self.layout.decode(bytes, number)
+    /// The entry of an offset.
+    pub(crate) fn entry(&self, offset: u64) -> Option<QueueEntry> {
+        let (segment, at) = self.segment_at(offset)?;
+        decode_entry(segment.map.bytes().get(at..at + ENTRY_SIZE)?)
     }
 
-    /// Number of the entry that stands for `offset`, or of the first one behind it.
-    pub(crate) fn number_of(&self, offset: u64) -> u64 {
-        if self.layout == Layout::Plain {
-            return offset;
-        }
-        let is_before = |number| {
-            let placed = self.placed(number);
-            placed.is_some_and(|placed| placed.end_offset() <= offset)
-        };
-        partition_point(self.first_number(), self.end_number(), is_before)
-    }
-
-    /// Number of the first entry that the files hold.
-    pub(crate) fn first_number(&self) -> u64 {
+    /// Offset of the first entry that the files hold.
+    pub(crate) fn first_offset(&self) -> u64 {
         let segments = self.segments.read();
-        segments.first().map_or(0, |first| first.base) / self.layout.entry_bytes()
+        segments.first().map_or(0, |first| first.base) / ENTRY_BYTES
     }
 
-    /// Number of the next entry.
-    pub(crate) fn end_number(&self) -> u64 {
-        self.end_bytes() / self.layout.entry_bytes()
+    /// Offset of the next entry.
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.end_bytes() / ENTRY_BYTES
     }
 
     /// Place of the byte behind the last entry.
@@ -128,17 +101,6 @@ impl SharedQueue {
             (size > 0).then_some(segment.base + size)
         });
         ends.next().unwrap_or(first)
-    }
-
-    /// The queue offset that the entry with a number begins at, or would begin at.
-    pub(crate) fn offset_at(&self, number: u64) -> u64 {
-        if self.layout == Layout::Plain {
-            return number;
-        }
-        // Before the entry is looked for, or one that comes meanwhile would be passed over.
-        let max_offset = self.max_offset();
-        self.placed(number)
-            .map_or(max_offset, |placed| placed.offset)
     }
 
     /// Takes the queue off the list of touched ones; the append lock is held.
@@ -177,7 +139,7 @@ impl SharedQueue {
         let mut from = self.flushed_bytes.load(Ordering::Acquire);
         let to = if from == 0 { self.files_end() } else { flushed };
         while from < to {
-            let Some((segment, at)) = self.segment_at(from / self.layout.entry_bytes()) else {
+            let Some((segment, at)) = self.segment_at(from / ENTRY_BYTES) else {
                 // Nothing lies before the first file of a queue with a late start.
                 from = self.next_file_begin(from);
                 continue;
@@ -221,7 +183,7 @@ impl SharedQueue {
                 _ => break,
             };
             let bytes = oldest.map.bytes();
-            let entries = bytes.chunks_exact(self.layout.entry_size());
+            let entries = bytes.chunks_exact(ENTRY_SIZE);
             let last = entries
                 .map(decode_entry)
                 .rfind(|entry| !entry.as_ref().is_some_and(is_filler));
@@ -259,8 +221,8 @@ impl SharedQueue {
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
-        let end = self.end_number();
-        let mut first = self.first_number().max(self.number_of(self.min_offset()));
+        let end = self.end_offset();
+        let mut first = self.first_offset().max(self.min_offset());
         // Mostly nothing has expired since; halving would then bring in a page at each step.
         let mut high = match self.record_entry(first, end) {
             Some((_, entry)) if entry.log_position >= log_position => first,
@@ -269,41 +231,39 @@ impl SharedQueue {
         while first < high {
             let middle = first + (high - first) / 2;
             match self.record_entry(middle, high) {
-                Some((number, entry)) if entry.log_position < log_position => first = number + 1,
+                Some((offset, entry)) if entry.log_position < log_position => first = offset + 1,
                 _ => high = middle,
             }
         }
         let first = self.record_entry(first, end).map_or(end, |found| found.0);
-        let offset = self.offset_at(first);
-        self.min_offset.store(offset, Ordering::Release);
+        self.min_offset.store(first, Ordering::Release);
     }
 
-    /// The first entry of a range that stands for a record, and its number. Fillers may be anywhere
+    /// The first entry of a range that stands for a record, and its offset. Fillers may be anywhere
     /// and say nothing of the entries around them.
     pub(crate) fn record_entry(&self, from: u64, to: u64) -> Option<(u64, QueueEntry)> {
-        let entry_bytes = self.layout.entry_bytes();
         let segments = self.segments.read();
-        let begun = segments.partition_point(|segment| segment.base <= from * entry_bytes);
+        let begun = segments.partition_point(|segment| segment.base <= from * ENTRY_BYTES);
         segments[begun.saturating_sub(1)..]
             .iter()
             .find_map(|segment| {
-                let base = segment.base / entry_bytes;
+                let base = segment.base / ENTRY_BYTES;
                 let skipped = usize::try_from(from.saturating_sub(base)).ok()?;
-                let entries = segment.map.bytes().chunks_exact(self.layout.entry_size());
+                let entries = segment.map.bytes().chunks_exact(ENTRY_SIZE);
                 (from.max(base)..to)
                     .zip(entries.skip(skipped))
-                    .find_map(|(number, bytes)| {
+                    .find_map(|(offset, bytes)| {
                         let entry = decode_entry(bytes).filter(|entry| !is_filler(entry));
-                        entry.map(|entry| (number, entry))
+                        entry.map(|entry| (offset, entry))
                     })
             })
     }
 
-    /// The last entry of a range that stands for a record, and its number.
+    /// The last entry of a range that stands for a record, and its offset.
     pub(crate) fn last_record_entry(&self, from: u64, to: u64) -> Option<(u64, QueueEntry)> {
-        (from..to).rev().find_map(|number| {
-            let placed = self.placed(number)?;
-            (!is_filler(&placed.entry)).then_some((number, placed.entry))
+        (from..to).rev().find_map(|offset| {
+            let entry = self.entry(offset)?;
+            (!is_filler(&entry)).then_some((offset, entry))
         })
     }
 }

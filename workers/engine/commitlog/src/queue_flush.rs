@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::error::StoreError;
 use crate::files::{sync_dir, sync_file_system};
 use crate::queue::SharedQueue;
-use crate::queue_layout::Layout;
 
 /// More touched queues than this are flushed by one sync of their file system: each file on its
 /// own costs a journal commit, which for 10 000 queues adds up to many seconds.
@@ -30,12 +29,8 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<()
         queue.flush()?;
         if queue.take_new_file() {
             grown.push(queue);
-            let dirs_made = match queue.layout() {
-                Layout::Plain => 3,
-                // The directory of all batch queues is made with the first of them.
-                Layout::Batch => 4,
-            };
-            let made = queue.dir().ancestors().take(dirs_made);
+            // The queue's, its topic's and that of all queues.
+            let made = queue.dir().ancestors().take(3);
             dirs.extend(made.map(Path::to_path_buf));
         }
     }

@@ -1,23 +1,19 @@
-//! The two kinds of queue entries: plain ones, and those of batch queues, which stand for several
-//! queue offsets (storage-and-ha.md 3.1, 3.5).
+//! The entries of a consume queue: entry n is that of queue offset n (storage-and-ha.md 3.1).
 //!
 //! ```text
-//!  0 log position i64 | 8 record size i32 | 12 tagsCode i64          both kinds
-//! 20 store time i64 | 28 first offset i64 | 36 message count i16     batch queues only
-//! 38 compactedOffset i32 (-1) | 42 reserved i32 (0)
+//! 0 log position i64 | 8 record size i32 | 12 tagsCode i64
 //! ```
 
 use crate::cursor::{Reader, Writer};
 use crate::message::QueueEntry;
 
-/// Size of one entry of a plain queue.
+/// Size of one entry.
 pub(crate) const ENTRY_SIZE: usize = 20;
-
-/// Size of an entry of a batch queue.
-pub(crate) const BATCH_ENTRY_SIZE: usize = ENTRY_SIZE + 8 + 8 + 2 + 4 + 4;
+/// As [`ENTRY_SIZE`], for places in files.
+pub(crate) const ENTRY_BYTES: u64 = ENTRY_SIZE as u64;
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.
-pub(crate) const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
+pub(crate) const OFFSET_MAX: u64 = i64::MAX as u64 / ENTRY_BYTES - 1;
 
 /// Stands before the first real entry of a queue that does not begin at offset 0.
 pub(crate) const FILLER: QueueEntry = QueueEntry {
@@ -30,8 +26,7 @@ pub(crate) fn is_filler(entry: &QueueEntry) -> bool {
     *entry == FILLER
 }
 
-/// Reads a plain entry, with which those of batch queues begin; `None` for bytes that are not a
-/// valid one.
+/// Reads an entry; `None` for bytes that are not a valid one.
 pub(crate) fn decode_entry(bytes: &[u8]) -> Option<QueueEntry> {
     let mut input = Reader::new(bytes);
     let log_position = u64::try_from(input.i64()?).ok()?;
@@ -54,84 +49,6 @@ pub(crate) fn encode_entry(entry: &QueueEntry) -> [u8; ENTRY_SIZE] {
     bytes
 }
 
-/// What lies in the files of a queue. All queues of a topic have the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Entry n is that of queue offset n.
-    Plain,
-    /// Entries say which queue offsets they stand for.
-    Batch,
-}
-
-/// An entry and the queue offsets that it stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) entry: QueueEntry,
-    pub(crate) offset: u64,
-    pub(crate) count: u16,
-    /// Only batch queues hold it.
-    pub(crate) store_timestamp_ms: i64,
-}
-
-impl Placed {
-    pub(crate) fn end_offset(&self) -> u64 {
-        self.offset + u64::from(self.count)
-    }
-}
-
-impl Layout {
-    pub(crate) fn entry_size(self) -> usize {
-        match self {
-            Self::Plain => ENTRY_SIZE,
-            Self::Batch => BATCH_ENTRY_SIZE,
-        }
-    }
-
-    pub(crate) fn entry_bytes(self) -> u64 {
-        self.entry_size() as u64
-    }
-
-    /// Reads entry `number` of a queue; `None` for bytes that are not a valid one.
-    #[inline]
-    pub(crate) fn decode(self, bytes: &[u8], number: u64) -> Option<Placed> {
-        let entry = decode_entry(bytes)?;
-        if self == Self::Plain {
-            return Some(Placed {
-                entry,
-                offset: number,
-                count: 1,
-                store_timestamp_ms: 0,
-            });
-        }
-        let mut input = Reader::new(bytes.get(ENTRY_SIZE..)?);
-        let store_timestamp_ms = input.i64()?;
-        let offset = u64::try_from(input.i64()?).ok()?;
-        let count = u16::try_from(input.i16()?)
-            .ok()
-            .filter(|count| *count > 0)?;
-        Some(Placed {
-            entry,
-            offset,
-            count,
-            store_timestamp_ms,
-        })
-    }
-
-    /// Writes an entry; `bytes` has the size of one.
-    pub(crate) fn encode(self, bytes: &mut [u8], placed: &Placed) {
-        let (plain, rest) = bytes.split_at_mut(ENTRY_SIZE);
-        plain.copy_from_slice(&encode_entry(&placed.entry));
-        if self == Self::Batch {
-            let mut out = Writer::new(rest);
-            out.put_i64(placed.store_timestamp_ms);
-            out.put_u64(placed.offset);
-            out.put(&placed.count.to_be_bytes());
-            out.put_i32(-1);
-            out.put_i32(0);
-        }
-    }
-}
-
 /// The first number of a range for which `is_before` no longer holds.
 pub(crate) fn partition_point(mut low: u64, mut high: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     while low < high {
@@ -146,4 +63,42 @@ pub(crate) fn partition_point(mut low: u64, mut high: u64, is_before: impl Fn(u6
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    const ENTRY: QueueEntry = QueueEntry {
+        log_position: 0x0102_0304_0506,
+        size: 0x0708,
+        tags_code: -2,
+    };
+
+    #[test]
+    fn an_entry_lies_as_the_table_of_its_layout_says() {
+        let bytes = encode_entry(&ENTRY);
+
+        let expected = [
+            &[0, 0, 1, 2, 3, 4, 5, 6][..],
+            &[0, 0, 7, 8],
+            &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE],
+        ];
+        assert_eq!(bytes[..], expected.concat());
+        assert_eq!(decode_entry(&bytes), Some(ENTRY));
+    }
+
+    #[test]
+    fn impossible_fields_and_missing_bytes_are_no_entry() {
+        let bytes = encode_entry(&ENTRY);
+        let with = |at: usize, change: &[u8]| {
+            let mut changed = bytes;
+            changed[at..at + change.len()].copy_from_slice(change);
+            decode_entry(&changed)
+        };
+
+        assert_eq!(with(0, &[0x80]), None);
+        assert_eq!(with(8, &[0; 4]), None);
+        assert_eq!(with(8, &[0x80]), None);
+        for size in 0..ENTRY_SIZE {
+            assert_eq!(decode_entry(&bytes[..size]), None);
+        }
+    }
+}

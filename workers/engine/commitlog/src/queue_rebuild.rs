@@ -5,16 +5,16 @@
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::files::{remove_dir, sync_file_system};
+use crate::files::sync_file_system;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
-use crate::queue_layout::{Layout, OFFSET_MAX, Placed};
-use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
-use crate::record::{RecordView, is_inner_batch, occupies_queue};
+use crate::queue_layout::OFFSET_MAX;
+use crate::record::{RecordView, occupies_queue};
 use crate::recovery::RecoveryReport;
 use crate::stored_queue::StoredQueue;
-use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
+use crate::table::{QueueHome, QueueTable, SCHEDULE_TOPIC};
+use crate::unserved::refuse_inner_batch;
 
 mod idle;
 mod rebuilding;
@@ -22,8 +22,7 @@ mod run;
 mod stored;
 mod topics;
 
-use rebuilding::{Rebuilding, Topic};
-pub(crate) use stored::list_by_layout;
+use rebuilding::Rebuilding;
 use topics::Topics;
 
 /// All queues while the log is walked.
@@ -31,41 +30,22 @@ use topics::Topics;
 pub(crate) struct QueueRebuild {
     table: QueueTable,
     delay_levels_ms: Vec<i64>,
-    makes_light_queues: bool,
     topics: Topics,
     /// Whether the current pass sees every record there is.
     is_from_oldest: bool,
-    /// Whether a topic turned out to have batch queues after some of its records had passed.
-    has_new_layout: bool,
     report: RecoveryReport,
 }
 
 impl QueueRebuild {
-    /// No queue yet; those of the records to come are made in `homes`.
-    pub(crate) fn empty(config: &StoreConfig, homes: QueueHomes) -> Self {
+    /// No queue yet; those of the records to come are made in `home`.
+    pub(crate) fn empty(config: &StoreConfig, home: QueueHome) -> Self {
         Self {
-            table: QueueTable::new(homes, config.message_version_by_topic_length),
+            table: QueueTable::new(home, config.message_version_by_topic_length),
             delay_levels_ms: config.delay_levels_ms.clone(),
-            makes_light_queues: config.multi_dispatch_enabled,
             topics: Topics::default(),
             is_from_oldest: false,
-            has_new_layout: false,
             report: RecoveryReport::default(),
         }
-    }
-
-    /// As [`Self::empty`]; the queues get the layouts of those in `stored`, and light queues that
-    /// are there are made anew in any case.
-    pub(crate) fn beside(
-        config: &StoreConfig,
-        homes: QueueHomes,
-        stored: &QueueHomes,
-    ) -> Result<Self, StoreError> {
-        let mut rebuild = Self::empty(config, homes);
-        for (topic, _, layout) in list_by_layout(stored)? {
-            rebuild.topics.get_or_add(&topic, layout).is_stored = true;
-        }
-        Ok(rebuild)
     }
 
     /// Index of a queue in its topic's table; `None` when no directory can have its name.
@@ -77,7 +57,7 @@ impl QueueRebuild {
     }
 
     fn insert(&mut self, topic: &str, index: usize, queue: StoredQueue) {
-        let slots = &mut self.topics.get_or_add(topic, queue.layout()).slots;
+        let slots = self.topics.get_or_add(topic);
         if slots.len() <= index {
             slots.resize_with(index + 1, || None);
         }
@@ -85,11 +65,10 @@ impl QueueRebuild {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Rebuilding> {
-        let slots = self
-            .topics
+        self.topics
             .iter_mut()
-            .flat_map(|(_, topic)| &mut topic.slots);
-        slots.flatten()
+            .flat_map(|(_, slots)| slots)
+            .flatten()
     }
 
     /// Cuts every queue where the log was cut, and makes that durable.
@@ -103,7 +82,7 @@ impl QueueRebuild {
             }
         }
         if queue_count > FLUSHED_SINGLY_COUNT_MAX {
-            sync_file_system(self.table.homes().dir(Layout::Plain))?;
+            sync_file_system(self.table.home().dir())?;
         }
         Ok(())
     }
@@ -116,12 +95,15 @@ impl QueueRebuild {
         record_at: impl Fn(u64) -> Option<RecordView<'l>>,
     ) {
         let is_there = |last: &QueueEntry| last.log_position >= min_position;
-        for (name, topic) in self.topics.iter_mut() {
-            for (queue_id, slot) in (0..).zip(&mut topic.slots) {
+        for (name, slots) in self.topics.iter_mut() {
+            for (queue_id, slot) in (0..).zip(slots) {
                 let Some(slot) = slot else { continue };
                 if let Some(last) = slot.queue.last_entry().filter(is_there) {
-                    let record = record_at(last.log_position);
-                    let next = record.and_then(|record| offset_after(&record, name, queue_id));
+                    let is_own = |record: &RecordView<'_>| {
+                        record.topic == name.as_bytes() && record.queue_id == queue_id
+                    };
+                    let record = record_at(last.log_position).filter(is_own);
+                    let next = record.map(|record| record.queue_offset + 1);
                     slot.is_broken |= next != Some(slot.queue.end_offset());
                 }
             }
@@ -130,7 +112,7 @@ impl QueueRebuild {
 
     /// Position of the newest record that any queue points to.
     pub(crate) fn dispatched_position(&self) -> u64 {
-        let queues = self.topics.iter().flat_map(Topic::queues);
+        let queues = self.topics.iter().flatten().flatten();
         let last = queues.filter_map(|slot| slot.queue.last_entry());
         last.map(|entry| entry.log_position).max().unwrap_or(0)
     }
@@ -163,66 +145,48 @@ impl QueueRebuild {
         Ok(())
     }
 
-    /// Makes the record's queues agree with it.
+    /// Makes the record's queue agree with it.
+    ///
+    /// # Errors
+    /// [`StoreError::InnerBatch`]; no queue here can hold such a record.
     pub(crate) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        refuse_inner_batch(record)?;
         if !occupies_queue(record.sys_flag) {
             return Ok(());
         }
-        let topic = std::str::from_utf8(record.topic).ok();
-        let is_placed = match topic.zip(message_count(record)) {
-            Some((topic, count)) => self.place(record, topic, count)?,
-            None => false,
+        let is_placed = match std::str::from_utf8(record.topic) {
+            Ok(topic) => self.place(record, topic)?,
+            Err(_) => false,
         };
         self.report.records_unqueued += u64::from(!is_placed);
         Ok(())
     }
 
-    /// As [`Self::on_record`]; `false` if the record has no place in its own queue.
-    fn place(
-        &mut self,
-        record: &RecordView<'_>,
-        topic: &str,
-        count: u16,
-    ) -> Result<bool, StoreError> {
+    /// As [`Self::on_record`]; `false` if the record has no place in its queue.
+    fn place(&mut self, record: &RecordView<'_>, topic: &str) -> Result<bool, StoreError> {
         let levels = (topic == SCHEDULE_TOPIC).then_some(&*self.delay_levels_ms);
         let tags_code = tags_code(record.properties, record.store_timestamp_ms, levels);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
-        let mut placed = Placed {
-            entry: QueueEntry {
-                log_position: record.log_position,
-                size,
-                tags_code,
-            },
-            offset: record.queue_offset,
-            count,
-            store_timestamp_ms: record.store_timestamp_ms,
+        let mut entry = QueueEntry {
+            log_position: record.log_position,
+            size,
+            tags_code,
         };
         if levels.is_some()
-            && let Some(stored) = self.stored_time(topic, record.queue_id, &placed)
+            && let Some(stored) = self.stored_time(topic, record, &entry)
         {
-            placed.entry.tags_code = stored;
+            entry.tags_code = stored;
         }
-        if is_inner_batch(record.sys_flag) && !self.admits_inner_batches(topic)? {
-            return Ok(false);
-        }
-        let is_placed = self.reconcile(topic, record.queue_id, &placed)?;
-        let has_light_places = |topic: &Topic| topic.layout == Layout::Plain;
-        if self.topics.get(topic).is_some_and(has_light_places) {
-            for (name, offset) in light_places(record) {
-                if self.makes_light_queues || self.topics.get(name).is_some() {
-                    self.reconcile(name, LIGHT_QUEUE_ID, &Placed { offset, ..placed })?;
-                }
-            }
-        }
-        Ok(is_placed)
+        self.reconcile(topic, record.queue_id, record.queue_offset, &entry)
     }
 
     /// The time of delivery under which a delayed message is in its queue already.
-    fn stored_time(&self, topic: &str, queue_id: i32, placed: &Placed) -> Option<i64> {
-        let index = usize::try_from(queue_id).ok()?;
-        let slot = self.topics.get(topic)?.slots.get(index)?.as_ref()?;
-        slot.queue.stored_time(placed)
+    fn stored_time(&self, topic: &str, record: &RecordView<'_>, entry: &QueueEntry) -> Option<i64> {
+        let index = usize::try_from(record.queue_id).ok()?;
+        let slot = self.topics.get(topic)?.get(index)?.as_ref()?;
+        let (offset, stored_at_ms) = (record.queue_offset, record.store_timestamp_ms);
+        slot.queue.stored_time(offset, entry, stored_at_ms)
     }
 
     /// Makes the queue agree with one record; `false` if it cannot hold it.
@@ -230,66 +194,34 @@ impl QueueRebuild {
         &mut self,
         topic: &str,
         queue_id: i32,
-        placed: &Placed,
+        offset: u64,
+        entry: &QueueEntry,
     ) -> Result<bool, StoreError> {
         let is_from_oldest = self.is_from_oldest;
-        if placed.offset <= OFFSET_MAX
+        if offset <= OFFSET_MAX
             && let Some(slot) = self.find(topic, queue_id)
-            && slot.may_hold(placed)
+            && slot.may_hold(offset, entry)
         {
-            slot.reconcile(placed, is_from_oldest)?;
+            slot.reconcile(offset, entry, is_from_oldest)?;
             return Ok(true);
         }
         Ok(false)
     }
 
-    /// Whether the topic has batch queues. One whose queues were made from its records gets them with
-    /// its first inner batch, and its queues anew in another pass.
-    fn admits_inner_batches(&mut self, name: &str) -> Result<bool, StoreError> {
-        let topic = self.topics.get_or_add(name, Layout::Batch);
-        if topic.layout == Layout::Batch || topic.is_stored {
-            return Ok(topic.layout == Layout::Batch);
-        }
-        let homes = self.table.homes();
-        topic.layout = Layout::Batch;
-        if topic.queues().next().is_none() {
-            return Ok(true);
-        }
-        self.has_new_layout = true;
-        let file_size = homes.file_size(Layout::Batch);
-        for (queue_id, slot) in (0..).zip(&mut topic.slots) {
-            let Some(slot) = slot else { continue };
-            let path = homes.queue_dir(Layout::Batch, name, queue_id);
-            *slot = Rebuilding::new(StoredQueue::empty(path, Layout::Batch, file_size));
-            slot.is_broken = true;
-        }
-        remove_dir(&homes.dir(Layout::Plain).join(name))?;
-        Ok(true)
-    }
-
-    /// Whether queues were emptied since the last call because they turned out to be batch queues.
-    pub(crate) fn take_new_layout(&mut self) -> bool {
-        std::mem::take(&mut self.has_new_layout)
-    }
-
     fn find(&mut self, topic: &str, queue_id: i32) -> Option<&mut Rebuilding> {
         let known = usize::try_from(queue_id).ok().filter(|index| {
-            let slots = self.topics.get(topic).map(|topic| &topic.slots);
+            let slots = self.topics.get(topic);
             slots
                 .and_then(|slots| slots.get(*index))
                 .is_some_and(Option::is_some)
         });
         let index = known.or_else(|| self.queue_index(topic, queue_id))?;
         if known.is_none() {
-            let found = self.topics.get(topic);
-            let layout = found.map_or(Layout::Plain, |topic| topic.layout);
-            let homes = self.table.homes();
-            let path = homes.queue_dir(layout, topic, queue_id);
-            let file_size = homes.file_size(layout);
-            self.insert(topic, index, StoredQueue::empty(path, layout, file_size));
+            let home = self.table.home();
+            let queue = StoredQueue::empty(home.queue_dir(topic, queue_id), home.file_size());
+            self.insert(topic, index, queue);
         }
-        let slots = &mut self.topics.get_mut(topic)?.slots;
-        slots.get_mut(index)?.as_mut()
+        self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
     }
 
     /// Whether some queue must be filled anew.
@@ -324,7 +256,7 @@ impl QueueRebuild {
 
     pub(crate) fn report(&self) -> RecoveryReport {
         let mut report = self.report;
-        for slot in self.topics.iter().flat_map(Topic::queues) {
+        for slot in self.topics.iter().flatten().flatten() {
             report.entries_added += slot.entries_added;
             report.offsets_missing += slot.offsets_missing;
         }
@@ -336,8 +268,8 @@ impl QueueRebuild {
     /// What recovery changed counts as touched. After an unclean stop nobody knows whether entries of
     /// walked records are on the disk, so their queues do as well.
     pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
-        for (name, topic) in self.topics.into_named() {
-            for (queue_id, slot) in (0..).zip(topic.slots) {
+        for (name, slots) in self.topics.into_named() {
+            for (queue_id, slot) in (0..).zip(slots) {
                 let Some(slot) = slot else { continue };
                 let is_unknown = slot.confirmed_end.is_some() && !was_clean;
                 let is_touched = slot.queue.is_changed() || is_unknown;

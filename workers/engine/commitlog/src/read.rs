@@ -4,10 +4,9 @@ use crate::error::StoreError;
 use crate::log::LogSegment;
 use crate::message::{Boundary, QueueEntry};
 use crate::queue::SharedQueue;
-use crate::queue_layout::{Layout, Placed, is_filler};
-use crate::queue_places::{LIGHT_PREFIX, LIGHT_QUEUE_ID, light_offset};
+use crate::queue_layout::is_filler;
 use crate::record::{
-    Found, RECORD_SIZE_MIN, RecordDamage, RecordView, check, check_record, has_header, has_place,
+    Found, RECORD_SIZE_MIN, RecordDamage, check, check_record, has_header, has_place,
     store_timestamp,
 };
 use crate::store::Store;
@@ -21,8 +20,7 @@ impl Store {
         Some((queue.min_offset(), self.readable_end(&queue)))
     }
 
-    /// Up to `count` entries from the one for `offset` on, ending with the readable ones. In a batch
-    /// queue an entry stands for as many offsets as its record has messages.
+    /// Up to `count` entries from the one for `offset` on, ending with the readable ones.
     #[must_use]
     pub fn queue_entries(
         &self,
@@ -88,7 +86,7 @@ impl Store {
         if offset < queue.min_offset() || offset >= self.readable_end(&queue) {
             return Ok(None);
         }
-        self.entry_timestamp(&queue, (topic, queue_id), queue.number_of(offset))
+        self.entry_timestamp(&queue, (topic, queue_id), offset)
     }
 
     /// Store time of the oldest message of a queue.
@@ -120,19 +118,18 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(0);
         };
-        let min = queue.number_of(queue.min_offset());
-        let end = queue.number_of(self.readable_end(&queue));
+        let (min, end) = (queue.min_offset(), self.readable_end(&queue));
         // The entries before the wanted border, found by halving; a message whose record is gone
         // counts as older.
         let (mut low, mut high) = (min, end);
         while low < high {
             let middle = low + (high - low) / 2;
-            let Some((number, _)) = queue.record_entry(middle, high) else {
+            let Some((offset, _)) = queue.record_entry(middle, high) else {
                 high = middle;
                 continue;
             };
             let is_before = match (
-                self.entry_timestamp(&queue, (topic, queue_id), number)?,
+                self.entry_timestamp(&queue, (topic, queue_id), offset)?,
                 boundary,
             ) {
                 (None, _) => true,
@@ -140,37 +137,32 @@ impl Store {
                 (Some(stored), Boundary::Upper) => stored <= timestamp_ms,
             };
             if is_before {
-                low = number + 1;
+                low = offset + 1;
             } else {
                 high = middle;
             }
         }
-        let number_of = |record: Option<(u64, QueueEntry)>| record.map(|(number, _)| number);
-        let number = match (boundary, queue.layout()) {
-            (Boundary::Lower, Layout::Plain) => {
-                number_of(queue.record_entry(low, end)).unwrap_or(end)
-            }
-            // As in stock no time is later than the last batch.
-            (Boundary::Lower, Layout::Batch) => low.min(end.saturating_sub(1)).max(min),
-            (Boundary::Upper, _) => number_of(queue.last_record_entry(min, low)).unwrap_or(min),
+        let (found, otherwise) = match boundary {
+            Boundary::Lower => (queue.record_entry(low, end), end),
+            Boundary::Upper => (queue.last_record_entry(min, low), min),
         };
-        Ok(queue.offset_at(number))
+        Ok(found.map_or(otherwise, |(offset, _)| offset))
     }
 
     fn entry_timestamp(
         &self,
         queue: &SharedQueue,
         place: Place<'_>,
-        number: u64,
+        offset: u64,
     ) -> Result<Option<i64>, StoreError> {
-        let Some(placed) = queue.placed(number) else {
+        let Some(entry) = queue.entry(offset) else {
             return Ok(None);
         };
         let mut cursor = LogCursor::new(self, place);
-        let Some(record) = cursor.record(&placed)? else {
+        let Some(record) = cursor.record(offset, &entry)? else {
             return Ok(None);
         };
-        Ok(store_timestamp(record, placed.entry.log_position))
+        Ok(store_timestamp(record, entry.log_position))
     }
 }
 
@@ -180,10 +172,9 @@ impl SharedQueue {
         if offset < self.min_offset() {
             return Vec::new();
         }
-        (self.number_of(offset)..self.number_of(end))
+        (offset..end)
             .take(count)
-            .map_while(|number| self.placed(number))
-            .map(|placed| placed.entry)
+            .map_while(|offset| self.entry(offset))
             .collect()
     }
 }
@@ -222,18 +213,8 @@ impl<'a> LogCursor<'a> {
         let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
         let rule = self.store.config.crc_property;
         has_header(record, position)
-            && (has_place(record, topic.as_bytes(), queue_id, offset)
-                || self.is_light(record, offset))
+            && has_place(record, topic.as_bytes(), queue_id, offset)
             && (is_known || check_record(record, position, rule).is_ok())
-    }
-
-    /// Whether a record of another topic names this queue and this offset in it.
-    fn is_light(&self, record: &[u8], offset: u64) -> bool {
-        let (topic, queue_id) = self.place;
-        queue_id == LIGHT_QUEUE_ID
-            && topic.starts_with(LIGHT_PREFIX)
-            && RecordView::parse(record)
-                .is_ok_and(|view| light_offset(&view, topic) == Some(offset))
     }
 
     /// Has the processor fetch what will be looked at of the record of an entry, if it lies in the
@@ -250,9 +231,12 @@ impl<'a> LogCursor<'a> {
         fetch_bytes(tail.as_ptr(), tail.len());
     }
 
-    /// The record of an entry; `None` when it is gone from the log.
-    pub(crate) fn record(&mut self, placed: &Placed) -> Result<Option<&[u8]>, StoreError> {
-        let (entry, offset) = (&placed.entry, placed.offset);
+    /// The record of an offset's entry; `None` when it is gone from the log.
+    pub(crate) fn record(
+        &mut self,
+        offset: u64,
+        entry: &QueueEntry,
+    ) -> Result<Option<&[u8]>, StoreError> {
         let position = entry.log_position;
         if is_filler(entry) || position < self.store.log.min_position() {
             return Ok(None);

@@ -9,12 +9,12 @@ use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
-use crate::files::{create_dir, exchange, list, remove_dir, rename, sync_dir, sync_file_system};
+use crate::files::{create_dir, exchange, remove_dir, rename, sync_dir, sync_file_system};
 use crate::index::NewIndex;
 use crate::inspect::{LogWalk, Step};
 use crate::message::QueueRange;
 use crate::queue_rebuild::QueueRebuild;
-use crate::table::QueueHomes;
+use crate::table::QueueHome;
 use crate::truncation::Truncation;
 
 /// What is to be made anew.
@@ -53,11 +53,8 @@ pub struct Rebuild {
     directory: StoreDirectory,
     parts: RebuildParts,
     walk: LogWalk,
-    crc_property: CrcProperty,
-    /// Over the log, for queues that turned out to be batch queues.
-    is_second_pass: bool,
     /// Where the queues are that are replaced.
-    stored: QueueHomes,
+    stored: QueueHome,
     queues: QueueRebuild,
     index: NewIndex,
     flushed_position: u64,
@@ -91,13 +88,12 @@ impl Rebuild {
             });
         }
         let places = Places::prepare(&directory, parts)?;
-        let stored = directory.queue_homes(&config);
-        let mut queues = QueueRebuild::beside(&config, places.new_homes(&stored), &stored)?;
+        let stored = directory.queue_home(&config);
+        let made = QueueHome::new(new(&places.queues), stored.file_size());
+        let mut queues = QueueRebuild::empty(&config, made);
         queues.begin_pass(Some(0))?;
         Ok(Self {
             walk: walk(&directory, crc_property)?,
-            crc_property,
-            is_second_pass: false,
             stored,
             queues,
             index: NewIndex::new(&config, new(&places.index), now_ms, utc_offset_s),
@@ -135,7 +131,7 @@ impl Rebuild {
             let crc_is_wrong = matches!(step, Some(Step::WrongCrc(_)));
             match step {
                 Some(Step::Record(record) | Step::WrongCrc(record)) => {
-                    if crc_is_wrong && !self.is_second_pass {
+                    if crc_is_wrong {
                         self.wrong_crc_count += 1;
                         self.first_wrong_crc.get_or_insert(record.log_position);
                     }
@@ -144,7 +140,7 @@ impl Rebuild {
                     if self.parts.queues {
                         self.queues.on_record(&record)?;
                     }
-                    if self.parts.index && !self.is_second_pass {
+                    if self.parts.index {
                         self.index.add(&record)?;
                     }
                 }
@@ -159,12 +155,6 @@ impl Rebuild {
                         let flushed = self.flushed_position;
                         let reason = format!("the log ends here, but was flushed up to {flushed}");
                         return Err(incomplete(position, &reason));
-                    }
-                    if self.queues.take_new_layout() {
-                        self.is_second_pass = true;
-                        self.walk = walk(&self.directory, self.crc_property)?;
-                        self.queues.begin_pass(Some(0))?;
-                        return Ok(true);
                     }
                     self.end_position = Some(position);
                 }
@@ -246,7 +236,6 @@ fn incomplete(position: u64, reason: &str) -> StoreError {
 struct Places {
     root: PathBuf,
     queues: PathBuf,
-    batch_queues: PathBuf,
     index: PathBuf,
 }
 
@@ -256,7 +245,6 @@ impl Places {
         let places = Self {
             root: queues.parent().unwrap_or(Path::new("/")).to_path_buf(),
             queues,
-            batch_queues: directory.batch_queues(),
             index: directory.index(),
         };
         for place in places.of(parts) {
@@ -267,26 +255,15 @@ impl Places {
     }
 
     fn of(&self, parts: RebuildParts) -> impl Iterator<Item = &PathBuf> {
-        let queues = parts.queues.then_some([&self.queues, &self.batch_queues]);
+        let queues = parts.queues.then_some(&self.queues);
         let index = parts.index.then_some(&self.index);
-        queues.into_iter().flatten().chain(index)
-    }
-
-    /// Where queues are made that are in `stored` in the end.
-    fn new_homes(&self, stored: &QueueHomes) -> QueueHomes {
-        QueueHomes {
-            plain: (new(&self.queues), stored.plain.1),
-            batch: (new(&self.batch_queues), stored.batch.1),
-        }
+        queues.into_iter().chain(index)
     }
 
     fn exchange(&self, parts: RebuildParts) -> Result<(), StoreError> {
         for place in self.of(parts) {
-            // A store without batch queues has no directory for them.
-            if place != &self.batch_queues || place.exists() || !list(&new(place))?.is_empty() {
-                create_dir(place)?;
-                exchange(&new(place), place)?;
-            }
+            create_dir(place)?;
+            exchange(&new(place), place)?;
         }
         sync_dir(&self.root)
     }
@@ -302,7 +279,7 @@ impl Places {
 impl Drop for Places {
     fn drop(&mut self) {
         // What cannot be removed is never read, and the next rebuild tries again.
-        for place in [&self.queues, &self.batch_queues, &self.index] {
+        for place in [&self.queues, &self.index] {
             let _ = remove_dir(&new(place));
         }
     }

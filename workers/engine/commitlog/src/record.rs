@@ -64,7 +64,7 @@ const TRANSACTION_COMMIT: i32 = 0x08;
 const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
 /// With the one that tells clients to take the body apart.
-pub(crate) const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
+const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
 
 /// A checksum of a body is stored without its top bit.
 const BODY_CRC_MASK: u32 = 0x7FFF_FFFF;
@@ -132,8 +132,14 @@ pub(crate) fn is_ordinary(sys_flag: i32) -> bool {
     sys_flag & (TRANSACTION_TYPE | INNER_BATCH) == 0
 }
 
-/// Whether a record is one inner batch, which lives in a batch consume queue.
+/// Whether a stored record is an inner batch: stock writes both flags, and clients go by both. One alone
+/// is a wrong bit.
 pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
+    sys_flag & INNER_BATCH_FLAGS == INNER_BATCH_FLAGS
+}
+
+/// Whether a message that is to be stored is said to be an inner batch (storage-and-ha.md 2.11).
+pub(crate) fn asks_for_inner_batch(sys_flag: i32) -> bool {
     sys_flag & INNER_BATCH != 0
 }
 

@@ -297,13 +297,12 @@ fn scan(
         }
         rebuild.begin_pass((start == 0).then_some(min_position))?;
         let end = walk(segments, start, hints, rebuild)?;
-        let is_unfinished = rebuild.take_new_layout();
         // Around damage no entry is dropped.
         let dropped_from = match end.damage {
             None => segments.get(start).map_or(0, |segment| segment.base),
             Some(_) => u64::MAX,
         };
-        if !is_unfinished && (start == 0 || !rebuild.needs_older_records(dropped_from)) {
+        if start == 0 || !rebuild.needs_older_records(dropped_from) {
             return Ok((start, end));
         }
         start = 0;

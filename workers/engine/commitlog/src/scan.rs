@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::message::{Filter, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
 use crate::properties::property_entries;
 use crate::queue::{QueueSegment, SharedQueue};
-use crate::queue_layout::{Placed, is_filler};
+use crate::queue_layout::{ENTRY_SIZE, decode_entry, is_filler};
 use crate::read::{LogCursor, Place};
 use crate::record::RecordView;
 use crate::slices::RecordSlices;
@@ -161,18 +161,17 @@ impl<'a, 's> Scan<'a, 's> {
 
     /// Examines entries of the file that holds `offset`.
     fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
-        let (layout, number) = (queue.layout(), queue.number_of(offset));
-        let entry_size = layout.entry_size();
-        let found = queue.segment_at(number);
-        let must_wait = |at| self.must_wait_for(at, entry_size);
-        if max - offset > TAIL_COUNT && found.as_ref().is_some_and(must_wait) {
+        let found = queue.segment_at(offset);
+        let must_wait = max - offset > TAIL_COUNT
+            && (found.as_ref()).is_some_and(|place| self.must_wait_for(place));
+        if must_wait {
             self.is_waiting = true;
             return Ok(());
         }
         let file = found
             .as_ref()
             .and_then(|(segment, at)| segment.map.bytes().get(*at..));
-        let Some(entries) = file.filter(|entries| entries.len() >= entry_size) else {
+        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
             self.status = ReadStatus::OffsetFoundNull;
             self.next_offset = queue.next_file_offset(offset);
             return Ok(());
@@ -182,40 +181,35 @@ impl<'a, 's> Scan<'a, 's> {
             Some(Filter::Properties(expression)) => EVALUATED_COUNT_MAX / expression.cost().max(1),
             _ => usize::MAX,
         };
-        let examined_max = EXAMINED_BYTES_MAX.div_ceil(entry_size).min(evaluated_max);
+        let examined_max = EXAMINED_BYTES_MAX.div_ceil(ENTRY_SIZE).min(evaluated_max);
         let examined_max = examined_max.max(self.read.count_max) as u64;
         let end = max.min(offset.saturating_add(examined_max));
-        if let Some(first) = layout.decode(entries, number) {
-            self.read = self.store.limited(&self.read, first.entry.log_position);
+        if let Some(first) = decode_entry(entries) {
+            self.read = self.store.limited(&self.read, first.log_position);
         }
-        let entries = (number..).zip(entries.chunks_exact(entry_size));
+        let entries = entries.chunks_exact(ENTRY_SIZE);
         let mut ahead = entries.clone().skip(FETCHED_AHEAD);
-        for (number, entry) in entries {
-            if self.next_offset >= end {
-                break;
-            }
-            let later = ahead.next();
-            if let Some(later) = later.and_then(|(number, entry)| layout.decode(entry, number))
-                && self.passes(later.entry.tags_code)
+        for (offset, entry) in (offset..end).zip(entries) {
+            if let Some(later) = ahead.next().and_then(decode_entry)
+                && self.passes(later.tags_code)
             {
-                self.cursor.fetch(&later.entry);
+                self.cursor.fetch(&later);
             }
-            let placed = layout.decode(entry, number);
-            let placed = placed.ok_or_else(|| StoreError::Corrupt {
+            let entry = decode_entry(entry).ok_or_else(|| StoreError::Corrupt {
                 position: 0,
-                reason: format!("entry {number} of the queue is not valid"),
+                reason: format!("entry {offset} of the queue is not valid"),
             });
-            if let Ok(placed) = &placed {
-                if self.is_full(placed) {
+            if let Ok(entry) = &entry {
+                if self.is_full(entry) {
                     break;
                 }
-                if !self.is_there(&placed.entry) {
+                if !self.is_there(entry) {
                     self.is_waiting = self.count == 0;
                     break;
                 }
             }
-            match placed.and_then(|placed| self.examine(&placed)) {
-                Ok(next_offset) => self.next_offset = next_offset,
+            match entry.and_then(|entry| self.examine(offset, &entry)) {
+                Ok(()) => self.next_offset = offset + 1,
                 // What was found before the damage is served; the next read reports it.
                 Err(_) if self.count > 0 => break,
                 Err(error) => return Err(error),
@@ -224,20 +218,21 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// Takes the record of an entry, or passes it over; returns the offset after it.
-    fn examine(&mut self, placed: &Placed) -> Result<u64, StoreError> {
-        let (entry, next_offset) = (&placed.entry, placed.end_offset());
+    /// Takes the record of an offset's entry, or passes it over.
+    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
         if entry.log_position < self.gone_before {
-            return Ok(next_offset);
+            return Ok(());
         }
         if !self.passes(entry.tags_code) {
-            return Ok(self.passed_over(next_offset));
+            self.pass_over();
+            return Ok(());
         }
-        let record = self.cursor.record(placed)?;
+        let record = self.cursor.record(offset, entry)?;
         if let (Some(record), Some(Filter::Properties(expression))) = (record, self.read.filter)
             && !matches(expression, record)
         {
-            return Ok(self.passed_over(next_offset));
+            self.pass_over();
+            return Ok(());
         }
         let size = record.map(<[u8]>::len);
         let (Some(size), Some(segment)) = (size, &self.cursor.segment) else {
@@ -248,33 +243,31 @@ impl<'a, 's> Scan<'a, 's> {
             if !is_filler(entry) {
                 self.gone_before = self.store.log.next_segment_start(entry.log_position);
             }
-            return Ok(next_offset);
+            return Ok(());
         };
         self.records.push(segment, entry.log_position, size);
         self.bytes += size;
-        self.count += usize::from(placed.count);
+        self.count += 1;
         self.status = ReadStatus::Found;
         self.gone_before = 0;
-        Ok(next_offset)
+        Ok(())
     }
 
     /// Notes that the filter leaves an entry out.
-    fn passed_over(&mut self, next_offset: u64) -> u64 {
+    fn pass_over(&mut self) {
         if self.bytes == 0 {
             self.status = ReadStatus::NoMatchedMessage;
         }
-        next_offset
     }
 
-    fn is_full(&self, placed: &Placed) -> bool {
-        let count = self.count.saturating_add(usize::from(placed.count));
-        let bytes = self.bytes.saturating_add(placed.entry.size as usize);
-        self.count > 0 && (count > self.read.count_max || bytes > self.read.bytes_max)
+    fn is_full(&self, entry: &QueueEntry) -> bool {
+        let bytes = self.bytes.saturating_add(entry.size as usize);
+        self.count > 0 && (self.count >= self.read.count_max || bytes > self.read.bytes_max)
     }
 
     /// Whether the entries wanted would have to come from the disk.
-    fn must_wait_for(&self, (segment, at): &(QueueSegment, usize), entry_size: usize) -> bool {
-        let size = self.read.count_max.saturating_mul(entry_size);
+    fn must_wait_for(&self, (segment, at): &(QueueSegment, usize)) -> bool {
+        let size = self.read.count_max.saturating_mul(ENTRY_SIZE);
         let size = size.min(segment.map.bytes().len().saturating_sub(*at));
         self.residency.is_some()
             && (segment.map.resident_bytes(*at, size)).is_ok_and(|resident| resident < size)

@@ -11,9 +11,7 @@ use crate::files::{list, remove_dir, remove_file, segment_name, sync_dir};
 use crate::message::QueueEntry;
 use crate::queue::{QueueTail, QueueWriter};
 use crate::queue_file::{create_file, extend_file};
-use crate::queue_layout::{
-    BATCH_ENTRY_SIZE, ENTRY_SIZE, FILLER, Layout, Placed, encode_entry, is_filler, partition_point,
-};
+use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, FILLER, decode_entry, encode_entry, is_filler};
 use crate::sys::ExclusiveMap;
 
 mod cutting;
@@ -37,10 +35,9 @@ const DELAY_MS_MAX: i64 = 3660 * 24 * 3_600_000;
 #[derive(Debug)]
 pub(crate) struct StoredQueue {
     dir: PathBuf,
-    layout: Layout,
     file_size: u64,
     files: Vec<StoredFile>,
-    /// Numbers of the first entry and of the next one.
+    /// Offsets of the first entry and of the next one.
     first: u64,
     end: u64,
     is_incomplete: bool,
@@ -78,10 +75,9 @@ fn name_of(path: &Path) -> Option<String> {
 
 impl StoredQueue {
     /// A queue without files.
-    pub(crate) fn empty(dir: PathBuf, layout: Layout, file_size: u64) -> Self {
+    pub(crate) fn empty(dir: PathBuf, file_size: u64) -> Self {
         Self {
             dir,
-            layout,
             file_size,
             files: Vec::new(),
             first: 0,
@@ -95,30 +91,29 @@ impl StoredQueue {
     /// Reads a queue. One whose files have a gap between them counts as empty: the log still has the
     /// records.
     pub(crate) fn load(found: QueueFiles, is_clean: bool) -> Result<Self, StoreError> {
-        let (layout, file_size) = (found.layout, found.file_size);
-        let entry_bytes = layout.entry_bytes();
+        let file_size = found.file_size;
         let (dir, files) = found.complete()?;
-        let mut queue = Self::empty(dir, layout, file_size);
+        let mut queue = Self::empty(dir, file_size);
         let Some(files) = files else {
             queue.is_incomplete = true;
             return Ok(queue);
         };
-        queue.first = files.first().map_or(0, |first| first.base / entry_bytes);
+        queue.first = files.first().map_or(0, |first| first.base / ENTRY_BYTES);
         queue.end = queue.first;
         let searched_from = files.len().saturating_sub(SEARCHED_FILE_COUNT);
         for (index, file) in files.iter().enumerate() {
-            if queue.end * entry_bytes < file.base {
+            if queue.end * ENTRY_BYTES < file.base {
                 // Behind the end of the queue; perhaps made for entries that found no room in the log.
                 queue.is_cut_short |= !is_blank(file)?;
                 remove_file(&file.path)?;
                 continue;
             }
             let is_full = index < searched_from;
-            let (map, end, is_followed) = open_file(file, layout, is_full, is_clean)?;
+            let (map, end, is_followed) = open_file(file, is_full, is_clean)?;
             queue.is_incomplete |= is_followed && is_clean;
             queue.is_cut_short |= is_followed;
             let allocated = end.next_multiple_of(PAGE_SIZE).min(file_size);
-            queue.end = (file.base + end) / entry_bytes;
+            queue.end = (file.base + end) / ENTRY_BYTES;
             queue.files.push(StoredFile {
                 base: file.base,
                 map,
@@ -140,10 +135,6 @@ impl StoredQueue {
         self.is_incomplete
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-    }
-
     /// Whether bytes other than zeros followed the end, which are gone now: entries that a crash
     /// tore, or those behind a damaged one.
     pub(crate) fn is_cut_short(&self) -> bool {
@@ -151,69 +142,45 @@ impl StoredQueue {
     }
 
     pub(crate) fn first_offset(&self) -> u64 {
-        self.offset_at(self.first)
+        self.first
     }
 
     pub(crate) fn end_offset(&self) -> u64 {
-        self.offset_at(self.end)
+        self.end
     }
 
-    /// The queue offset that the entry with a number begins at, or would begin at.
-    fn offset_at(&self, number: u64) -> u64 {
-        if self.layout == Layout::Plain {
-            return number;
-        }
-        let before = || self.placed(number.checked_sub(1)?);
-        match self.placed(number) {
-            Some(placed) => placed.offset,
-            None => before().map_or(0, |before| before.end_offset()),
-        }
+    fn entry(&self, offset: u64) -> Option<QueueEntry> {
+        decode_entry(self.bytes_of(offset)?)
     }
 
-    /// Number of the entry that stands for `offset`, or of the first one behind it.
-    fn number_of(&self, offset: u64) -> u64 {
-        if self.layout == Layout::Plain {
-            return offset;
-        }
-        let is_before = |number| {
-            let placed = self.placed(number);
-            placed.is_some_and(|placed| placed.end_offset() <= offset)
-        };
-        partition_point(self.first, self.end, is_before)
-    }
-
-    fn placed(&self, number: u64) -> Option<Placed> {
-        self.layout.decode(self.bytes_of(number)?, number)
-    }
-
-    fn bytes_of(&self, number: u64) -> Option<&[u8]> {
-        let at = number
-            .checked_mul(self.layout.entry_bytes())
-            .filter(|_| number < self.end)?;
+    fn bytes_of(&self, offset: u64) -> Option<&[u8]> {
+        let at = offset
+            .checked_mul(ENTRY_BYTES)
+            .filter(|_| offset < self.end)?;
         let file = &self.files[self.file_index(at)?];
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
         let local = (at - file.base) as usize;
-        let end = local + self.layout.entry_size();
-        file.map.bytes().get(local..end)
+        file.map.bytes().get(local..local + ENTRY_SIZE)
     }
 
-    /// Whether this very entry is there.
-    pub(crate) fn holds(&self, placed: &Placed) -> bool {
-        let mut expected = [0; BATCH_ENTRY_SIZE];
-        let expected = &mut expected[..self.layout.entry_size()];
-        self.layout.encode(expected, placed);
-        self.bytes_of(self.number_of(placed.offset)) == Some(expected)
+    /// Whether an offset has this very entry.
+    pub(crate) fn holds(&self, offset: u64, entry: &QueueEntry) -> bool {
+        self.bytes_of(offset) == Some(&encode_entry(entry))
     }
 
-    /// The time of delivery under which a delayed message is there, if that can be right.
+    /// The time of delivery under which a message that was delayed at `store_timestamp_ms` is there, if
+    /// that can be right.
     ///
     /// It is of the levels that there were when the message was stored, which nothing else tells.
-    pub(crate) fn stored_time(&self, placed: &Placed) -> Option<i64> {
-        let number = self.number_of(placed.offset);
-        let held = self.placed(number).filter(|_| number >= self.first)?.entry;
-        let is_it =
-            held.log_position == placed.entry.log_position && held.size == placed.entry.size;
-        let delay_ms = held.tags_code.saturating_sub(placed.store_timestamp_ms);
+    pub(crate) fn stored_time(
+        &self,
+        offset: u64,
+        entry: &QueueEntry,
+        store_timestamp_ms: i64,
+    ) -> Option<i64> {
+        let held = self.entry(offset).filter(|_| offset >= self.first)?;
+        let is_it = held.log_position == entry.log_position && held.size == entry.size;
+        let delay_ms = held.tags_code.saturating_sub(store_timestamp_ms);
         (is_it && (1..=DELAY_MS_MAX).contains(&delay_ms)).then_some(held.tags_code)
     }
 
@@ -223,8 +190,8 @@ impl StoredQueue {
 
     /// The last entry that stands for a record.
     pub(crate) fn last_entry(&self) -> Option<QueueEntry> {
-        (self.first..self.end).rev().find_map(|number| {
-            let entry = self.placed(number)?.entry;
+        (self.first..self.end).rev().find_map(|offset| {
+            let entry = self.entry(offset)?;
             (!is_filler(&entry)).then_some(entry)
         })
     }
@@ -235,12 +202,12 @@ impl StoredQueue {
         (index < self.files.len()).then_some(index)
     }
 
-    /// Appends an entry.
-    pub(crate) fn push(&mut self, placed: &Placed) -> Result<(), StoreError> {
-        let at = self.end * self.layout.entry_bytes();
+    /// Appends the entry of the next offset.
+    pub(crate) fn push(&mut self, entry: &QueueEntry) -> Result<(), StoreError> {
+        let at = self.end * ENTRY_BYTES;
         let base = at - at % self.file_size;
         let local = at - base;
-        let end = local + self.layout.entry_bytes();
+        let end = local + ENTRY_BYTES;
         let index = self.file_index(at).unwrap_or(self.files.len());
         if index == self.files.len() {
             let (map, allocated) = create_file(&self.dir, base, self.file_size, end)?;
@@ -254,22 +221,21 @@ impl StoredQueue {
         file.allocated = extend_file(&self.dir, base, self.file_size, file.allocated, end)?;
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
         let (local, end) = (local as usize, end as usize);
-        self.layout
-            .encode(&mut file.map.bytes_mut()[local..end], placed);
+        file.map.bytes_mut()[local..end].copy_from_slice(&encode_entry(entry));
         self.end += 1;
         self.is_changed = true;
         Ok(())
     }
 
-    /// Appends the entry of the next offset of a plain queue that has entries, where its last file
-    /// has disk blocks for it; `false`, and nothing is changed, otherwise.
+    /// Appends the entry of the next offset of a queue that has entries, where its last file has disk
+    /// blocks for it; `false`, and nothing is changed, otherwise.
     #[inline(always)]
     pub(crate) fn push_within(&mut self, offset: u64, entry: &QueueEntry) -> bool {
-        let is_next = self.layout == Layout::Plain && offset == self.end && self.first < self.end;
+        let is_next = offset == self.end && self.first < self.end;
         let Some(file) = self.files.last_mut().filter(|_| is_next) else {
             return false;
         };
-        let end = (offset + 1) * ENTRY_SIZE as u64 - file.base;
+        let end = (offset + 1) * ENTRY_BYTES - file.base;
         if end > file.allocated {
             return false;
         }
@@ -281,46 +247,36 @@ impl StoredQueue {
         true
     }
 
-    /// Whether the last file of a plain queue has this very entry at its offset.
+    /// Whether the last file has this very entry at its offset.
     #[inline]
     pub(crate) fn has_within(&self, offset: u64, entry: &QueueEntry) -> bool {
-        let is_there = self.layout == Layout::Plain && (self.first..self.end).contains(&offset);
+        let is_there = (self.first..self.end).contains(&offset);
         let Some(file) = self.files.last().filter(|_| is_there) else {
             return false;
         };
-        let at = (offset * ENTRY_SIZE as u64).checked_sub(file.base);
+        let at = (offset * ENTRY_BYTES).checked_sub(file.base);
         let at = at.and_then(|at| usize::try_from(at).ok());
         let found = at.and_then(|at| file.map.bytes().get(at..)?.first_chunk());
         found == Some(&encode_entry(entry))
     }
 
-    /// Appends fillers until a plain queue ends at `offset`; a batch queue needs none.
+    /// Appends fillers until the queue ends at `offset`.
     pub(crate) fn fill_to(&mut self, offset: u64) -> Result<(), StoreError> {
-        while self.layout == Layout::Plain && self.end < offset {
-            let filler = Placed {
-                entry: FILLER,
-                offset: self.end,
-                count: 1,
-                store_timestamp_ms: 0,
-            };
-            self.push(&filler)?;
+        while self.end < offset {
+            self.push(&FILLER)?;
         }
         Ok(())
     }
 
     /// Removes everything and starts again with `offset` as the next one.
     ///
-    /// As in stock the first file of a plain queue is the one that `offset` falls into, with fillers
-    /// before it; a batch queue starts with its first file.
+    /// As in stock the first file is the one that `offset` falls into, with fillers before it.
     pub(crate) fn restart_at(&mut self, offset: u64) -> Result<(), StoreError> {
         self.files.clear();
         remove_dir(&self.dir)?;
         self.is_changed = true;
-        let file_count = self.file_size / self.layout.entry_bytes();
-        self.first = match self.layout {
-            Layout::Plain => offset - offset % file_count,
-            Layout::Batch => 0,
-        };
+        let file_count = self.file_size / ENTRY_BYTES;
+        self.first = offset - offset % file_count;
         self.end = self.first;
         self.fill_to(offset)
     }
@@ -358,13 +314,13 @@ impl StoredQueue {
 
     /// Hands the files to the queue's writer.
     pub(crate) fn into_writer(self) -> QueueWriter {
-        let end = self.end * self.layout.entry_bytes();
+        let end = self.end * ENTRY_BYTES;
         let files = self.files.into_iter().map(|file| {
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let position = (end - file.base).min(self.file_size) as usize;
             QueueTail::new(file.base, file.map.into_writer(position), file.allocated)
         });
         let files = files.collect();
-        QueueWriter::new(self.dir, self.layout, self.file_size, files)
+        QueueWriter::new(self.dir, self.file_size, files)
     }
 }

@@ -17,9 +17,8 @@ use crate::error::AppendError;
 use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::Layout;
-use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
+use crate::unserved::LIGHT_PREFIX;
 
 pub(crate) use open::{OpenQueue, OpenTopic};
 use removal::RemovedQueues;
@@ -27,7 +26,7 @@ use removal::RemovedQueues;
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
 pub(crate) const RETRY_PREFIX: &str = "%RETRY%";
-/// Of retry topics and light queues.
+/// Of retry topics.
 const LONG_TOPIC_SIZE_MAX: usize = 255;
 
 /// Queues of one topic, indexed by queue id.
@@ -93,62 +92,52 @@ pub(crate) struct TopicWriter {
 pub(crate) struct TopicTraits {
     pub(crate) version: Version,
     pub(crate) is_schedule: bool,
-    /// Of all its queues; what the next one will be as long as there is none.
-    layout: Layout,
 }
 
 impl TopicTraits {
-    #[inline]
-    pub(crate) fn has_batch_queues(self) -> bool {
-        self.layout == Layout::Batch
-    }
-
-    /// Whether messages go to plain queues, in records of the first version, with a hash of tags.
+    /// Whether messages have records of the first version, and entries with a hash of tags.
     #[inline]
     pub(crate) fn are_ordinary(self) -> bool {
-        self.version == Version::V1 && !self.is_schedule && !self.has_batch_queues()
+        self.version == Version::V1 && !self.is_schedule
     }
 }
 
-/// Where the files of queues are, and how large, by their layout.
+/// Where the files of queues are, and how large.
 #[derive(Debug, Clone)]
-pub(crate) struct QueueHomes {
-    pub(crate) plain: (PathBuf, u64),
-    pub(crate) batch: (PathBuf, u64),
+pub(crate) struct QueueHome {
+    dir: PathBuf,
+    file_size: u64,
 }
 
-impl QueueHomes {
-    /// Directory of all topics with such queues.
-    pub(crate) fn dir(&self, layout: Layout) -> &Path {
-        &self.of(layout).0
+impl QueueHome {
+    pub(crate) fn new(dir: PathBuf, file_size: u64) -> Self {
+        Self { dir, file_size }
     }
 
-    pub(crate) fn file_size(&self, layout: Layout) -> u64 {
-        self.of(layout).1
+    /// Directory of all topics.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn file_size(&self) -> u64 {
+        self.file_size
     }
 
     /// Where queues lie that are gone, until [`crate::Store::expire`] removes them.
     pub(crate) fn removed(&self) -> PathBuf {
-        self.plain.0.with_file_name("removed")
+        self.dir.with_file_name("removed")
     }
 
     /// Where the files of a queue are.
-    pub(crate) fn queue_dir(&self, layout: Layout, topic: &str, queue_id: i32) -> PathBuf {
-        self.dir(layout).join(topic).join(queue_id.to_string())
-    }
-
-    fn of(&self, layout: Layout) -> &(PathBuf, u64) {
-        match layout {
-            Layout::Plain => &self.plain,
-            Layout::Batch => &self.batch,
-        }
+    pub(crate) fn queue_dir(&self, topic: &str, queue_id: i32) -> PathBuf {
+        self.dir.join(topic).join(queue_id.to_string())
     }
 }
 
 /// All queues under the append lock.
 #[derive(Debug)]
 pub(crate) struct QueueTable {
-    homes: QueueHomes,
+    home: QueueHome,
     version_by_length: bool,
     topics: HashTable<TopicWriter>,
     hasher: RandomState,
@@ -161,10 +150,10 @@ pub(crate) struct QueueTable {
 }
 
 impl QueueTable {
-    pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
+    pub(crate) fn new(home: QueueHome, version_by_length: bool) -> Self {
         Self {
-            removed: RemovedQueues::new(homes.removed()),
-            homes,
+            removed: RemovedQueues::new(home.removed()),
+            home,
             version_by_length,
             topics: HashTable::new(),
             hasher: RandomState::default(),
@@ -191,7 +180,7 @@ impl QueueTable {
         };
         Ok(OpenTopic {
             topic,
-            homes: &self.homes,
+            home: &self.home,
             shared: &self.shared,
             dirty: &mut self.dirty,
             ahead: &mut self.ahead,
@@ -278,7 +267,6 @@ impl QueueTable {
         if is_dirty && queue.mark_dirty() {
             open.dirty.push(Arc::clone(queue.shared()));
         }
-        open.topic.traits.layout = queue.shared().layout();
         open.insert(index, queue);
     }
 
@@ -291,8 +279,8 @@ impl QueueTable {
         }
     }
 
-    pub(crate) fn homes(&self) -> &QueueHomes {
-        &self.homes
+    pub(crate) fn home(&self) -> &QueueHome {
+        &self.home
     }
 
     pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
@@ -335,7 +323,6 @@ impl TopicWriter {
             traits: TopicTraits {
                 version: version_for(name, version_by_length)?,
                 is_schedule: name == SCHEDULE_TOPIC,
-                layout: Layout::Plain,
             },
             traffic: Traffic::default(),
         })
@@ -349,7 +336,10 @@ pub(crate) fn is_legal_topic(name: &str) -> bool {
 
 /// Refuses names that are too long for a record or that would leave the store's directory.
 fn version_for(name: &str, version_by_length: bool) -> Result<Version, AppendError> {
-    let size_max = if name.starts_with(RETRY_PREFIX) || name.starts_with(LIGHT_PREFIX) {
+    if name.starts_with(LIGHT_PREFIX) {
+        return Err(AppendError::LightQueue);
+    }
+    let size_max = if name.starts_with(RETRY_PREFIX) {
         LONG_TOPIC_SIZE_MAX
     } else {
         TOPIC_SIZE_MAX_V1

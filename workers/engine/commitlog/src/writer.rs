@@ -9,16 +9,14 @@ use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
-use crate::queue_layout::Placed;
 use crate::record::{
-    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
-    is_inner_batch,
+    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, asks_for_inner_batch, encode,
+    encoded_size,
 };
 use crate::store::{Appender, Store};
 use crate::table::OpenQueue;
 use crate::walk::may_look_torn;
 
-mod inner_batch;
 mod plain;
 
 /// How much longer than the longest body a whole record may be.
@@ -89,9 +87,12 @@ impl Writer<'_> {
         appended: &mut Vec<Appended>,
     ) -> Result<(), AppendError> {
         let config = &self.store.config;
-        if shared.sys_flag & TRANSACTION_TYPE != 0 || is_inner_batch(shared.sys_flag) {
+        if asks_for_inner_batch(shared.sys_flag) {
+            return Err(AppendError::InnerBatch);
+        }
+        if shared.sys_flag & TRANSACTION_TYPE != 0 {
             return Err(AppendError::MalformedBatch(
-                "a batch can be neither transactional nor an inner one",
+                "a batch cannot be transactional",
             ));
         }
         let Appender { log, queues } = &mut *self.appender;
@@ -126,7 +127,7 @@ impl Writer<'_> {
         }
         unit.commit(now_ms);
         for (planned, appended) in planned.iter().zip(&appended[first_new..]) {
-            push(&mut queue, planned.tags_code, appended, 1);
+            push(&mut queue, planned.tags_code, appended);
         }
         open.count(planned.len() as u64, total);
         Ok(self.store.check_maps()?)
@@ -247,16 +248,10 @@ fn appended(placement: &Placement, size: usize) -> Appended {
 }
 
 #[inline(always)]
-fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended, count: u16) {
-    let entry = QueueEntry {
+fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended) {
+    queue.push(&QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
         tags_code,
-    };
-    queue.push(&Placed {
-        entry,
-        offset: appended.queue_offset,
-        count,
-        store_timestamp_ms: appended.store_timestamp_ms,
     });
 }

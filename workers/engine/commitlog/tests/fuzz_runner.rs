@@ -7,7 +7,6 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -16,20 +15,15 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{
-    Boundary, NewMessage, QueueRead, RecordView, Store, StoreConfig, find_property, java_hash,
-    property_entries,
-};
-use support::sample::{Files, Sample, Stop, config, files_in, memory_dir, restore, within};
+use regent_commitlog::{RecordView, find_property, java_hash, property_entries};
+use support::sample::{Sample, Stop, config, memory_dir, within};
 use support::served::read_everything;
-use support::{NOW_MS, element};
 use tempfile::TempDir;
 
 const HANG: Duration = Duration::from_secs(30);
 /// Of the whole process, whose inputs are a few kilobytes.
 const RESIDENT_KIB_MAX: u64 = 512 << 10;
 const INPUT_SIZE_MAX: usize = 64 << 10;
-const BATCH_FILE: &str = "batchconsumequeue/a/0/00000000000000000000";
 
 /// How long each entry point is driven.
 fn budget() -> Duration {
@@ -93,67 +87,6 @@ impl Scene {
             }
         }
     }
-}
-
-/// Bytes as the file of a batch queue, which holds inner batches only.
-fn fuzz_batch_queue(files: &Files, expected: &BTreeMap<u64, Vec<u8>>, dir: &Path, bytes: &[u8]) {
-    restore(files, dir);
-    fs::write(dir.join(BATCH_FILE), bytes).unwrap();
-    survey(dir);
-    for _ in 0..2 {
-        let Ok(store) = Store::open(batch_config(dir), NOW_MS) else {
-            return;
-        };
-        let Some((first, end)) = store.queue_offsets("a", 0) else {
-            continue;
-        };
-        assert!(first <= end);
-        for offset in first.saturating_sub(1)..=end.min(first + 100) {
-            let read = QueueRead {
-                offset: offset.cast_signed(),
-                count_max: 1,
-                bytes_max: 1 << 20,
-                filter: None,
-            };
-            let mut served = Vec::new();
-            let outcome = store.read_queue("a", 0, &read, &mut served);
-            if outcome.is_ok_and(|outcome| outcome.count > 0) {
-                let view = RecordView::parse(&served).unwrap();
-                assert_eq!(expected.get(&view.queue_offset), Some(&served));
-            }
-            let _ = store.store_timestamp_at("a", 0, offset);
-        }
-        let _ = store.offset_by_time("a", 0, NOW_MS + 3, Boundary::Lower);
-    }
-}
-
-fn batch_config(dir: &Path) -> StoreConfig {
-    let mut config = config(dir, false);
-    config.batch_queue_file_size_bytes = 46 * 64;
-    config
-}
-
-/// The files of a store with inner batches, and its records by their first offsets.
-fn batches(is_closed: bool) -> (Files, BTreeMap<u64, Vec<u8>>) {
-    let dir = memory_dir();
-    let store = Store::open(batch_config(dir.path()), NOW_MS).unwrap();
-    let mut expected = BTreeMap::new();
-    for number in 0..20_u8 {
-        let packed = element(&[number; 50], b"").repeat(usize::from(1 + number % 4));
-        let message = NewMessage::new("a", 0, b"");
-        let now_ms = NOW_MS + i64::from(number);
-        let appended = store
-            .writer()
-            .unwrap()
-            .append_inner_batch(&message, &packed, now_ms);
-        let appended = appended.unwrap();
-        let record = store.read_record(appended.log_position).unwrap().unwrap();
-        expected.insert(appended.queue_offset, record);
-    }
-    if is_closed {
-        store.close().unwrap();
-    }
-    (files_in(dir.path()), expected)
 }
 
 fn survey(dir: &Path) {
@@ -311,18 +244,6 @@ fn any_bytes_in_a_segment_are_records_or_damage() {
 #[test]
 fn any_bytes_in_a_queue_file_lead_to_its_messages_or_an_error() {
     drive_file(4, "consumequeue", "consumequeue/a/0/00000000000000000000");
-}
-
-#[test]
-fn any_bytes_in_the_file_of_a_batch_queue_lead_to_its_messages_or_an_error() {
-    for is_closed in [true, false] {
-        let (files, expected) = batches(is_closed);
-        let dir = memory_dir();
-        let corpus = vec![files[Path::new(BATCH_FILE)].clone()];
-        drive(10 + u64::from(is_closed), corpus, move |bytes| {
-            fuzz_batch_queue(&files, &expected, dir.path(), bytes);
-        });
-    }
 }
 
 #[test]

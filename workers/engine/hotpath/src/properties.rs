@@ -23,8 +23,7 @@ pub(crate) enum Verdict {
 /// Properties that make a message a special one: delayed, timed, a half of a transaction, or one that
 /// seems to be an inner batch.
 ///
-/// Light queues (`INNER_MULTI_DISPATCH`) are not served: without offsets there, a message is in none
-/// of them (FORMAT.md 3.2).
+/// Light queues (`INNER_MULTI_DISPATCH`) are not served (FORMAT.md 3.1): such a message is an ordinary one.
 pub const SPECIAL_PROPERTIES: [&str; 6] = [
     "DELAY",
     "INNER_NUM",

@@ -31,7 +31,6 @@ impl Rebuild {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, queues=true, index=true,
         delay_levels_ms=None, queue_file_size_bytes=6_000_000,
-        batch_queue_file_size_bytes=13_800_000, multi_dispatch_enabled=false,
         index_slot_count=5_000_000, index_entry_count=20_000_000, utc_offset_s=0,
         crc_property="off"))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -43,8 +42,6 @@ impl Rebuild {
         index: bool,
         delay_levels_ms: Option<Vec<i64>>,
         queue_file_size_bytes: u64,
-        batch_queue_file_size_bytes: u64,
-        multi_dispatch_enabled: bool,
         index_slot_count: u32,
         index_entry_count: u32,
         utc_offset_s: i32,
@@ -53,8 +50,6 @@ impl Rebuild {
         let mut config = StoreConfig::new(path);
         config.commit_log_dir = commit_log_path;
         config.queue_file_size_bytes = queue_file_size_bytes;
-        config.batch_queue_file_size_bytes = batch_queue_file_size_bytes;
-        config.multi_dispatch_enabled = multi_dispatch_enabled;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
         config.crc_property = crc_property_of(crc_property)?;

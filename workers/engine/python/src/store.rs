@@ -57,8 +57,7 @@ pub(crate) struct Store(pub(crate) Arc<SharedStore>);
 impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
-        queue_file_size_bytes=6_000_000, batch_queue_file_size_bytes=13_800_000,
-        multi_dispatch_enabled=false, flush_mode="async", message_body_size_max=4 << 20,
+        queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
         delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
         index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, spare_segment_count_max=4,
         hot_size_bytes=u64::MAX,
@@ -70,8 +69,6 @@ impl Store {
         commit_log_path: Option<PathBuf>,
         segment_size_bytes: u64,
         queue_file_size_bytes: u64,
-        batch_queue_file_size_bytes: u64,
-        multi_dispatch_enabled: bool,
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
@@ -90,8 +87,6 @@ impl Store {
         config.commit_log_dir = commit_log_path;
         config.segment_size_bytes = segment_size_bytes;
         config.queue_file_size_bytes = queue_file_size_bytes;
-        config.batch_queue_file_size_bytes = batch_queue_file_size_bytes;
-        config.multi_dispatch_enabled = multi_dispatch_enabled;
         config.flush_mode = match flush_mode {
             "async" => FlushMode::Async,
             "sync" => FlushMode::Sync,
@@ -201,30 +196,6 @@ impl Store {
         let messages: Vec<_> = messages.collect();
         self.0
             .run(py, |store| append_each(store, &shared, &messages, now_ms))
-    }
-
-    #[pyo3(signature = (topic, queue_id, packed, properties, *, born_timestamp_ms=0))]
-    fn append_inner_batch(
-        &self,
-        py: Python<'_>,
-        topic: &str,
-        queue_id: i32,
-        packed: &[u8],
-        properties: &[u8],
-        born_timestamp_ms: i64,
-    ) -> PyResult<Appended> {
-        let store_host = self.0.host;
-        let shared = NewMessage {
-            born_timestamp_ms,
-            store_host,
-            properties,
-            ..NewMessage::new(topic, queue_id, &[])
-        };
-        let appended = self.0.run(py, |store| {
-            let mut writer = store.writer()?;
-            Ok(writer.append_inner_batch(&shared, packed, now_ms())?)
-        })?;
-        Ok(Appended::new(&appended, store_host))
     }
 
     fn entries(

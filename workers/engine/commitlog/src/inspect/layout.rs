@@ -10,7 +10,7 @@ use crate::spares::SPARE_DIR;
 
 /// Names of what a store derives from its log; a rebuild sets the old ones aside under
 /// `<name>.<stamp>`.
-const DERIVED: [&str; 3] = ["consumequeue.", "batchconsumequeue.", "index."];
+const DERIVED: [&str; 2] = ["consumequeue.", "index."];
 
 /// Checks segments, and lists what is left over.
 pub(super) fn check(

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::files::{SegmentFile, list_segments, open_if_there};
 use crate::message::QueueEntry;
-use crate::queue_layout::{ENTRY_SIZE, FILLER, decode_entry};
-use crate::queue_places::message_count;
+use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, FILLER, decode_entry};
 use crate::record::RecordView;
 
 /// Entries read at once.
 const WINDOW_ENTRIES: u64 = 204;
-const ENTRY_BYTES: u64 = ENTRY_SIZE as u64;
 
 /// What the log holds of one queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -196,19 +194,18 @@ impl QueueFiles {
 }
 
 impl QueueSurvey {
-    pub(super) fn count(&mut self, record: &RecordView<'_>, offset: u64) {
+    pub(super) fn count(&mut self, record: &RecordView<'_>) {
         let is_first = self.record_count == 0;
         self.record_count += 1;
         self.byte_count += record.bytes.len() as u64;
-        let time = record.store_timestamp_ms;
+        let (offset, time) = (record.queue_offset, record.store_timestamp_ms);
         if is_first || offset < self.min_offset {
             self.min_offset = offset;
         }
         if is_first || time < self.first_store_timestamp_ms {
             self.first_store_timestamp_ms = time;
         }
-        let message_count = u64::from(message_count(record).unwrap_or(1));
-        self.max_offset = self.max_offset.max(offset.saturating_add(message_count));
+        self.max_offset = self.max_offset.max(offset.saturating_add(1));
         self.last_store_timestamp_ms = self.last_store_timestamp_ms.max(time);
     }
 }

@@ -10,6 +10,7 @@ use super::walk::{LogWalk, Step};
 use crate::config::StoreConfig;
 use crate::epochs::Epoch;
 use crate::error::StoreError;
+use crate::unserved::refuse_queues;
 
 mod state;
 mod waiting;
@@ -30,7 +31,7 @@ impl Survey {
     /// Begins a survey of the store in `config.root` that only counts.
     ///
     /// # Errors
-    /// The directory cannot be read.
+    /// The directory cannot be read, or holds queues that only stock serves.
     pub fn new(config: &StoreConfig) -> Result<Self, StoreError> {
         Self::begin(config, None)
     }
@@ -39,13 +40,14 @@ impl Survey {
     /// it does not tell what every such store has.
     ///
     /// # Errors
-    /// The directory cannot be read.
+    /// As for [`Survey::new`].
     pub fn comparing(config: &StoreConfig, is_in_use: bool) -> Result<Self, StoreError> {
         Self::begin(config, Some(is_in_use))
     }
 
     fn begin(config: &StoreConfig, comparing: Option<bool>) -> Result<Self, StoreError> {
         let config = &config.clone().validated()?;
+        refuse_queues(&config.root)?;
         let is_in_use = comparing.unwrap_or(true);
         let control = Control::load(&config.root)?;
         let trust = control.index_trust(is_in_use);
@@ -149,7 +151,7 @@ impl Survey {
     /// Walks on over about so many bytes; `false` once the survey is over.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// A file cannot be read, or the log holds an inner batch, which only stock serves.
     pub fn advance(&mut self, bytes: u64) -> Result<bool, StoreError> {
         let until = self.walk.done_bytes().saturating_add(bytes);
         // What is to be cut is as good as gone.

@@ -14,66 +14,42 @@ use crate::{Store, StoreConfig};
 /// Only a failing test takes so long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+fn entry_at(log_position: u64) -> QueueEntry {
+    QueueEntry {
+        log_position,
+        size: 100,
+        tags_code: 0,
+    }
+}
+
 #[test]
 fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
-    for layout in [Layout::Plain, Layout::Batch] {
-        let dir = tempfile::tempdir().unwrap();
-        let file_size = 5 * layout.entry_bytes();
-        let mut queue = QueueWriter::new(dir.path().join("queue"), layout, file_size, Vec::new());
-        let mut ahead = QueuesAhead::default();
-        let entry = QueueEntry {
-            log_position: 0,
-            size: 100,
-            tags_code: 0,
-        };
-        let push = |queue: &mut QueueWriter, offset| {
-            let placed = Placed {
-                entry,
-                offset,
-                count: 1,
-                store_timestamp_ms: 0,
-            };
-            match layout {
-                Layout::Plain => queue.push(&entry),
-                Layout::Batch => queue.push_batch(&placed),
-            }
-        };
-        queue.reserve(12, &mut ahead).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut queue = QueueWriter::new(dir.path().join("queue"), 5 * ENTRY_BYTES, Vec::new());
+    let mut ahead = QueuesAhead::default();
+    queue.reserve(12, &mut ahead).unwrap();
 
-        let shared = Arc::clone(queue.shared());
-        let flushed = || shared.flushed_bytes.load(Ordering::Relaxed);
-        for offset in 0..12 {
-            shared.flush().unwrap();
-            assert_eq!(shared.end_number(), offset);
-            assert_eq!(flushed(), offset * layout.entry_bytes());
-            assert_eq!(shared.number_of(offset), offset);
-            push(&mut queue, offset);
-        }
-        queue.reserve(4, &mut ahead).unwrap();
-        assert_eq!(shared.end_number(), 12);
+    let shared = Arc::clone(queue.shared());
+    let flushed = || shared.flushed_bytes.load(Ordering::Relaxed);
+    for offset in 0..12 {
+        shared.flush().unwrap();
+        assert_eq!(shared.end_offset(), offset);
+        assert_eq!(flushed(), offset * ENTRY_BYTES);
+        queue.push(&entry_at(0));
     }
+    queue.reserve(4, &mut ahead).unwrap();
+    assert_eq!(shared.end_offset(), 12);
 }
 
 #[test]
 fn the_file_with_the_last_entry_stays_though_another_was_made_behind_it() {
     let dir = tempfile::tempdir().unwrap();
-    let (layout, file_size) = (Layout::Batch, 5 * Layout::Batch.entry_bytes());
-    let path = dir.path().join("queue");
-    let mut queue = QueueWriter::new(path.clone(), layout, file_size, Vec::new());
+    let (path, file_size) = (dir.path().join("queue"), 5 * ENTRY_BYTES);
+    let mut queue = QueueWriter::new(path.clone(), file_size, Vec::new());
     let mut ahead = QueuesAhead::default();
     for number in 0..10 {
         queue.reserve(1, &mut ahead).unwrap();
-        let entry = QueueEntry {
-            log_position: 100 * number,
-            size: 100,
-            tags_code: 0,
-        };
-        queue.push_batch(&Placed {
-            entry,
-            offset: 7 * number,
-            count: 7,
-            store_timestamp_ms: 0,
-        });
+        queue.push(&entry_at(100 * number));
     }
     // As for a message that then found no room in the log.
     queue.reserve(1, &mut ahead).unwrap();
@@ -82,10 +58,10 @@ fn the_file_with_the_last_entry_stays_though_another_was_made_behind_it() {
     shared.correct_min_offset(u64::MAX);
     assert_eq!(shared.remove_expired(u64::MAX).unwrap(), 1);
 
-    assert_eq!((shared.min_offset(), shared.max_offset()), (70, 70));
-    let found = QueueFiles::find(path, layout, file_size, true).unwrap();
+    assert_eq!((shared.min_offset(), shared.max_offset()), (10, 10));
+    let found = QueueFiles::find(path, file_size, true).unwrap();
     let reopened = StoredQueue::load(found, true).unwrap();
-    assert_eq!(reopened.end_offset(), 70);
+    assert_eq!(reopened.end_offset(), 10);
 }
 
 #[test]
@@ -97,15 +73,11 @@ fn fillers_hide_no_entry_wherever_they_stand() {
     for fillers in 0_u64..1 << COUNT {
         let is_record = |number: &u64| fillers & (1 << number) == 0;
         let path = dir.path().join(fillers.to_string());
-        let file_size = FILE_COUNT * Layout::Plain.entry_bytes();
-        let mut queue = QueueWriter::new(path, Layout::Plain, file_size, Vec::new());
+        let file_size = FILE_COUNT * ENTRY_BYTES;
+        let mut queue = QueueWriter::new(path, file_size, Vec::new());
         queue.reserve(COUNT, &mut QueuesAhead::default()).unwrap();
         for number in 0..COUNT {
-            let entry = QueueEntry {
-                log_position: position_of(number),
-                size: 100,
-                tags_code: 0,
-            };
+            let entry = entry_at(position_of(number));
             queue.push(if is_record(&number) { &entry } else { &FILLER });
         }
 
@@ -122,7 +94,7 @@ fn fillers_hide_no_entry_wherever_they_stand() {
             let case = format!("{fillers:b} from {min_position}");
             assert_eq!(shared.min_offset(), first, "{case}");
             let first_file = first.min(COUNT - 1) / FILE_COUNT;
-            assert_eq!(shared.first_number(), first_file * FILE_COUNT, "{case}");
+            assert_eq!(shared.first_offset(), first_file * FILE_COUNT, "{case}");
         }
     }
 }
@@ -161,26 +133,13 @@ fn a_look_at_what_has_expired_reads_one_page_of_a_queue_that_has_lost_nothing() 
     const COUNT: u64 = 100_000;
     // Not below the folder for temporary files, which may lie in memory.
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let (layout, path) = (Layout::Plain, dir.path().join("queue"));
-    let file_size = COUNT * layout.entry_bytes();
-    let mut stored = StoredQueue::empty(path.clone(), layout, file_size);
+    let (path, file_size) = (dir.path().join("queue"), COUNT * ENTRY_BYTES);
+    let mut stored = StoredQueue::empty(path.clone(), file_size);
     for offset in 0..COUNT {
-        let entry = QueueEntry {
-            log_position: 1_000 + offset,
-            size: 100,
-            tags_code: 0,
-        };
-        stored
-            .push(&Placed {
-                entry,
-                offset,
-                count: 1,
-                store_timestamp_ms: 0,
-            })
-            .unwrap();
+        stored.push(&entry_at(1_000 + offset)).unwrap();
     }
     drop(stored);
-    let found = QueueFiles::find(path.clone(), layout, file_size, true).unwrap();
+    let found = QueueFiles::find(path.clone(), file_size, true).unwrap();
     let queue = StoredQueue::load(found, true).unwrap().into_writer();
     let file = std::fs::File::open(path.join(segment_name(0))).unwrap();
     file.sync_all().unwrap();
@@ -203,8 +162,7 @@ fn a_look_at_what_has_expired_reads_one_page_of_a_queue_that_has_lost_nothing() 
 #[test]
 fn a_queue_that_begins_late_is_flushed_without_a_look_at_what_it_never_had() {
     let dir = tempfile::tempdir().unwrap();
-    let (layout, file_size) = (Layout::Plain, 5 * Layout::Plain.entry_bytes());
-    let mut stored = StoredQueue::empty(dir.path().join("queue"), layout, file_size);
+    let mut stored = StoredQueue::empty(dir.path().join("queue"), 5 * ENTRY_BYTES);
     // No checksum covers the offset of a queue's first record.
     stored.restart_at(1 << 50).unwrap();
     stored.fill_to((1 << 50) + 1).unwrap();

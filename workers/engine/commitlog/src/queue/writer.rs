@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::message::QueueEntry;
 use crate::queue_ahead::{QueuesAhead, Slice};
 use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
-use crate::queue_layout::{ENTRY_SIZE, Layout, Placed, encode_entry};
+use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, encode_entry};
 use crate::sys::MapWriter;
 use crate::sys::fetch::{IS_FETCHED_ANYWAY, prefetch_value};
 
@@ -22,7 +22,6 @@ const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct QueueWriter {
     shared: Arc<SharedQueue>,
-    layout: Layout,
     /// The file that takes the next entry.
     file: Option<QueueTail>,
     /// Those behind it, once what was reserved reaches into them.
@@ -90,7 +89,7 @@ impl QueueTail {
 
 impl QueueWriter {
     /// A queue with these files, of which only the last may have room.
-    pub(crate) fn new(dir: PathBuf, layout: Layout, file_size: u64, files: Vec<QueueTail>) -> Self {
+    pub(crate) fn new(dir: PathBuf, file_size: u64, files: Vec<QueueTail>) -> Self {
         let segments = files.iter().map(|file| {
             let map = file.map.reader();
             QueueSegment {
@@ -100,7 +99,6 @@ impl QueueWriter {
         });
         let shared = SharedQueue {
             dir,
-            layout,
             file_size,
             segments: RwLock::new(segments.collect()),
             min_offset: AtomicU64::new(0),
@@ -110,21 +108,11 @@ impl QueueWriter {
             has_new_file: AtomicBool::new(true),
             has_left_dir: Mutex::new(false),
         };
-        let end_number = shared.end_number();
-        let end_offset = match layout {
-            Layout::Plain => end_number,
-            Layout::Batch => {
-                let last = end_number
-                    .checked_sub(1)
-                    .and_then(|last| shared.placed(last));
-                last.map_or(0, |last| last.end_offset())
-            }
-        };
+        let end_offset = shared.end_offset();
         shared.max_offset.store(end_offset, Ordering::Relaxed);
         let file = files.into_iter().find(|file| file.map.remaining() > 0);
         Self {
             shared: Arc::new(shared),
-            layout,
             file,
             files_behind: Vec::new(),
         }
@@ -132,10 +120,6 @@ impl QueueWriter {
 
     pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
         &self.shared
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
     }
 
     /// Offset of the next entry: nobody but this writer moves it.
@@ -146,7 +130,7 @@ impl QueueWriter {
 
     /// Position of the record that the last entry of one stands for.
     pub(crate) fn last_position(&self) -> Option<u64> {
-        let (first, end) = (self.shared.first_number(), self.shared.end_number());
+        let (first, end) = (self.shared.first_offset(), self.shared.end_offset());
         let (_, last) = self.shared.last_record_entry(first, end)?;
         Some(last.log_position)
     }
@@ -157,7 +141,7 @@ impl QueueWriter {
             .is_none_or(|position| position < log_position)
     }
 
-    /// Whether so many entries can be pushed to a plain queue.
+    /// Whether so many entries can be pushed.
     #[inline(always)]
     pub(crate) fn has_room(&self, count: usize) -> bool {
         self.has_room_for(count.saturating_mul(ENTRY_SIZE))
@@ -184,15 +168,14 @@ impl QueueWriter {
         count: u64,
         ahead: &mut QueuesAhead,
     ) -> Result<(), StoreError> {
-        let size = usize::try_from(count).map_or(usize::MAX, |count| {
-            count.saturating_mul(self.layout.entry_size())
-        });
+        let size =
+            usize::try_from(count).map_or(usize::MAX, |count| count.saturating_mul(ENTRY_SIZE));
         if self.has_room_for(size) {
             return Ok(());
         }
         self.grow(count)?;
         if let Some(file) = &mut self.file {
-            let end = file.map.position() as u64 + count * self.layout.entry_bytes();
+            let end = file.map.position() as u64 + count * ENTRY_BYTES;
             file.ask_ahead(&self.shared, end, ahead);
         }
         Ok(())
@@ -202,7 +185,7 @@ impl QueueWriter {
     fn grow(&mut self, count: u64) -> Result<(), StoreError> {
         let SharedQueue { dir, file_size, .. } = &*self.shared;
         let from = self.shared.end_bytes();
-        let to = from + count * self.shared.layout.entry_bytes();
+        let to = from + count * ENTRY_BYTES;
         let mut base = from - from % file_size;
         while base < to {
             let end = to.min(base + file_size) - base;
@@ -228,43 +211,22 @@ impl QueueWriter {
         Ok(())
     }
 
-    /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
+    /// Appends an entry for which room was reserved; returns whether the queue became dirty.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
-        let is_full = self.put(ENTRY_SIZE, |place| {
-            place.copy_from_slice(&encode_entry(entry));
-        });
-        self.move_on(is_full, self.end_offset() + 1)
-    }
-
-    /// As [`Self::push`], for a batch queue.
-    #[inline(never)]
-    pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
-        let layout = self.layout;
-        let is_full = self.put(layout.entry_size(), |place| layout.encode(place, placed));
-        self.move_on(is_full, placed.end_offset())
-    }
-
-    /// Has an entry written to its place; returns whether the file is full.
-    #[inline(always)]
-    fn put(&mut self, size: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let map = self.file.as_mut().map(|file| &mut file.map);
         let Some((map_size, mut room)) =
-            map.and_then(|map| Some((map.size(), map.room_in_map(size)?)))
+            map.and_then(|map| Some((map.size(), map.room_in_map(ENTRY_SIZE)?)))
         else {
             panic!("no room was made");
         };
-        write(room.bytes());
+        room.bytes().copy_from_slice(&encode_entry(entry));
         let is_full = room.end() == map_size;
         room.publish();
-        is_full
-    }
-
-    #[inline(always)]
-    fn move_on(&mut self, is_full: bool, end_offset: u64) -> bool {
         if is_full {
             self.leave_full_file();
         }
+        let end_offset = self.end_offset() + 1;
         self.shared.max_offset.store(end_offset, Ordering::Release);
         self.mark_dirty()
     }

@@ -1,9 +1,9 @@
 //! Queues of whose records the log has none any more: only their old files tell where they go on.
 
-use super::{QueueRebuild, list_by_layout};
+use super::QueueRebuild;
 use crate::error::StoreError;
-use crate::stored_queue::last_expired;
-use crate::table::QueueHomes;
+use crate::stored_queue::{last_expired, list_queues};
+use crate::table::QueueHome;
 
 impl QueueRebuild {
     /// Lets the queues in `stored` that no record of the walk belonged to keep their next offsets:
@@ -13,24 +13,24 @@ impl QueueRebuild {
     /// This comes after the walk, since a queue that has the entry from before gets other files.
     pub(crate) fn keep_ends(
         &mut self,
-        stored: &QueueHomes,
+        stored: &QueueHome,
         min_position: u64,
     ) -> Result<(), StoreError> {
-        for (topic, queue_id, layout) in list_by_layout(stored)? {
+        for (topic, queue_id) in list_queues(stored.dir())? {
             if self.has_records(&topic, queue_id) {
                 continue;
             }
-            let dir = stored.queue_dir(layout, &topic, queue_id);
-            let last = last_expired(&dir, layout, stored.file_size(layout), min_position)?;
-            if let Some(last) = last {
-                self.reconcile(&topic, queue_id, &last)?;
+            let dir = stored.queue_dir(&topic, queue_id);
+            let last = last_expired(&dir, stored.file_size(), min_position)?;
+            if let Some((offset, entry)) = last {
+                self.reconcile(&topic, queue_id, offset, &entry)?;
             }
         }
         Ok(())
     }
 
     fn has_records(&self, topic: &str, queue_id: i32) -> bool {
-        let slots = self.topics.get(topic).map(|topic| &topic.slots);
+        let slots = self.topics.get(topic);
         let slot = slots
             .zip(usize::try_from(queue_id).ok())
             .and_then(|(slots, index)| slots.get(index)?.as_ref());

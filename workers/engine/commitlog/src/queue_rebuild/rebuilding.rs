@@ -1,19 +1,9 @@
-//! A topic and one queue during recovery, and what a record of the log makes of it.
+//! One queue during recovery, and what a record of the log makes of it.
 
 use crate::error::StoreError;
 use crate::message::QueueEntry;
-use crate::queue_layout::{Layout, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
-
-/// The queues of a topic, by queue id.
-#[derive(Debug)]
-pub(super) struct Topic {
-    pub(super) layout: Layout,
-    /// Its layout is that of the directory its queues lie in, whatever its records are.
-    pub(super) is_stored: bool,
-    pub(super) slots: Vec<Option<Rebuilding>>,
-}
 
 /// One queue while the log is walked.
 #[derive(Debug)]
@@ -27,20 +17,6 @@ pub(super) struct Rebuilding {
     pub(super) is_broken: bool,
     pub(super) entries_added: u64,
     pub(super) offsets_missing: u64,
-}
-
-impl Topic {
-    pub(super) fn new(layout: Layout) -> Self {
-        Self {
-            layout,
-            is_stored: false,
-            slots: Vec::new(),
-        }
-    }
-
-    pub(super) fn queues(&self) -> impl Iterator<Item = &Rebuilding> {
-        self.slots.iter().flatten()
-    }
 }
 
 impl Rebuilding {
@@ -65,14 +41,13 @@ impl Rebuilding {
 
     /// Whether the log has room for all records between the queue's last one and this one.
     ///
-    /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk; a
-    /// batch queue cannot, because it has no fillers.
-    pub(super) fn may_hold(&self, placed: &Placed) -> bool {
-        let missing = placed.offset.saturating_sub(self.queue.end_offset());
-        if missing == 0 || self.queue.is_empty() || self.queue.layout() == Layout::Batch {
+    /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk.
+    pub(super) fn may_hold(&self, offset: u64, entry: &QueueEntry) -> bool {
+        let missing = offset.saturating_sub(self.queue.end_offset());
+        if missing == 0 || self.queue.is_empty() {
             return true;
         }
-        let (last, position) = (self.queue.last_entry(), placed.entry.log_position);
+        let (last, position) = (self.queue.last_entry(), entry.log_position);
         let last = last.map_or(0, |last| last.log_position);
         last > position || missing <= (position - last) / RECORD_SIZE_MIN as u64
     }
@@ -89,8 +64,8 @@ impl Rebuilding {
         true
     }
 
-    /// Finds the entry of an offset of a plain queue to be this one; `false`, and nothing is changed,
-    /// if it is not, or [`Self::reconcile`] would do anything but find that.
+    /// Finds the entry of an offset to be this one; `false`, and nothing is changed, if it is not, or
+    /// [`Self::reconcile`] would do anything but find that.
     #[inline]
     pub(super) fn confirm(&mut self, offset: u64, entry: &QueueEntry) -> bool {
         if self.is_broken || !self.queue.has_within(offset, entry) {
@@ -102,7 +77,8 @@ impl Rebuilding {
 
     pub(super) fn reconcile(
         &mut self,
-        placed: &Placed,
+        offset: u64,
+        entry: &QueueEntry,
         is_from_oldest: bool,
     ) -> Result<(), StoreError> {
         if self.is_broken {
@@ -110,7 +86,6 @@ impl Rebuilding {
         }
         let queue = &mut self.queue;
         let (first, end) = (queue.first_offset(), queue.end_offset());
-        let offset = placed.offset;
         if offset < first || first == end {
             // Older records are missing in the queue, or it is new: offset 0 begins it anyway.
             if offset != 0 && !is_from_oldest {
@@ -119,13 +94,13 @@ impl Rebuilding {
             }
             queue.restart_at(offset)?;
         } else if offset < end {
-            if queue.holds(placed) {
-                self.confirmed_end = Some(placed.end_offset());
+            if queue.holds(offset, entry) {
+                self.confirmed_end = Some(offset + 1);
                 return Ok(());
             }
             queue.truncate(offset)?;
         } else if offset > end {
-            let position = placed.entry.log_position;
+            let position = entry.log_position;
             if queue
                 .last_entry()
                 .is_some_and(|last| last.log_position > position)
@@ -140,9 +115,9 @@ impl Rebuilding {
             self.offsets_missing += offset - end;
             queue.fill_to(offset)?;
         }
-        queue.push(placed)?;
+        queue.push(entry)?;
         self.entries_added += 1;
-        self.confirmed_end = Some(placed.end_offset());
+        self.confirmed_end = Some(offset + 1);
         Ok(())
     }
 }

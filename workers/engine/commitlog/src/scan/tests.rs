@@ -37,7 +37,7 @@ fn messages_of_a_segment_that_is_gone_are_passed_over_up_to_the_next_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path());
     let queue = store.queues.find("t", 0).unwrap();
-    let is_gone = |number: &u64| queue.placed(*number).unwrap().entry.log_position < SEGMENT_SIZE;
+    let is_gone = |number: &u64| queue.entry(*number).unwrap().log_position < SEGMENT_SIZE;
     let first_left = (0..COUNT).find(|number| !is_gone(number)).unwrap();
     assert!((11..19).contains(&first_left));
 

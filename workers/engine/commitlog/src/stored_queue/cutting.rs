@@ -3,7 +3,7 @@
 use super::{StoredFile, StoredQueue};
 use crate::error::StoreError;
 use crate::files::{remove_file, segment_name};
-use crate::queue_layout::is_filler;
+use crate::queue_layout::{ENTRY_BYTES, is_filler};
 
 impl StoredQueue {
     /// Forgets all entries whose records a log that begins at `min_position` still has. Those of
@@ -15,14 +15,9 @@ impl StoredQueue {
         self.cut_behind(min_position, 0).map(drop)
     }
 
-    /// Cuts the queue before the entry that stands for `offset`, clearing the bytes of what is cut.
+    /// Cuts the queue before the entry of `offset`, clearing the bytes of what is cut.
     pub(crate) fn truncate(&mut self, offset: u64) -> Result<(), StoreError> {
-        self.truncate_to(self.number_of(offset))
-    }
-
-    fn truncate_to(&mut self, number: u64) -> Result<(), StoreError> {
-        let entry_bytes = self.layout.entry_bytes();
-        let (at, first_at) = (number * entry_bytes, self.first * entry_bytes);
+        let (at, first_at) = (offset * ENTRY_BYTES, self.first * ENTRY_BYTES);
         // Stock searches times wrongly in a queue whose last file is empty.
         let is_unused = |last: &mut StoredFile| last.base >= at && last.base > first_at;
         while let Some(last) = self.files.pop_if(is_unused) {
@@ -31,12 +26,12 @@ impl StoredQueue {
         if let Some(file) = self.files.last_mut() {
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let local = (at - file.base) as usize;
-            let end = usize::try_from(self.end * entry_bytes - file.base);
+            let end = usize::try_from(self.end * ENTRY_BYTES - file.base);
             let bytes = file.map.bytes_mut();
             let end = end.unwrap_or(bytes.len()).min(bytes.len());
             bytes[local.min(end)..end].fill(0);
         }
-        self.end = number;
+        self.end = offset;
         self.is_changed = true;
         Ok(())
     }
@@ -47,10 +42,10 @@ impl StoredQueue {
     /// Fillers between what stays and what is dropped go as well: the queue goes on with the offset
     /// after its last record. Those that it begins with stay, as its records may have expired.
     pub(crate) fn cut_behind(&mut self, log_position: u64, kept: u64) -> Result<u64, StoreError> {
-        let (kept, end) = (self.number_of(kept).max(self.first), self.end);
+        let (kept, end) = (kept.max(self.first), self.end);
         let (mut to, mut looked_at) = (end, end);
         while looked_at > kept {
-            let entry = self.placed(looked_at - 1).map(|placed| placed.entry);
+            let entry = self.entry(looked_at - 1);
             let is_filler = entry.as_ref().is_some_and(is_filler);
             if !is_filler && entry.is_some_and(|entry| entry.log_position < log_position) {
                 break;
@@ -66,7 +61,7 @@ impl StoredQueue {
         if looked_at > self.first {
             to = looked_at;
         }
-        self.truncate_to(to)?;
+        self.truncate(to)?;
         Ok(end - to)
     }
 }

@@ -8,13 +8,12 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{BLOCK_SIZE, SegmentFile, list_segments, open_segment, remove_file};
 use crate::queue_file::SLICE_SIZE_BYTES;
-use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout};
+use crate::queue_layout::ENTRY_SIZE;
 
 /// The files of one queue: all of one size, but for a last one that was being made. Not changed yet.
 #[derive(Debug)]
 pub(crate) struct QueueFiles {
     dir: PathBuf,
-    pub(super) layout: Layout,
     pub(super) file_size: u64,
     files: Vec<SegmentFile>,
 }
@@ -22,32 +21,26 @@ pub(crate) struct QueueFiles {
 impl QueueFiles {
     /// Finds the files of a queue, and refuses any that files of this size do not become, whatever
     /// happened: they are those of another setting.
-    pub(crate) fn find(
-        dir: PathBuf,
-        layout: Layout,
-        file_size: u64,
-        is_clean: bool,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn find(dir: PathBuf, file_size: u64, is_clean: bool) -> Result<Self, StoreError> {
         let files = list_segments(&dir)?;
         let begun = files.split_last().filter(|(last, _)| last.size == 0);
         let begun = begun.map_or(&files[..], |(_, others)| others);
         for (index, file) in begun.iter().enumerate() {
             let may_be_torn = index + 1 == begun.len() && file.size < file_size;
-            if file.size == file_size || may_be_torn && is_torn(file, layout, is_clean)? {
+            if file.size == file_size || may_be_torn && is_torn(file, is_clean)? {
                 continue;
             }
-            let (size, setting) = (file.size, setting_of(layout));
+            let size = file.size;
             return Err(StoreError::UnexpectedFile {
                 path: file.path.clone(),
                 reason: format!(
-                    "{size} bytes instead of {file_size}; open the store with the {setting} that it \
-                     was written with"
+                    "{size} bytes instead of {file_size}; open the store with the \
+                     mappedFileSizeConsumeQueue that it was written with"
                 ),
             });
         }
         Ok(Self {
             dir,
-            layout,
             file_size,
             files,
         })
@@ -72,27 +65,19 @@ impl QueueFiles {
     }
 }
 
-fn setting_of(layout: Layout) -> &'static str {
-    match layout {
-        Layout::Plain => "mappedFileSizeConsumeQueue",
-        Layout::Batch => "mapperFileSizeBatchConsumeQueue",
-    }
-}
-
 /// Whether a file that is too short may have been left by a crash while it was made.
 ///
 /// It gets blocks for its first entries, in slices, then its size, and is mapped only then (`create_segment`);
 /// stock sets the size at once. A file without entries may also have been written in part, where a file
 /// system has no `fallocate`. One with entries has its size on the disk after a clean stop, and a
 /// power cut may have taken it back only where the file system keeps no order between the two.
-fn is_torn(file: &SegmentFile, layout: Layout, is_clean: bool) -> Result<bool, StoreError> {
+fn is_torn(file: &SegmentFile, is_clean: bool) -> Result<bool, StoreError> {
     if !file.size.is_multiple_of(BLOCK_SIZE as u64) {
         return Ok(false);
     }
-    let mut head = [0; BATCH_ENTRY_SIZE];
-    let head = &mut head[..layout.entry_size()];
+    let mut head = [0; ENTRY_SIZE];
     // Tools look at stores that they may only read.
-    let read = File::open(&file.path).and_then(|opened| opened.read_exact_at(head, 0));
+    let read = File::open(&file.path).and_then(|opened| opened.read_exact_at(&mut head, 0));
     read.map_err(|error| StoreError::io(&file.path, error))?;
     let has_entries = head.iter().any(|byte| *byte != 0);
     Ok(!has_entries || !is_clean && file.size.is_multiple_of(SLICE_SIZE_BYTES))

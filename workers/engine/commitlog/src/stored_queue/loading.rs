@@ -10,20 +10,20 @@ use rustix::fs::{Advice, fadvise};
 use super::finding::are_adjacent;
 use crate::error::StoreError;
 use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment};
-use crate::queue_layout::{Layout, Placed};
+use crate::message::QueueEntry;
+use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, decode_entry};
 use crate::sys::ExclusiveMap;
 
 /// So much of a file is read at once while its entries are counted.
 const WINDOW_BYTES: u64 = 128 << 10;
 
-/// The last entry of a queue that points before `min_position`, where the log begins, or is a filler;
-/// `None` if there is none, or the files are not those of a queue. Nothing is changed.
+/// The last entry of a queue that points before `min_position`, where the log begins, or is a filler,
+/// and its offset; `None` if there is none, or the files are not those of a queue. Nothing is changed.
 pub(crate) fn last_expired(
     dir: &Path,
-    layout: Layout,
     file_size: u64,
     min_position: u64,
-) -> Result<Option<Placed>, StoreError> {
+) -> Result<Option<(u64, QueueEntry)>, StoreError> {
     let mut files = list_segments(dir)?;
     // A crash may have torn the last one while it was created.
     files.pop_if(|last| last.size == 0);
@@ -35,14 +35,14 @@ pub(crate) fn last_expired(
         return Ok(None);
     }
     for file in files.iter().rev() {
-        let (map, end, _) = open_file(file, layout, false, true)?;
+        let (map, end, _) = open_file(file, false, true)?;
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
-        let entries = map.bytes()[..end as usize].chunks_exact(layout.entry_size());
-        let first = file.base / layout.entry_bytes();
-        let numbered = entries.enumerate().rev();
-        let mut placed =
-            numbered.filter_map(|(index, bytes)| layout.decode(bytes, first + index as u64));
-        let last = placed.find(|placed| placed.entry.log_position < min_position);
+        let entries = map.bytes()[..end as usize].chunks_exact(ENTRY_SIZE);
+        let first = file.base / ENTRY_BYTES;
+        let last = entries.enumerate().rev().find_map(|(index, bytes)| {
+            let entry = decode_entry(bytes)?;
+            (entry.log_position < min_position).then_some((first + index as u64, entry))
+        });
         if last.is_some() {
             return Ok(last);
         }
@@ -71,7 +71,6 @@ pub(super) fn is_blank(file: &SegmentFile) -> Result<bool, StoreError> {
 /// Maps a file and finds the byte at which its entries end, and whether anything followed them.
 pub(super) fn open_file(
     file: &SegmentFile,
-    layout: Layout,
     is_full: bool,
     is_clean: bool,
 ) -> Result<(ExclusiveMap, u64, bool), StoreError> {
@@ -80,7 +79,7 @@ pub(super) fn open_file(
     let (end, is_followed) = if is_full {
         (file.size, false)
     } else {
-        entries_end(&handle, layout, file.size).map_err(named)?
+        entries_end(&handle, file.size).map_err(named)?
     };
     let mut map = ExclusiveMap::new(&handle).map_err(named)?;
     map.advise_random().map_err(named)?;
@@ -100,29 +99,28 @@ pub(super) fn open_file(
 /// read by a fault of its own. Read-ahead would do with fewer, but brings in what lies behind the
 /// entries of many thousand queues, and large folios, which a later entry has written whole
 /// (targets.md 1.2).
-fn entries_end(file: &File, layout: Layout, size: u64) -> io::Result<(u64, bool)> {
+fn entries_end(file: &File, size: u64) -> io::Result<(u64, bool)> {
     // A system that does not listen only reads more.
     let _ = fadvise(file, 0, None, Advice::Random);
-    let (entry_bytes, entry_size) = (layout.entry_bytes(), layout.entry_size());
     #[allow(clippy::cast_possible_truncation)] // at most a window
-    let whole_entries = |bytes: u64| bytes.min(WINDOW_BYTES) as usize / entry_size * entry_size;
+    let whole_entries = |bytes: u64| bytes.min(WINDOW_BYTES) as usize / ENTRY_SIZE * ENTRY_SIZE;
     let data_end = data_end(file, 0, size)?;
     // One more may end in a hole, with zeros, which is looked at only if all before are entries.
     let (to, to_last) = (
-        data_end - data_end % entry_bytes,
-        data_end.next_multiple_of(entry_bytes).min(size),
+        data_end - data_end % ENTRY_BYTES,
+        data_end.next_multiple_of(ENTRY_BYTES).min(size),
     );
     let mut window = vec![0; whole_entries(to_last)];
     let mut at = 0;
     for limit in [to, to_last] {
-        while at + entry_bytes <= limit {
+        while at + ENTRY_BYTES <= limit {
             let window = &mut window[..whole_entries(limit - at)];
             file.read_exact_at(window, at)?;
-            for entry in window.chunks_exact(entry_size) {
-                if layout.decode(entry, 0).is_none() {
+            for entry in window.chunks_exact(ENTRY_SIZE) {
+                if decode_entry(entry).is_none() {
                     return Ok((at, entry.iter().any(|byte| *byte != 0)));
                 }
-                at += entry_bytes;
+                at += ENTRY_BYTES;
             }
         }
     }

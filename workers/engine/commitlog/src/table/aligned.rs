@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
 use crate::files::create_dir;
+use crate::message::QueueEntry;
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::{FILLER, Layout, OFFSET_MAX, Placed};
+use crate::queue_layout::{FILLER, OFFSET_MAX};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
 
@@ -50,21 +51,19 @@ impl OpenTopic<'_> {
         offset: u64,
         min_position: u64,
     ) -> Result<(), StoreError> {
-        let layout = self.topic.traits.layout;
-        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
+        let dir = self.home.queue_dir(&self.topic.name, queue_id);
         let old = self.topic.queues.get(index).and_then(Option::as_ref);
-        let kept: Vec<Placed> = old.map_or_else(Vec::new, |old| {
+        let kept: Vec<(u64, QueueEntry)> = old.map_or_else(Vec::new, |old| {
             let shared = old.shared();
-            (shared.first_number()..shared.end_number())
-                .map_while(|number| shared.placed(number))
-                .take_while(|placed| placed.end_offset() <= offset)
+            (shared.first_offset()..shared.end_offset().min(offset))
+                .map_while(|offset| Some((offset, shared.entry(offset)?)))
                 .collect()
         });
         let new = dir.with_extension("new");
-        let mut stored = StoredQueue::empty(new.clone(), layout, self.homes.file_size(layout));
-        stored.restart_at(kept.first().map_or(offset, |first| first.offset))?;
-        for placed in &kept {
-            stored.push(placed)?;
+        let mut stored = StoredQueue::empty(new.clone(), self.home.file_size());
+        stored.restart_at(kept.first().map_or(offset, |(first, _)| *first))?;
+        for (_, entry) in &kept {
+            stored.push(entry)?;
         }
         stored.fill_to(offset)?;
         create_dir(&new)?;
@@ -85,8 +84,7 @@ impl OpenTopic<'_> {
     }
 }
 
-/// Appends fillers to a plain queue up to `offset`, the next record's, which lies at
-/// `log_position`. A batch queue needs none.
+/// Appends fillers up to `offset`, the next record's, which lies at `log_position`.
 ///
 /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk, so the
 /// log has to have had room for the records that are missing.
@@ -101,11 +99,9 @@ fn fill(
     if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
         return Err(impossible(offset, log_position));
     }
-    if queue.writer.layout() == Layout::Plain {
-        for _ in 0..missing {
-            queue.writer.reserve(1, ahead)?;
-            queue.push_plain(&FILLER);
-        }
+    for _ in 0..missing {
+        queue.writer.reserve(1, ahead)?;
+        queue.push(&FILLER);
     }
     Ok(())
 }

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use super::removal::RemovedQueues;
-use super::{QueueHomes, SharedQueues, TopicWriter, queue_index};
+use super::{QueueHome, SharedQueues, TopicWriter, queue_index};
 use crate::error::AppendError;
 use crate::message::QueueEntry;
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::{Layout, Placed};
 
 /// Everything needed to reach or make the queues of one topic.
 #[derive(Debug)]
 pub(crate) struct OpenTopic<'a> {
     pub(crate) topic: &'a mut TopicWriter,
-    pub(super) homes: &'a QueueHomes,
+    pub(super) home: &'a QueueHome,
     pub(super) shared: &'a SharedQueues,
     pub(super) dirty: &'a mut Vec<Arc<SharedQueue>>,
     pub(super) ahead: &'a mut QueuesAhead,
@@ -54,25 +53,13 @@ impl OpenTopic<'_> {
         self.topic.traffic.count(message_count, bytes);
     }
 
-    #[inline]
-    pub(crate) fn has_batch_queues(&self) -> bool {
-        self.topic.traits.has_batch_queues()
-    }
-
-    /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
-    pub(crate) fn admits_inner_batches(&mut self) -> bool {
-        if self.topic.queues.iter().all(Option::is_none) {
-            self.topic.traits.layout = Layout::Batch;
-        }
-        self.has_batch_queues()
-    }
-
     #[cold]
     fn create(&mut self, queue_id: i32, index: usize) {
-        let layout = self.topic.traits.layout;
-        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        let file_size = self.homes.file_size(layout);
-        self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
+        let dir = self.home.queue_dir(&self.topic.name, queue_id);
+        self.insert(
+            index,
+            QueueWriter::new(dir, self.home.file_size(), Vec::new()),
+        );
     }
 
     pub(super) fn insert(&mut self, index: usize, queue: QueueWriter) {
@@ -96,29 +83,16 @@ impl OpenQueue<'_> {
         self.writer.end_offset()
     }
 
-    /// Whether so many entries can be pushed to a plain queue.
+    /// Whether so many entries can be pushed.
     #[inline(always)]
     pub(crate) fn has_room(&self, count: usize) -> bool {
         self.writer.has_room(count)
     }
 
-    /// As [`Self::push`], for a plain queue.
-    #[inline(always)]
-    pub(crate) fn push_plain(&mut self, entry: &QueueEntry) {
-        if self.writer.push(entry) {
-            self.list_as_dirty();
-        }
-    }
-
     /// Appends an entry for which room was reserved.
     #[inline(always)]
-    pub(crate) fn push(&mut self, placed: &Placed) {
-        let is_newly_dirty = match self.writer.layout() {
-            Layout::Plain => self.writer.push(&placed.entry),
-            // A copy, so that the common case keeps nothing in memory for this one.
-            Layout::Batch => self.writer.push_batch(&{ *placed }),
-        };
-        if is_newly_dirty {
+    pub(crate) fn push(&mut self, entry: &QueueEntry) {
+        if self.writer.push(entry) {
             self.list_as_dirty();
         }
     }

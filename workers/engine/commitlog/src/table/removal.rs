@@ -9,7 +9,6 @@ use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
 use crate::files::{create_dir, exchange, list, remove_dir, rename};
 use crate::queue::QueueWriter;
-use crate::queue_layout::Layout;
 use crate::store::Store;
 
 impl Store {
@@ -37,7 +36,7 @@ impl Store {
 
     /// Removes the files of queues that are gone.
     pub(crate) fn expire_removed_queues(&self) -> Result<(), StoreError> {
-        let dir = self.directory.queue_homes(&self.config).removed();
+        let dir = self.directory.queue_home(&self.config).removed();
         list(&dir)?.iter().try_for_each(|queues| remove_dir(queues))
     }
 }
@@ -93,11 +92,9 @@ impl QueueTable {
         let Some(topic) = self.topics.find(hash, is_it) else {
             return Ok(());
         };
-        for layout in [Layout::Plain, Layout::Batch] {
-            let dir = self.homes.dir(layout).join(name);
-            self.removed.take(&dir)?;
-            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-        }
+        let dir = self.home.dir().join(name);
+        self.removed.take(&dir)?;
+        self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
         let queues = topic.queues.iter().flatten();
         queues.for_each(|queue| queue.shared().leave_dir());
         if let Ok(known) = self.topics.find_entry(hash, is_it) {

@@ -7,11 +7,7 @@ use crate::files::segment_name;
 use crate::message::QueueEntry;
 
 fn table(dir: &Path) -> QueueTable {
-    let homes = QueueHomes {
-        plain: (dir.join("plain"), 2_000),
-        batch: (dir.join("batch"), 4_600),
-    };
-    QueueTable::new(homes, true)
+    QueueTable::new(QueueHome::new(dir.join("queues"), 2_000), true)
 }
 
 /// Opens the topic and counts one message; returns how many it has now.
@@ -60,24 +56,6 @@ fn each_of_many_topics_is_found_while_the_table_grows_and_shrinks() {
 }
 
 #[test]
-fn a_removed_topic_may_come_back_with_the_other_kind_of_queues() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut table = table(dir.path());
-    let mut plain = table.open_topic("a").unwrap();
-    plain.reserve(0, 1).unwrap();
-    assert!(!plain.admits_inner_batches());
-    assert!(dir.path().join("plain/a/0").exists());
-
-    table.remove_topic("a").unwrap();
-
-    let mut batch = table.open_topic("a").unwrap();
-    assert!(batch.admits_inner_batches());
-    batch.reserve(0, 1).unwrap();
-    assert!(dir.path().join("batch/a/0").exists());
-    assert!(!dir.path().join("plain/a").exists());
-}
-
-#[test]
 fn who_still_knows_a_removed_queue_removes_no_file_of_the_one_that_follows() {
     let dir = tempfile::tempdir().unwrap();
     let mut table = table(dir.path());
@@ -89,10 +67,10 @@ fn who_still_knows_a_removed_queue_removes_no_file_of_the_one_that_follows() {
             size: 100,
             tags_code: 0,
         };
-        (0..250).for_each(|number| queue.push_plain(&entry(number)));
+        (0..250).for_each(|number| queue.push(&entry(number)));
         table.shared().find("a", 0).unwrap()
     };
-    let first_file = dir.path().join("plain/a/0").join(segment_name(0));
+    let first_file = dir.path().join("queues/a/0").join(segment_name(0));
     let before_file = |queue: &SharedQueue| queue.remove_expired(u64::MAX).unwrap();
 
     let removed = fill(&mut table);
@@ -116,7 +94,7 @@ fn push(table: &mut QueueTable, count: u64) -> Arc<SharedQueue> {
     for _ in 0..count {
         let mut topic = table.open_topic("a").unwrap();
         let mut queue = topic.reserve(0, 1).unwrap();
-        queue.push_plain(&QueueEntry {
+        queue.push(&QueueEntry {
             log_position: 0,
             size: 100,
             tags_code: 0,
@@ -172,13 +150,13 @@ fn queues_that_could_not_be_removed_are_flushed_and_expire_as_before() {
         if !is_whole {
             let mut topic = table.open_topic("a").unwrap();
             let mut other = topic.reserve(1, 1).unwrap();
-            other.push_plain(&QueueEntry {
+            other.push(&QueueEntry {
                 log_position: 500,
                 size: 100,
                 tags_code: 0,
             });
         }
-        let name = if is_whole { "plain/a" } else { "plain/a/0" };
+        let name = if is_whole { "queues/a" } else { "queues/a/0" };
 
         let held = Held::new(dir.path(), name);
         table.remove_queues_before("a", 400).unwrap_err();
@@ -197,7 +175,7 @@ fn a_queue_is_flushed_though_not_all_fillers_found_room() {
     let mut table = table(dir.path());
     let queue = push(&mut table, 1);
     table.take_dirty();
-    let in_the_way = dir.path().join("plain/a/0").join(segment_name(2_000));
+    let in_the_way = dir.path().join("queues/a/0").join(segment_name(2_000));
     fs::create_dir(&in_the_way).unwrap();
 
     let mut topic = table.open_topic("a").unwrap();
@@ -217,7 +195,7 @@ fn a_queue_that_could_not_be_made_anew_is_made_by_the_next_attempt() {
         topic.reserve_at((0, 2), 1 << 20, || 0).map(drop)
     };
 
-    let in_the_way = dir.path().join("plain/a/0.new");
+    let in_the_way = dir.path().join("queues/a/0.new");
     fs::write(&in_the_way, "no directory").unwrap();
     restart(&mut table).unwrap_err();
     fs::remove_file(&in_the_way).unwrap();

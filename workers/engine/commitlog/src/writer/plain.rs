@@ -6,12 +6,11 @@ use super::{Writer, appended, check_unit, checked_size, push};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::AppendError;
 use crate::log::{LogWriter, Unit};
-use crate::message::{Appended, NewMessage, QueueEntry, Traffic};
-use crate::properties::{find_property, tags_code};
-use crate::queue_places::INNER_COUNT;
+use crate::message::{Appended, NewMessage, Traffic};
+use crate::properties::tags_code;
 use crate::record::{
-    PROPERTIES_SIZE_MAX, Placement, Tail, Version, encode, encoded_size, has_short_hosts,
-    is_inner_batch, is_ordinary, occupies_queue, without_crc_property,
+    PROPERTIES_SIZE_MAX, Placement, Tail, Version, asks_for_inner_batch, encode, encoded_size,
+    has_short_hosts, is_ordinary, occupies_queue, without_crc_property,
 };
 use crate::store::Appender;
 use crate::table::{OpenQueue, TopicTraits};
@@ -285,7 +284,7 @@ fn is_within(message: &NewMessage<'_>, config: &StoreConfig) -> bool {
         && !may_look_torn(message.properties)
 }
 
-/// The size of the record; what is no plain message or breaks a limit is refused.
+/// The size of the record; an inner batch, or what breaks a limit, is refused.
 #[inline(always)]
 fn check(
     message: &NewMessage<'_>,
@@ -294,22 +293,15 @@ fn check(
     config: &StoreConfig,
     log: &LogWriter,
 ) -> Result<usize, AppendError> {
-    if is_inner_batch(message.sys_flag) {
-        return Err(AppendError::MalformedBatch(
-            "an inner batch is appended as one",
-        ));
-    }
-    if traits.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
-        return Err(AppendError::MalformedBatch(
-            "a plain message cannot say how many it is",
-        ));
+    if asks_for_inner_batch(message.sys_flag) {
+        return Err(AppendError::InnerBatch);
     }
     let size = checked_size(message, traits.version, tail, config.message_body_size_max)?;
     check_unit(size, log.unit_size_max())?;
     Ok(size)
 }
 
-/// Appends a message that nothing speaks against to a plain queue with room for it.
+/// Appends a message that nothing speaks against to a queue with room for it.
 #[inline(always)]
 fn write_ordinary(
     mut unit: Unit<'_>,
@@ -328,11 +320,7 @@ fn write_ordinary(
     encode(record, message, Version::V1, &placement, Tail::Nothing);
     unit.commit(now_ms);
     let appended = appended(&placement, size);
-    queue.push_plain(&QueueEntry {
-        log_position: appended.log_position,
-        size: appended.size,
-        tags_code: tags_code(),
-    });
+    push(queue, tags_code(), &appended);
     appended
 }
 
@@ -361,7 +349,7 @@ fn write(
             (Some(known), None) => known,
             _ => tags_code(message.properties, now_ms, levels),
         };
-        push(queue, tags_code, &appended, 1);
+        push(queue, tags_code, &appended);
     }
     Ok(appended)
 }

@@ -206,37 +206,6 @@ fn a_store_in_which_the_property_is_required_recovers_what_it_wrote() {
     assert!(opened.read_record(positions[1]).unwrap().is_some());
 }
 
-#[test]
-fn an_inner_batch_ends_in_the_property_and_loses_one_that_it_brings() {
-    let dir = tempdir();
-    let mut config = config(dir.path());
-    config.crc_property = CrcProperty::Required;
-    let store = Store::open(config.clone(), NOW_MS).unwrap();
-    let mut message = NewMessage::new("batches", 0, b"");
-    message.properties = b"TAGS\x01red\x02__CRC32#\x010123456789";
-    let packed = batches::packed(&[b"one", b"two"]);
-    let mut writer = store.writer().unwrap();
-    let first = writer.append_inner_batch(&message, &packed, NOW_MS);
-    let second = writer.append_inner_batch(&message, &packed, NOW_MS);
-    drop(writer);
-
-    let place = |position| stored_properties(&store, position);
-    assert_eq!(
-        place(first.unwrap().log_position),
-        b"TAGS\x01red\x02INNER_NUM\x012\x02INNER_BASE\x010\x02"
-    );
-    assert_eq!(
-        place(second.unwrap().log_position),
-        b"TAGS\x01red\x02INNER_NUM\x012\x02INNER_BASE\x012\x02"
-    );
-    drop(store);
-    let store = Store::open(config, NOW_MS).unwrap();
-    assert_eq!(store.recovery().damage, None);
-    let mut records = Vec::new();
-    let read = store.read_queue("batches", 0, &batches::EVERYTHING, &mut records);
-    assert_eq!(read.unwrap().count, 4);
-}
-
 /// What looks like the property and is not right.
 const MADE_UP: &[u8] = b"TAGS\x01x\x02__CRC32#\x010123456789\x02";
 
@@ -290,30 +259,6 @@ fn a_property_that_a_client_made_up_costs_no_message_where_the_option_is_off() {
     );
     assert_eq!(contents(&queues), before);
     assert_eq!(read_all(&open(dir.path()), "a", 0).len(), 4);
-}
-
-#[test]
-fn a_rebuild_that_reads_the_log_twice_counts_a_wrong_property_once() {
-    let dir = tempdir();
-    let store = open(dir.path());
-    let positions = append_batch(&store, &[b"", MADE_UP]);
-    drop(store);
-    fs::create_dir_all(dir.path().join("batchconsumequeue/batches/0")).unwrap();
-    let store = open(dir.path());
-    batches::append_plain(&store, 0, b"plain");
-    batches::append_inner(&store, 0, &[b"a", b"b"], NOW_MS);
-    store.close().unwrap();
-    drop(store);
-    // That the plain message is one of a batch queue shows only after it.
-    fs::remove_dir_all(dir.path().join("batchconsumequeue")).unwrap();
-
-    let rebuilt = rebuild(config(dir.path())).unwrap();
-
-    assert_eq!(
-        (rebuilt.wrong_crc_count, rebuilt.first_wrong_crc),
-        (1, Some(positions[1]))
-    );
-    assert_eq!(rebuilt.queues.len(), 2);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::inspect::{FindingKind, LogWalk, QueueSurvey, Step, Survey};
-use regent_commitlog::{NewMessage, Store};
+use regent_commitlog::NewMessage;
+use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
 
-use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, element, open, tempdir};
+use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, open, tempdir};
 
 fn survey(dir: &Path) -> Survey {
     let mut survey = Survey::comparing(&config(dir), false).expect("readable");
@@ -202,45 +202,6 @@ fn an_empty_directory_is_an_empty_store() {
     let dir = tempdir();
 
     assert_eq!(kinds(&survey(dir.path())), []);
-}
-
-#[test]
-fn batch_queues_and_light_queues_are_counted_and_no_finding() {
-    let dir = tempdir();
-    let store = open(dir.path());
-    let packed = element(b"x", b"").repeat(3);
-    for number in 0..20 {
-        let names = format!(
-            "INNER_MULTI_DISPATCH\u{1}%LMQ%a\u{2}INNER_MULTI_QUEUE_OFFSET\u{1}{number}\u{2}"
-        );
-        let mut light = NewMessage::new("devices", 2, b"x");
-        light.properties = names.as_bytes();
-        let batches = NewMessage::new("batches", 1, b"");
-        let mut writer = store.writer().expect("open");
-        writer.append(&light, NOW_MS).expect("appended");
-        writer
-            .append_inner_batch(&batches, &packed, NOW_MS)
-            .expect("appended");
-    }
-    drop(store);
-    let mut with_light_queues = config(dir.path());
-    with_light_queues.multi_dispatch_enabled = true;
-    let store = Store::open(with_light_queues, NOW_MS).expect("opens");
-    store.close().expect("closed");
-
-    let whole = survey(dir.path());
-
-    assert_eq!(whole.findings(), []);
-    let counted = |queue: &QueueSurvey| (queue.queue_id, queue.record_count, queue.max_offset);
-    let queues: Vec<_> = whole.queues().iter().map(counted).collect();
-    assert_eq!(queues, [(0, 20, 20), (1, 20, 60), (2, 20, 20)]);
-    let light = dir
-        .path()
-        .join("consumequeue/%LMQ%a/0/00000000000000000000");
-    overwrite(&light, 59, &[9]);
-    let found = survey(dir.path());
-    assert_eq!(kinds(&found), [FindingKind::WrongEntry]);
-    assert_eq!(found.findings()[0].queue, "%LMQ%a/0");
 }
 
 #[test]

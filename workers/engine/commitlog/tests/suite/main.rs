@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod appending;
-mod batch_queues;
 mod bit_flips;
 mod boundaries;
 mod cold_queues;
@@ -23,14 +22,12 @@ mod index_damage;
 mod index_random;
 mod index_search;
 mod index_turns;
-mod inner_batches;
 mod inspecting;
 mod inspecting_busy;
 mod inspecting_control;
 mod inspecting_index;
 mod inspecting_live;
 mod interrupted_truncation;
-mod light_queues;
 mod lost_maps;
 mod lost_unflushed;
 mod model;
@@ -49,6 +46,7 @@ mod slices;
 mod support;
 mod truncation;
 mod two_ways;
+mod unserved;
 mod used_again;
 mod write_back;
 mod writing_order;

@@ -5,23 +5,20 @@ use std::path::Path;
 
 use regent_commitlog::{Store, StoreConfig, StoreError};
 
-use crate::support::batches::{self, append_inner};
 use crate::support::*;
 
 const FILE_0: &str = "00000000000000000000";
 
-fn sized(dir: &Path, plain: u64, batch: u64) -> StoreConfig {
+fn sized(dir: &Path, size: u64) -> StoreConfig {
     let mut config = config(dir);
-    config.queue_file_size_bytes = plain;
-    config.batch_queue_file_size_bytes = batch;
+    config.queue_file_size_bytes = size;
     config
 }
 
-/// A queue with one file, one with several, and one of batches.
+/// A queue with one file, and one with several.
 fn fill_sizes(store: &Store) {
     for _ in 0..5 {
         append(store, "a", 0, b"one file");
-        append_inner(store, 0, &[b"inner".as_slice(); 2], NOW_MS);
     }
     for _ in 0..25 {
         append(store, "b", 0, b"three files");
@@ -31,7 +28,6 @@ fn fill_sizes(store: &Store) {
 fn assert_sizes_hold(store: &Store) {
     assert_eq!(read_all(store, "a", 0).len(), 5);
     assert_eq!(read_all(store, "b", 0).len(), 25);
-    assert_eq!(store.queue_offsets("batches", 0), Some((0, 10)));
     assert_eq!(store.recovery().entries_added, 0);
     assert_eq!(store.recovery().queues_rebuilt, 0);
 }
@@ -47,24 +43,16 @@ fn a_store_opened_with_another_size_is_refused_and_opens_with_its_own() {
         }
         drop(store);
         let before = contents(dir.path());
-        let own = (QUEUE_FILE_SIZE, batches::FILE_SIZE);
-        for (plain, batch, setting) in [
-            (100, own.1, "mappedFileSizeConsumeQueue"),
-            (400, own.1, "mappedFileSizeConsumeQueue"),
-            (6_000_000, own.1, "mappedFileSizeConsumeQueue"),
-            (own.0, 13_800_000, "mapperFileSizeBatchConsumeQueue"),
-        ] {
-            let refused = Store::open(sized(dir.path(), plain, batch), NOW_MS).unwrap_err();
+        for size in [100, 400, 6_000_000] {
+            let refused = Store::open(sized(dir.path(), size), NOW_MS).unwrap_err();
 
             assert!(matches!(refused, StoreError::UnexpectedFile { .. }));
             let text = refused.to_string();
-            assert!(text.contains(FILE_0) && text.contains(setting), "{text}");
-            let found = if plain == own.0 { own.1 } else { own.0 };
-            assert!(
-                text.contains(&format!("{found} bytes instead of")),
-                "{text}"
-            );
-            assert!(contents(dir.path()) == before, "{plain} and {batch}");
+            assert!(text.contains(FILE_0), "{text}");
+            assert!(text.contains("mappedFileSizeConsumeQueue"), "{text}");
+            let sizes = format!("{QUEUE_FILE_SIZE} bytes instead of {size}");
+            assert!(text.contains(&sizes), "{text}");
+            assert!(contents(dir.path()) == before, "{size}");
         }
         assert_eq!(dir.path().join("abort").exists(), !is_clean);
         assert_sizes_hold(&open(dir.path()));
@@ -75,14 +63,14 @@ fn a_store_opened_with_another_size_is_refused_and_opens_with_its_own() {
 fn a_size_in_whole_slices_is_no_sign_of_a_crash_after_a_clean_stop() {
     const WHOLE_SLICES: u64 = 5 << 16;
     let dir = tempdir();
-    let own = sized(dir.path(), WHOLE_SLICES, batches::FILE_SIZE);
+    let own = sized(dir.path(), WHOLE_SLICES);
     let store = Store::open(own.clone(), NOW_MS).unwrap();
     append(&store, "a", 0, b"x");
     store.close().unwrap();
     drop(store);
     let before = contents(dir.path());
 
-    let stock = sized(dir.path(), 6_000_000, batches::FILE_SIZE);
+    let stock = sized(dir.path(), 6_000_000);
     let refused = Store::open(stock, NOW_MS).unwrap_err();
 
     assert!(
@@ -120,7 +108,7 @@ fn a_bad_queue_is_found_before_another_one_is_repaired() {
 
 #[test]
 fn a_file_that_was_being_made_when_the_machine_went_down_is_completed() {
-    let sizes = |dir: &Path| sized(dir, 300_000, batches::FILE_SIZE);
+    let sizes = |dir: &Path| sized(dir, 300_000);
     // As made by `fallocate` in slices, or block by block where there is none.
     for size in [0, 4096, 12_288, 65_536, 131_072] {
         let dir = tempdir();
@@ -142,7 +130,7 @@ fn a_file_that_was_being_made_when_the_machine_went_down_is_completed() {
 
 #[test]
 fn a_file_with_entries_whose_size_a_power_cut_took_back_is_completed() {
-    let sizes = |dir: &Path| sized(dir, 300_000, batches::FILE_SIZE);
+    let sizes = |dir: &Path| sized(dir, 300_000);
     let dir = tempdir();
     let store = Store::open(sizes(dir.path()), NOW_MS).unwrap();
     for _ in 0..15 {

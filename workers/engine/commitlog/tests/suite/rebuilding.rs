@@ -5,11 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{
-    NewMessage, QueueRange, Rebuild, RebuildParts, Rebuilt, Retention, Store, StoreError,
-};
+use regent_commitlog::{QueueRange, Rebuild, RebuildParts, Rebuilt, Retention, StoreError};
 
-use crate::support::batches::{append_inner, append_plain};
 use crate::support::index::{Filler, build, config, files, open};
 use crate::support::{
     NOW_MS, QUEUE_FILE_SIZE, append, contents, crash, journal, overwrite, segment_path, tempdir,
@@ -199,81 +196,6 @@ fn rebuilt_end(filler: &Filler, store: &regent_commitlog::Store) -> u64 {
     last + store.read_record(last).unwrap().unwrap().len() as u64
 }
 
-/// As above, with batch queues, whose topic had plain ones before, and light queues.
-fn filled_with_other_queues(dir: &Path) {
-    let mut config = config(dir);
-    config.multi_dispatch_enabled = true;
-    let store = Store::open(config.clone(), NOW_MS).unwrap();
-    append_plain(&store, 1, b"of the first life of this topic");
-    store.delete_queues_of("batches").unwrap();
-    for number in 0..40 {
-        let bodies = vec![&b"x"[..]; 1 + number % 4];
-        append_inner(&store, 1, &bodies, NOW_MS);
-        append_plain(&store, 1, b"plain");
-        let properties = format!(
-            "INNER_MULTI_DISPATCH\u{1}%LMQ%a\u{2}INNER_MULTI_QUEUE_OFFSET\u{1}{number}\u{2}"
-        );
-        let mut light = NewMessage::new("devices", 2, &[7; 300]);
-        light.properties = properties.as_bytes();
-        store.writer().unwrap().append(&light, NOW_MS).unwrap();
-    }
-    drop(store);
-    // Recovery makes the light queues.
-    let store = Store::open(config, NOW_MS).unwrap();
-    build(&store);
-    store.close().unwrap();
-}
-
-#[test]
-fn batch_queues_and_light_queues_are_made_anew_with_the_others() {
-    let dir = tempdir();
-    filled_with_other_queues(dir.path());
-    let whole = contents(dir.path());
-    for queue in ["batchconsumequeue/batches/1", "consumequeue/%LMQ%a/0"] {
-        let path = dir.path().join(queue).join("00000000000000000000");
-        overwrite(&path, 10, &[9; 100]);
-    }
-    let damaged = contents(dir.path());
-
-    let rebuilt = rebuild(dir.path(), ALL, Some("old"));
-
-    let light = rebuilt.queues.iter().find(|queue| queue.topic == "%LMQ%a");
-    assert_eq!(light.unwrap().max_offset, 40);
-    for name in ["consumequeue", "batchconsumequeue"] {
-        let old = dir.path().join(name).with_extension("old");
-        let of_queues = |(path, _): &(PathBuf, Vec<u8>)| path.starts_with(name);
-        let kept = damaged.clone().into_iter().filter(of_queues);
-        for (path, content) in kept {
-            assert_eq!(
-                fs::read(old.join(path.strip_prefix(name).unwrap())).unwrap(),
-                content
-            );
-        }
-        fs::remove_dir_all(old).unwrap();
-    }
-    fs::remove_dir_all(dir.path().join("index.old")).unwrap();
-    assert_eq!(contents(dir.path()), whole);
-    assert!(is_well(dir.path()));
-}
-
-#[test]
-fn queues_whose_directories_are_gone_become_what_the_records_say() {
-    let dir = tempdir();
-    filled_with_other_queues(dir.path());
-    let (whole, index) = (contents(dir.path()), files(dir.path()));
-    for name in ["consumequeue", "batchconsumequeue"] {
-        fs::remove_dir_all(dir.path().join(name)).unwrap();
-    }
-    let mut config = config(dir.path());
-    config.multi_dispatch_enabled = true;
-
-    let rebuild = Rebuild::begin(config, ALL, NOW_MS, 0).unwrap();
-    carry_out(rebuild, None);
-
-    assert_eq!(files(dir.path()), index);
-    assert_eq!(contents(dir.path()), whole);
-}
-
 /// A closed store with queues of which the log has no record left, in files filled in several ways,
 /// and others of which it has some; and the offsets of all.
 fn with_idle_queues(dir: &Path) -> Vec<QueueRange> {
@@ -283,13 +205,9 @@ fn with_idle_queues(dir: &Path) -> Vec<QueueRange> {
             append(&store, "idle", queue_id, b"expires");
         }
     }
-    for _ in 0..6 {
-        append_inner(&store, 1, &[b"x", b"y", b"z"], NOW_MS);
-    }
     for number in 0..400 {
         append(&store, "busy", number % 3, &[7; 300]);
     }
-    append_inner(&store, 2, &[b"x", b"y"], NOW_MS);
     store.flush().unwrap();
     let everything = Retention {
         segment_count_max: usize::MAX,
@@ -319,8 +237,6 @@ fn a_queue_whose_records_have_all_expired_goes_on_where_it_ended() {
     assert!(store.recovery().was_clean);
     assert_eq!(sorted(store.queues()), sorted(queues));
     assert_eq!(append(&store, "idle", 2, b"next").queue_offset, 10);
-    let next = append_inner(&store, 1, &[b"next"], NOW_MS);
-    assert_eq!(next.queue_offset, 18);
 }
 
 fn sorted(mut queues: Vec<QueueRange>) -> Vec<QueueRange> {

@@ -11,7 +11,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod again;
-pub mod batches;
 pub mod epochs;
 pub mod index;
 pub mod sample;
@@ -36,7 +35,6 @@ pub fn config(dir: &Path) -> StoreConfig {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = SEGMENT_SIZE;
     config.queue_file_size_bytes = QUEUE_FILE_SIZE;
-    config.batch_queue_file_size_bytes = batches::FILE_SIZE;
     config
 }
 

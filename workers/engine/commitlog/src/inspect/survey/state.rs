@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ahash::AHashMap;
 
@@ -13,10 +13,10 @@ use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
-use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
 use crate::record::{RecordView, occupies_queue};
 use crate::stored_queue::list_queues;
 use crate::table::{SCHEDULE_TOPIC, is_legal_topic};
+use crate::unserved::refuse_inner_batch;
 
 #[derive(Debug)]
 struct Queue {
@@ -24,14 +24,11 @@ struct Queue {
     files: Option<QueueFiles>,
     /// Entries that were met at a record's offset, right or wrong.
     met_count: u64,
-    /// Its entries are only counted, not compared.
-    is_batch: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct State {
     queues_dir: PathBuf,
-    batch_queues_dir: PathBuf,
     pub(super) compares: bool,
     pub(super) is_in_use: bool,
     delay_levels_ms: Vec<i64>,
@@ -60,7 +57,6 @@ impl State {
     ) -> Self {
         Self {
             queues_dir: config.root.join("consumequeue"),
-            batch_queues_dir: config.root.join("batchconsumequeue"),
             compares: comparing.is_some(),
             is_in_use: comparing == Some(true),
             delay_levels_ms: config.delay_levels_ms.clone(),
@@ -88,39 +84,21 @@ impl State {
     }
 
     pub(super) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        refuse_inner_batch(record)?;
         self.newest_timestamp_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
         if !occupies_queue(record.sys_flag) {
             return Ok(());
         }
         let topic = String::from_utf8_lossy(record.topic);
         let expected = self.expected(&topic, record);
-        let own = (&*topic, record.queue_id, record.queue_offset);
-        self.on_place(own, record, &expected)?;
-        if !self.queue(&topic, record.queue_id)?.is_batch {
-            for (name, offset) in light_places(record) {
-                // Only those that are there: a broker may not make them.
-                if self.queues.contains_key(name) || self.queues_dir.join(name).is_dir() {
-                    self.on_place((name, LIGHT_QUEUE_ID, offset), record, &expected)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts and compares a record in the queue, and at the offset in it, where it belongs.
-    fn on_place(
-        &mut self,
-        (topic, queue_id, offset): (&str, i32, u64),
-        record: &RecordView<'_>,
-        expected: &QueueEntry,
-    ) -> Result<(), StoreError> {
-        let queue = self.queue(topic, queue_id)?;
-        queue.survey.count(record, offset);
+        let (queue_id, offset) = (record.queue_id, record.queue_offset);
+        let queue = self.queue(&topic, queue_id)?;
+        queue.survey.count(record);
         let Some(files) = &mut queue.files else {
             return Ok(());
         };
-        let lookup = files.entry_like(offset, expected)?;
-        if lookup == Lookup::Entry(*expected) {
+        let lookup = files.entry_like(offset, &expected)?;
+        if lookup == Lookup::Entry(expected) {
             queue.met_count += 1;
             return if self.waiting.has_come_to(record.log_position) {
                 self.settle_waiting()
@@ -129,10 +107,10 @@ impl State {
             };
         }
         let place = Place {
-            topic: topic.to_owned(),
+            topic: topic.into_owned(),
             queue_id,
             offset,
-            expected: *expected,
+            expected,
         };
         let may_come = self.is_in_use && self.waiting.may_come(record.log_position);
         if lookup != Lookup::Absent || !may_come {
@@ -209,10 +187,8 @@ impl State {
         match queues.entry(queue_id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
-                let name = Path::new(topic).join(queue_id.to_string());
-                let dir = self.queues_dir.join(&name);
+                let dir = self.queues_dir.join(topic).join(queue_id.to_string());
                 let is_there = is_legal_topic(topic) && dir.is_dir();
-                let is_batch = is_legal_topic(topic) && self.batch_queues_dir.join(name).is_dir();
                 let files = (self.compares && is_there)
                     .then(|| QueueFiles::open(&dir, self.is_in_use))
                     .transpose()?;
@@ -225,7 +201,6 @@ impl State {
                     survey,
                     files,
                     met_count: 0,
-                    is_batch,
                 }))
             }
         }
@@ -243,9 +218,6 @@ impl State {
         let mut found = Vec::new();
         let queues = self.queues.values_mut();
         for queue in queues.flat_map(|queues| queues.values_mut()) {
-            if queue.is_batch {
-                continue;
-            }
             let survey = &queue.survey;
             let place = format!("{}/{}", survey.topic, survey.queue_id);
             let Some(files) = &mut queue.files else {
