@@ -86,7 +86,7 @@ def graph_doors() -> list[Door]:
 
 
 def is_allowed(kind: str, role: Role, permission: Permission) -> bool:
-    """Tell whether the rules let a kind of caller pass."""
+    """Return whether the rules let a kind of caller pass."""
     credential = Credential.SESSION if kind == "session" else Credential.TOKEN
     principal = Principal(
         user_id=1,

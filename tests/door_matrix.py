@@ -73,7 +73,7 @@ class Row:
 
     @property
     def is_in_cli(self) -> bool:
-        """Tell whether the command line names every fixed part of the path."""
+        """Return whether the command line names every fixed part of the path."""
         path = (self.route or " ").partition(" ")[2]
         fixed = {part for part in path.strip("/").split("/") if part and "{" not in part}
         return bool(fixed) and fixed <= cli_words()

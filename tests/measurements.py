@@ -70,7 +70,7 @@ class Run:
 
 
 def misses(number: str, value: float) -> bool:
-    """Tell whether a value is on the wrong side of its target."""
+    """Return whether a value is on the wrong side of its target."""
     return value < AT_LEAST.get(number, value) or value > AT_MOST.get(number, value)
 
 

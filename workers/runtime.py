@@ -182,7 +182,7 @@ class Runtime:
 
 
 async def is_at_work(redis: Redis, name: str) -> bool:
-    """Tell whether a run of that name is at work anywhere, or was killed a moment ago."""
+    """Return whether a run of that name is at work anywhere, or was killed a moment ago."""
     return bool(await redis.exists(LOCK_KEY_PREFIX + name))
 
 

@@ -1,4 +1,4 @@
-"""The sizes of the queue files that a rebuild makes: as given, else those of the present files."""
+"""The sizes of the queue files of a rebuild: as given, else as the present files have them."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from backend.cli.reader import print_note
 from backend.cli.store_files import SEGMENT_NAME, StorePaths, unreadable
 from backend.cli.store_settings import StoreSettings
 
-# Blocks of a file system, and the least that a queue file is given at once.
+# Block size of a file system, and the smallest growth of a queue file.
 _BLOCK_BYTES: Final = 4096
 _SLICE_BYTES: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What tells the size of one kind of queue files."""
+    """The evidence for the size of one kind of queue files."""
 
     title: str
     option: str
@@ -40,7 +40,7 @@ _BATCH: Final = _Kind(
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A queue file, and whether a crash may have left it shorter than it was to be."""
+    """A queue file, and whether a crash may have left it shorter than planned."""
 
     size: int
     may_be_torn: bool
@@ -48,7 +48,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class QueueSizes:
-    """The sizes in bytes, and why a broker may have others, if nothing tells them for certain."""
+    """The sizes in bytes, and why a broker may use others, if no file proves them."""
 
     plain: int
     batch: int
@@ -57,10 +57,10 @@ class QueueSizes:
 
 
 def choose(paths: StorePaths, settings: StoreSettings) -> QueueSizes:
-    """Decide how large queue files will be.
+    """Decide the size of the new queue files.
 
     Raises:
-        CommandError: files that are there have another size than was given, or cannot be read.
+        CommandError: present files have another size than the given one, or cannot be read.
     """
     is_clean = not (paths.root / "abort").exists()
     try:
@@ -76,9 +76,9 @@ def choose(paths: StorePaths, settings: StoreSettings) -> QueueSizes:
 
 
 def note_doubts(paths: StorePaths, sizes: QueueSizes) -> None:
-    """Say which sizes nothing tells for certain, and how to give others.
+    """Name the sizes without proof, and the options that set them.
 
-    A store without batch queues hears nothing of their size.
+    For a store without batch queues, their size is not mentioned.
     """
     if sizes.plain_doubt is not None:
         _note(_PLAIN, sizes.plain_doubt)
@@ -98,7 +98,7 @@ def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
     named = (path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
     paths = sorted(path for path in named if path.is_file())
     for _, queue in groupby(paths, key=lambda path: path.parent):
-        # A crash leaves an empty file where it interrupts the making of one.
+        # A crash during the creation of a file leaves an empty file.
         begun = [path for path in queue if path.stat().st_size > 0]
         for path in begun:
             is_last = path == begun[-1]
@@ -107,10 +107,10 @@ def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
 
 
 def _may_be_torn(path: Path, kind: _Kind, *, is_clean: bool) -> bool:
-    """Tell the last file of a queue that a broker completes, if it is shorter than its setting.
+    """Return whether a file may be shorter than its setting, so that a broker completes it.
 
-    The rule is the engine's (`is_torn` in stored_queue/finding.rs): such a file has no entries, or
-    the broker was killed before the size that the file was given reached the disk.
+    The rule is the engine's (`is_torn` in stored_queue/finding.rs). Such a file has no entries, or
+    the broker was killed before the size of the file reached the disk.
     """
     size = path.stat().st_size
     if size % _BLOCK_BYTES != 0:
@@ -124,8 +124,8 @@ def _choose(
     queues: Path, kind: _Kind, files: list[_File], given: int | None
 ) -> tuple[int, str | None]:
     if given is None:
-        return _tell(files, kind)
-    # As a broker rounds what it is given.
+        return _read_size(files, kind)
+    # Rounded as a broker does.
     size = -(-given // kind.entry_bytes) * kind.entry_bytes
     sizes = {file.size for file in files if not (file.may_be_torn and file.size < size)}
     if sizes and size not in sizes:
@@ -139,11 +139,11 @@ def _choose(
     return size, None
 
 
-def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
+def _read_size(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
     """Return the size that most files have, the size set for the broker, and a doubt.
 
-    A broker rounds it to whole entries. Files that may be torn tell something only where no other
-    file does, and nothing for certain.
+    A broker rounds it to whole entries. Files that may be torn are used only if no other file
+    exists, and then the size is in doubt.
     """
     complete = [file for file in files if file.size % kind.entry_bytes == 0]
     whole = [file for file in complete if not file.may_be_torn]

@@ -66,7 +66,7 @@ async def find(connection: Connection, name: str) -> StoredUser | None:
 
 
 async def hold_credentials(connection: Connection, user_id: int, password_hash: str) -> bool:
-    """Tell whether a user still has a password and may sign in; so it stays till the end."""
+    """Return whether a user still has a password and may sign in; so it stays till the end."""
     statement = (
         select(users.c.id)
         .where(

@@ -305,7 +305,7 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
         return False
     is_member = broker_id in group.sync_state_set.members
     is_whole = is_member and holds_confirmed(broker_id, group, liveness)
-    return not is_whole or _is_confirmed_anew(broker_id, group, ballot)
+    return not is_whole or _is_reconfirmed(broker_id, group, ballot)
 
 
 def warn_of_no_writer(
@@ -365,10 +365,10 @@ def _find_winner(
 def _stays(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
     """Return whether the current master continues in its epoch."""
     is_kept = winner_id == group.master_id and not group.is_master_lost
-    return is_kept and not _is_confirmed_anew(winner_id, group, ballot)
+    return is_kept and not _is_reconfirmed(winner_id, group, ballot)
 
 
-def _is_confirmed_anew(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
+def _is_reconfirmed(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
     """Return whether an operator accepts a loss for the current master, chosen by name.
 
     This starts a new epoch, in which replicas truncate the data that the master lacks.

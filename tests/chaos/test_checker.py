@@ -72,7 +72,7 @@ def test_a_run_without_faults_has_no_violation():
     assert check(evidence()) == []
 
 
-def test_a_message_that_nobody_holds_is_lost():
+def test_a_message_that_no_broker_holds_is_lost():
     told = [*evidence().acknowledgements, acknowledged(8)]
 
     assert breaches(acknowledgements=told) == {Breach.LOST}

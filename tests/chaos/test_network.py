@@ -164,7 +164,7 @@ async def _read_to_end(reader):
         return b""
 
 
-def test_the_kernel_tells_which_process_a_connection_comes_from():
+def test_the_kernel_knows_which_process_a_connection_comes_from():
     host = Hosts.of_process(os.getpid()).real
     with socket.create_server((host, 0)) as server, socket.socket() as own:
         own.connect(server.getsockname())

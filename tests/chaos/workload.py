@@ -234,7 +234,7 @@ class Workload:
 
 
 def _is_open(client: Client) -> bool:
-    """Tell whether requests can be sent; a broker that hung up answers none."""
+    """Return whether requests can be sent; a broker that hung up answers none."""
     return not (client.closed.is_set() or client.writer.is_closing())
 
 

@@ -131,7 +131,7 @@ class RunningScenario:
                 return self._events[-1]
         raise ScenarioError(f"{self._title}: {self._describe()}")
 
-    def tell(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()

@@ -155,7 +155,7 @@ class MixedGroup:
         return end
 
     async def knows_topic(self, broker: AnyBroker) -> bool:
-        """Tell whether a broker has the topic: stock copies its master's every 10 s."""
+        """Return whether a broker has the topic: stock copies its master's every 10 s."""
         client = await self.client(broker.address)
         return (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": TOPIC})).code == 0
 

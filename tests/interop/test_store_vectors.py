@@ -71,7 +71,7 @@ def test_light_queues_are_read_by_a_broker_that_makes_none(tmp_path: Path):
     assert ours.queues[LIGHT_QUEUE].max_offset > 1
 
 
-def test_a_rebuild_by_command_keeps_batch_queues_and_makes_light_queues_anew(tmp_path: Path):
+def test_a_rebuild_by_command_keeps_batch_queues_and_builds_light_queues_again(tmp_path: Path):
     directory = Path(shutil.copytree(QUEUES.store, tmp_path / "store"))
 
     assert run(["store", "rebuild", str(directory), "--only", "queues"]) == 0

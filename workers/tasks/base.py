@@ -44,7 +44,7 @@ def run_alone(
     A failure is logged and raised, so that Celery counts it; the schedule or the row that asked
     for it brings the next try.
     """
-    _tell(name, lambda: runtime().run_alone(name, use_case, deadline=deadline), facts)
+    _run_logged(name, lambda: runtime().run_alone(name, use_case, deadline=deadline), facts)
 
 
 def run_periodic(name: str, use_case: Callable[[Clients], Awaitable[Any]]) -> None:
@@ -56,7 +56,7 @@ def run_periodic(name: str, use_case: Callable[[Clients], Awaitable[Any]]) -> No
             periodic, lambda: use_case(clients), database=clients.database, clock=clients.clock
         )
 
-    _tell(name, lambda: runtime().run(in_slot, deadline=periodic.deadline), {})
+    _run_logged(name, lambda: runtime().run(in_slot, deadline=periodic.deadline), {})
 
 
 def run_at_once(
@@ -70,10 +70,10 @@ def run_at_once(
 
     A lock of Redis would outlive a worker that was killed, and keep the next from going on.
     """
-    _tell(name, lambda: runtime().run(use_case, deadline=deadline), facts)
+    _run_logged(name, lambda: runtime().run(use_case, deadline=deadline), facts)
 
 
-def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
+def _run_logged(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(task=name, **facts):
         outcome, described = "failed", {}
@@ -84,5 +84,5 @@ def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
         finally:
             duration_ms = round((time.monotonic() - started) * 1000)
             # Each slot is sent for twice, so that half of the runs find it worked off.
-            tell = log.debug if outcome == "skipped" else log.info
-            tell("task_ended", outcome=outcome, duration_ms=duration_ms, **described)
+            write = log.debug if outcome == "skipped" else log.info
+            write("task_ended", outcome=outcome, duration_ms=duration_ms, **described)

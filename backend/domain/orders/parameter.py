@@ -73,12 +73,12 @@ class Field:
 
     @property
     def is_required(self) -> bool:
-        """Tell whether it must be given."""
+        """Return whether it must be given."""
         return self.default is MISSING
 
     @property
     def is_long(self) -> bool:
-        """Tell whether its numbers need more than 32 bits."""
+        """Return whether its numbers need more than 32 bits."""
         return self.type is int and (self.about.bounds.high or 0) > INT_MAX
 
 

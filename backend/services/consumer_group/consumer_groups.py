@@ -46,7 +46,7 @@ class ListedGroup:
 
     @property
     def is_system(self) -> bool:
-        """Tell whether it belongs to the brokers."""
+        """Return whether it belongs to the brokers."""
         return is_system_group(self.name)
 
 
@@ -76,7 +76,7 @@ class Observation:
 
     @property
     def is_system(self) -> bool:
-        """Tell whether it belongs to the brokers."""
+        """Return whether it belongs to the brokers."""
         return is_system_group(self.name)
 
     @property
@@ -94,12 +94,12 @@ class Observation:
 
     @property
     def is_broadcasting(self) -> bool:
-        """Tell whether its members keep their own offsets; where they disagree some do not."""
+        """Return whether its members keep their own offsets; where they disagree some do not."""
         return bool(self.online) and all(one.is_broadcasting for one in self.online.values())
 
     @property
     def state(self) -> GroupState:
-        """Tell whether somebody is there."""
+        """Return whether somebody is there."""
         return state_of(len(self.client_ids), self.coverage)
 
     @property
@@ -120,7 +120,7 @@ class Observation:
 
 
 def is_system_group(name: str) -> bool:
-    """Tell whether a group belongs to the brokers."""
+    """Return whether a group belongs to the brokers."""
     return name in BUILT_IN_GROUPS or name.startswith(SYSTEM_GROUP_PREFIX)
 
 

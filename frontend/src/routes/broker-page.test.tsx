@@ -47,10 +47,10 @@ test.each([
   ['may write', '6', 'Cordon…', 'Uncordon…'],
   ['cordoned: not writable', '4', 'Uncordon…', 'Cordon…'],
 ])('to a broker whose producers are told as "%s" only what applies is offered', async (...row) => {
-  const [told, value, offered, senseless] = row;
+  const [reported, value, offered, senseless] = row;
   renderBroker([aProperty({ value })]);
 
-  expect(await screen.findByText(told)).toBeVisible();
+  expect(await screen.findByText(reported)).toBeVisible();
 
   expect(screen.getByRole('button', { name: offered })).toBeEnabled();
   expect(screen.queryByRole('button', { name: senseless })).toBeNull();

@@ -290,7 +290,7 @@ test('an election that left a group without a writer says so in the history', as
     answers: { GroupChanges: () => changePage([aChange({ masterId: '2', warning })]) },
   });
 
-  const told = await screen.findByText(warning);
+  const reported = await screen.findByText(warning);
 
-  expect(told.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+  expect(reported.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
 });

@@ -265,7 +265,7 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
         ({}, "Elect a master"),
     ],
 )
-async def test_steps_of_an_election_that_nobody_would_win_say_what_was_asked_for(
+async def test_steps_of_an_election_without_a_winner_say_what_was_asked_for(
     plan, driver, parameters, title
 ):
     driver.heartbeat_source.heard = {i: ReplicaReport(20_000, 10_000) for i in (1, 2, 3)}

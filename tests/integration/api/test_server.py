@@ -86,7 +86,7 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     assert code == 0
 
 
-async def test_no_broker_can_connect_while_the_event_loop_stands_still_at_the_start(
+async def test_no_broker_can_connect_while_the_event_loop_is_blocked_at_the_start(
     environment, monkeypatch
 ):
     # A pause after the first broker connected would hide its death for a lease (R10).

@@ -134,7 +134,7 @@ async def test_a_question_without_a_subject_is_refused(client, missing):
     assert told.code == 29
 
 
-async def test_a_broker_can_be_told_to_deal_nothing_out(start_broker, connect):
+async def test_a_broker_can_be_set_to_allocate_no_queues(start_broker, connect):
     broker = await start_broker(serverLoadBalancerEnable="false")
     client = await connect(broker)
     await client.send("T", b"x")

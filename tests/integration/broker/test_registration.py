@@ -137,7 +137,7 @@ async def test_a_broker_serves_while_its_name_server_is_away(start_broker, conne
     assert (created.code, sent.code) == (0, 0)
 
 
-async def test_a_broker_tells_what_it_left_out_of_its_files(name_servers, start_broker, tmp_path):
+async def test_a_broker_reports_what_it_left_out_of_its_files(name_servers, start_broker, tmp_path):
     # Case A5.
     server = await name_servers()
     folder = tmp_path / "odd" / "config"
@@ -196,7 +196,7 @@ async def test_many_changes_at_once_rise_from_version_to_version(
     assert server.has_topics("first", *(f"T{number}" for number in range(8)))
 
 
-async def test_a_name_server_that_forgot_the_broker_is_told_of_all_topics(
+async def test_a_name_server_that_forgot_the_broker_receives_all_topics(
     name_servers, start_broker, connect
 ):
     # Case A11: it refuses a registration of one topic of a broker that it does not know.

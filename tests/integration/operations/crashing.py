@@ -53,7 +53,7 @@ class Tripwire:
             raise Crash
 
     def is_reached(self, name):
-        """Tell whether what passes a point now dies there."""
+        """Return whether what passes a point now dies there."""
         self.passed[name] += 1
         return (
             self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]

@@ -391,7 +391,7 @@ async def test_an_undo_is_itself_an_operation_of_the_opposite_kind(agents):
     assert back.plan.loss is None
 
 
-async def test_settings_are_taken_back_where_they_were_changed_whoever_is_master_by_then(agents):
+async def test_settings_are_taken_back_where_they_were_changed_even_under_another_master(agents):
     changes = [{"name": "fileReservedTime", "value": "48"}]
     done = await agents.order("change_broker_config", broker_group_name="broker-a", changes=changes)
     changed = done.plan.facts["address"]

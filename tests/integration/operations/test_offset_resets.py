@@ -14,7 +14,7 @@ from tests.integration.operations.test_broker_plans import checks
 from tests.waiting import PATIENCE_S, eventually
 
 
-async def test_a_connected_consumer_is_told_where_to_go_on(agents):
+async def test_a_connected_consumer_learns_where_to_go_on(agents):
     await consumed(agents)
     client = await Client.connect(agents.brokers["broker-a"].port)
     await client.heartbeat("billing", "orders", client_id="one")

@@ -30,7 +30,7 @@ def with_fault(kind, part):
         ("verify", S.UNKNOWN, StepState.DONE),
     ],
 )
-async def test_a_fault_of_ours_is_told_and_met_only_so_often(
+async def test_an_internal_error_is_reported_and_retried_a_limited_number_of_times(
     world, order, look, part, state, step_state
 ):
     operation_id = await order(1)

@@ -33,9 +33,7 @@ def permit(group, database, eventually):
 
 
 @pytest.mark.parametrize("lease_policy", list(LeasePolicy))
-async def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can(
-    group, permit, eventually
-):
+async def test_a_cordoned_replica_becomes_master_only_where_no_other_can(group, permit, eventually):
     await group.add_many(3)
     assert (await group.send(1, b"first")).code == 0
     await permit(2, is_cordoned=True)

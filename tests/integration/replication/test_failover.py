@@ -45,7 +45,7 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
     assert told == [None, "2"]
 
 
-async def test_a_returned_master_cuts_what_nobody_acknowledged(group):  # S70
+async def test_a_returned_master_cuts_what_no_replica_acknowledged(group):  # S70
     await group.add_many(2, slaveTimeout=SOON_MS)
     assert (await group.send(1, b"acknowledged")).code == 0
     await group.pause(2)

@@ -68,7 +68,7 @@ async def leave_behind(group, eventually, *, end):
     await eventually(lambda: min(segments(group, 2)) > end)
 
 
-async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_anew(
+async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_starts_empty(
     group, eventually
 ):
     """It held a beginning of its master's log, all of which has expired, epoch and all."""
@@ -113,7 +113,7 @@ async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_an
     assert min(segments(group, 3)) > end
 
 
-async def test_a_damaged_replica_all_of_whose_log_has_expired_at_its_master_begins_anew(
+async def test_a_damaged_replica_all_of_whose_log_has_expired_at_its_master_starts_empty(
     group, eventually
 ):  # ADR 17
     await group.add_many(3, **SMALL)

@@ -142,7 +142,7 @@ async def test_a_master_that_is_stopped_leaves_no_send_in_doubt(group, eventuall
     check_one_question_was_enough(group, senders)
 
 
-async def test_a_master_that_hands_over_to_nobody_goes_on_after_a_moment(group):
+async def test_a_master_that_hands_over_to_no_replica_goes_on_after_a_moment(group):
     await group.add_many(2)
     assert (await group.send(1, b"before")).code == 0
 

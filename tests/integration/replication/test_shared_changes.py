@@ -69,7 +69,7 @@ async def order(client, code, fields=None, body=b""):
             await asyncio.sleep(0.01)
 
 
-async def test_what_was_ordered_is_known_to_whoever_follows_a_killed_master(group):
+async def test_what_was_ordered_is_known_to_the_successor_of_a_killed_master(group):
     await group.add_many(2)
     master = 1
     for epoch, (wanted, outcome) in enumerate(zip(ORDERS.values(), OUTCOMES, strict=True), 2):
@@ -151,7 +151,7 @@ async def test_what_is_set_on_one_broker_stays_fenced_there_and_nowhere_else(gro
 
 
 @pytest.mark.parametrize("is_made_again", [False, True])
-async def test_a_deleted_topic_comes_back_with_nobody(group, eventually, is_made_again):
+async def test_a_deleted_topic_comes_back_with_no_replica(group, eventually, is_made_again):
     await group.add_many(2)
     for number in range(20):
         assert (await group.send(1, b"%d" % number, topic="T", queue_id=number % 2)).code == 0

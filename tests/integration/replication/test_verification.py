@@ -14,7 +14,7 @@ def is_marked(agent):
     return (agent.root / "store" / ".unverified").exists()
 
 
-def boot_anew(agent):
+def reboot(agent):
     """Have the machine of an agent that was killed come back as if its power had been cut."""
     (agent.root / "store" / ".boot").write_text("another")
 
@@ -24,7 +24,7 @@ async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group
     assert (await group.send(1, b"before")).code == 0
     group.kill(2)
     await group.await_state(1, 1, {1})
-    boot_anew(group.agents[1])
+    reboot(group.agents[1])
 
     await group.start(2)
 
@@ -33,11 +33,11 @@ async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group
     assert not is_marked(group.agents[1])
 
 
-async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_better(group):
+async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_no_other_copy_exists(group):
     await group.add()
     await group.await_state(1, 1, {1})
     group.kill(1)
-    boot_anew(group.agents[0])
+    reboot(group.agents[0])
 
     await group.start(1)
 
@@ -61,7 +61,7 @@ async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually): 
     await eventually(is_master_alone)
     group.kill(1)
     for agent in group.agents:
-        boot_anew(agent)
+        reboot(agent)
     for number in (1, 2):
         await group.start(number)
         # The third may hold more.

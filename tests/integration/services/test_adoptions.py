@@ -56,7 +56,7 @@ async def silence(database, *, minutes):
         await connection.execute(update(adoption_candidates).values(heard_at=heard_at))
 
 
-async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
+async def test_a_unknown_broker_is_kept_with_what_it_reports(controller):
     await claim(controller, 2, max_offset=2**40)
     await claim(controller, 2, max_offset=2**41)
 
@@ -71,7 +71,7 @@ async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
         await controller.group()
 
 
-async def test_what_a_broker_does_not_tell_is_unknown_unless_its_heartbeats_say_it(controller):
+async def test_what_a_broker_does_not_report_is_unknown_unless_its_heartbeats_say_it(controller):
     nothing = dict.fromkeys(FACTS)
     await claim(controller, 1, **nothing)
     controller.heartbeat_source.heard = {2: ReplicaReport(0, 10_000, epoch=7, max_offset=70)}
@@ -115,7 +115,9 @@ async def test_a_code_that_is_not_the_adopted_one_is_refused(controller):
     assert (await controller.group()).replicas[1].address == "10.0.0.1:10911"
 
 
-async def test_of_two_that_claim_an_id_the_first_counts_until_it_is_silent(controller, database):
+async def test_of_two_that_claim_an_id_the_first_is_believed_until_it_is_silent(
+    controller, database
+):
     await claim(controller, 1)
 
     with pytest.raises(BrokerIdRefused):
@@ -139,7 +141,7 @@ async def test_who_was_silent_is_not_adopted_and_is_forgotten_after_a_day(contro
     assert [one.candidate.broker_id for one in (await waiting(controller)).items] == [2]
 
 
-async def test_a_group_that_waits_is_not_begun_anew_by_a_new_broker(controller, database):
+async def test_a_group_that_waits_is_not_founded_again_by_a_new_broker(controller, database):
     await claim(controller, 1, 2)
 
     with pytest.raises(AdoptionAwaited):

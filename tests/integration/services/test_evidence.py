@@ -63,7 +63,7 @@ async def test_a_master_that_asks_for_its_lease_reports_what_is_confirmed(drive,
 
 
 @pytest.mark.parametrize("told", [{"confirm_offset": -1}, {"epoch": 0}, {"epoch": 2}])
-async def test_what_nobody_may_report_is_not_kept(drive, database, told):
+async def test_a_forbidden_report_is_not_kept(drive, database, told):
     one = drive()
     await one.make_f3()
 

@@ -80,7 +80,7 @@ async def test_lags_are_added_up_over_queues_and_broker_groups(measure):
     ]
 
 
-async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
+async def test_a_lag_that_not_all_queues_reported_says_of_how_many_it_is(
     measure, brokers, database, clock
 ):
     for address, broker_group_name, count in ((A, "broker-a", 2), (B, "broker-b", 6)):
@@ -98,7 +98,7 @@ async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
     assert told == {("audit", "orders"): (1, 8), ("billing", "orders"): (2, 8)}
 
 
-async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, brokers, clock):
+async def test_a_silent_master_leaves_its_last_report_with_its_instant(measure, brokers, clock):
     await measure()
     clock.advance(seconds=30)
     del brokers.told[B]
@@ -111,7 +111,7 @@ async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, bro
     assert instants == [clock.now(), NOON, NOON]
 
 
-async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
+async def test_a_run_that_is_cut_off_keeps_what_was_reported_before(
     measure, brokers, database, eventually
 ):
     brokers.slow = {B}
@@ -133,7 +133,7 @@ async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
     [QueueProgress("orders", 0, 0, 2**70), QueueProgress("or\0ders", 0, 1, 4)],
     ids=["a lag", "a name"],
 )
-async def test_a_master_that_tells_what_no_row_holds_keeps_nobody_else_from_being_measured(
+async def test_a_master_that_reports_what_no_row_holds_keeps_no_other_from_being_measured(
     measure, brokers, clock, nonsense
 ):
     await measure()

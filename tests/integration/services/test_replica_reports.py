@@ -57,7 +57,7 @@ async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, dat
     assert 1 in (await drive().view()).liveness.alive_ids
 
 
-async def test_what_a_dead_process_noted_leaves_when_it_last_heard_whom(drive, database):
+async def test_what_a_dead_process_noted_leaves_when_it_last_heard_each_replica(drive, database):
     one = drive()
     await one.make_f3()
     await one.record(database, KEY_1)

@@ -121,7 +121,7 @@ async def test_a_pid_file_that_was_cut_short_is_no_hindrance(layout: ClusterLayo
 
 async def test_a_killed_server_is_started_again(layout: ClusterLayout):
     postgres = EmbeddedPostgres(layout)
-    supervised = Supervised(postgres, tell=lambda _line: None, on_change=lambda: None)
+    supervised = Supervised(postgres, show=lambda _line: None, on_change=lambda: None)
     await supervised.start()
     first = postgres.pid
 

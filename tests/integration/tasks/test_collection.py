@@ -117,7 +117,7 @@ async def test_an_address_that_another_broker_has_taken_over_is_not_believed(
     assert await latest_samples(redis, "east") == []
 
 
-async def test_clusters_are_told_apart(collect, broker, database, redis, clock):
+async def test_clusters_are_kept_separate(collect, broker, database, redis, clock):
     other = FakeBroker()
     await other.start()
     other.sample = replace(other.sample, cluster_name="west")

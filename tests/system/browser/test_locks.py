@@ -139,7 +139,7 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
         assert_released(cluster, client, console, "by-keyboard", topic, 2)
 
 
-def test_the_list_of_locks_keeps_nobody_out(console: ConsolePage, cluster: Cluster):
+def test_the_list_of_locks_is_accessible(console: ConsolePage, cluster: Cluster):
     group = "pictured"
     with (
         dead_holder(cluster, group, 0, 1, client_id="10.0.0.10@8") as topic,

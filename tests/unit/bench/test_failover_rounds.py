@@ -41,7 +41,7 @@ async def run_rounds(group, count):
     )
 
 
-async def test_a_stuck_group_of_stock_begins_anew_and_the_round_is_repeated(
+async def test_a_stuck_group_of_stock_starts_again_and_the_round_is_repeated(
     attempts, tmp_path, capsys
 ):
     stock = StockGroup(tmp_path / "stock", NETWORK.host, NETWORK.places, 14_000)

@@ -59,7 +59,7 @@ async def test_turns_come_by_themselves():
     assert turned
 
 
-async def test_a_failure_is_told_once_and_the_next_turn_tries_again():
+async def test_a_failure_is_logged_once_and_the_next_turn_tries_again():
     store = StoreDouble(pieces=2, failures=["full", "full", "full", "broken"])
     store.wanted_turns = 6
 

@@ -46,10 +46,10 @@ DEAD = message(0, topic="%DLQ%g", reconsume_times=16)
     ],
 )
 def test_the_state_follows_from_offsets_and_copies(committed, copies, state):
-    told = judge_delivery("g", message(), committed, copies)
+    reported = judge_delivery("g", message(), committed, copies)
 
-    assert (told.consumer_group_name, told.state) == ("g", state)
-    assert told.why
+    assert (reported.consumer_group_name, reported.state) == ("g", state)
+    assert reported.why
 
 
 def test_keys_and_ids_are_read_from_the_properties():

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from backend.domain.plan import Plan, Risk, no_way_back
+from backend.domain.plan import Plan, Risk, no_undo
 from backend.operations.engine.known_kinds import KINDS
 
 
@@ -17,16 +17,16 @@ def plan_of(risk, way_back):
     ("risk", "way_back", "label"),
     [
         (Risk.SMALL, "Lift it", "small, reversible"),
-        (Risk.SMALL, no_way_back("it is gone"), "small, can't be undone"),
+        (Risk.SMALL, no_undo("it is gone"), "small, can't be undone"),
         (Risk.SERVICE, "Uncordon it", "affects service, reversible"),
-        (Risk.SERVICE, no_way_back("it is gone"), "affects service, can't be undone"),
+        (Risk.SERVICE, no_undo("it is gone"), "affects service, can't be undone"),
         (Risk.SERVICE, "", "affects service, can't be undone"),
         (Risk.SERVICE, "Nonetheless it can be set again", "affects service, reversible"),
         (Risk.LOSS, "Create it again", "may lose data"),
-        (Risk.LOSS, no_way_back("it is gone"), "may lose data, can't be undone"),
+        (Risk.LOSS, no_undo("it is gone"), "may lose data, can't be undone"),
     ],
 )
-def test_the_label_of_a_risk_follows_the_way_back(risk, way_back, label):
+def test_the_label_of_a_risk_follows_the_undo(risk, way_back, label):
     # Case B15.
     assert plan_of(risk, way_back).risk_label == label
 
@@ -41,5 +41,5 @@ def test_a_kind_that_refuses_every_undo_promises_none(name):
     source = inspect.getsource(sys.modules[kind.preview.__module__])
     other_ways = {"forget_broker": "Start it: ", "uncordon_broker": "Cordon it"}
 
-    assert not refuses or "way_back=no_way_back(" in source or other_ways[name] in source
+    assert not refuses or "way_back=no_undo(" in source or other_ways[name] in source
     assert 'way_back="None' not in source

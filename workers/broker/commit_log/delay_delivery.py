@@ -258,7 +258,7 @@ class DelayDelivery(LoggedTable[int]):
         return Due(messages, 0)
 
     def _is_waiting(self, level: int, offset: int, due_ms: int) -> bool:
-        """Tell whether a message is to wait longer.
+        """Return whether a message is to wait longer.
 
         A due time beyond the level's delay is of the level as it was, or from before the clock was
         set back; then the message was stored in the future, and is delivered.

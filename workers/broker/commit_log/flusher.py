@@ -49,7 +49,7 @@ class _Waiter:
     """None once it was told."""
     timer: asyncio.TimerHandle | None = None
 
-    def tell(self, outcome: bool | None) -> None:  # noqa: FBT001
+    def resolve(self, outcome: bool | None) -> None:  # noqa: FBT001
         """Tell what came of it, once."""
         release, self.release = self.release, None
         if release is not None:
@@ -138,7 +138,7 @@ class Flusher:
             if waiter.position <= end:
                 self._waiting.append(waiter)
             else:
-                waiter.tell(False)  # noqa: FBT003
+                waiter.resolve(False)  # noqa: FBT003
 
     async def stop(self) -> None:
         """Flush once more and end the threads."""
@@ -150,9 +150,9 @@ class Flusher:
 
     def _await(self, waiter: _Waiter) -> None:
         if self._failed:
-            waiter.tell(False)  # noqa: FBT003 - the one thing a release is told
+            waiter.resolve(False)  # noqa: FBT003 - the one thing a release is told
         elif self._store.flushed_position >= waiter.position:
-            waiter.tell(True)  # noqa: FBT003
+            waiter.resolve(True)  # noqa: FBT003
         else:
             self._waiting.append(waiter)
             self._wanted.set()
@@ -162,7 +162,7 @@ class Flusher:
 
         Its answer would stay in memory for as long as the disk hangs.
         """
-        waiter.tell(None)
+        waiter.resolve(None)
         while self._waiting and self._waiting[0].release is None:
             self._waiting.popleft()
 
@@ -188,13 +188,13 @@ class Flusher:
             except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
                 if not isinstance(error, StoreError) or self._is_store_over():
                     self._failed = True
-                    self._tell_loop(self._fail, error)
+                    self._call_on_loop(self._fail, error)
                 elif said != str(error):
                     said = str(error)
                     log.warning(refused, code=error.code, reason=said)
 
     def _is_store_over(self) -> bool:
-        """Tell whether the store does no work any more; one that panicked does not even say so."""
+        """Return whether the store does no work any more; one that panicked does not even say so."""
         try:
             return self._store.failure is not None
         except StoreError:
@@ -222,9 +222,9 @@ class Flusher:
         if self._store.max_position > before:
             flushed = self._store.flush()
             self._is_paced = flushed - before >= _PACED_BYTES
-            self._tell_loop(self._release, flushed)
+            self._call_on_loop(self._release, flushed)
         elif self._waiting:
-            self._tell_loop(self._release, before)
+            self._call_on_loop(self._release, before)
 
     def _await_tick(self) -> None:
         self._ending.wait(_TICK_INTERVAL_S)
@@ -232,7 +232,7 @@ class Flusher:
     def _tick(self) -> None:
         self._store.tick(self._clock())
 
-    def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
+    def _call_on_loop(self, call: Callable[..., None], argument: object) -> None:
         assert self._loop is not None, "started by start()"
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(call, argument)
@@ -241,7 +241,7 @@ class Flusher:
         # Positions are handed in as the log grows, and a cut ends who waits for what is gone: the
         # first that must wait ends it.
         while self._waiting and self._waiting[0].position <= flushed_position:
-            self._waiting.popleft().tell(True)  # noqa: FBT003
+            self._waiting.popleft().resolve(True)  # noqa: FBT003
 
     def _fail(self, error: Exception) -> None:
         # The other thread fails as well, at what the store refuses from then on.
@@ -250,5 +250,5 @@ class Flusher:
         self._has_reported_failure = True
         waiting, self._waiting = self._waiting, deque()
         for waiter in waiting:
-            waiter.tell(False)  # noqa: FBT003
+            waiter.resolve(False)  # noqa: FBT003
         self._on_failure(error)

@@ -98,7 +98,7 @@ def unique_key(address: tuple[str, int], now_ms: int, source: random.Random) -> 
 
 
 def is_batch(body: bytes) -> bool:
-    """Tell whether a body is whole batch entries back to back (remoting.md 4.7)."""
+    """Return whether a body is whole batch entries back to back (remoting.md 4.7)."""
     at = 0
     while at < len(body):
         size = int.from_bytes(body[at : at + 4], "big")

@@ -131,7 +131,7 @@ class Cleaner:
             # Local time, as in stock: operators know their quiet hours.
             hour = datetime.fromtimestamp(now_ms / 1000).hour  # noqa: DTZ006
             planned = plan_round(self._settings, disk, hour=hour, on_demand=on_demand)
-            self._tell_full(disk, is_full=planned.is_full)
+            self._report_full(disk, is_full=planned.is_full)
             needed_from = self._needed_from() if planned.heeds_replicas else None
             expired = await asyncio.to_thread(self._expire, planned, now_ms, needed_from)
             segment_count += expired.segment_count
@@ -159,7 +159,7 @@ class Cleaner:
             segment_count_max=1,
         )
 
-    def _tell_full(self, disk: Disk, *, is_full: bool) -> None:
+    def _report_full(self, disk: Disk, *, is_full: bool) -> None:
         if is_full == self._is_full:
             return
         self._is_full = is_full

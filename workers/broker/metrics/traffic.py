@@ -59,7 +59,7 @@ class Traffic:
         self._returned.add(f"{topic}@{group}", 1)
 
     def is_fresh(self, now_ms: int) -> bool:
-        """Tell whether the counters of the store were taken over just now."""
+        """Return whether the counters of the store were taken over just now."""
         return 0 <= now_ms - self._refreshed_at_ms < FRESH_MS
 
     def refresh(

@@ -34,7 +34,7 @@ def on_query_consumer_offset(
     header = decode_header(QueryConsumerOffsetHeader, command.ext)
     if header.set_zero_if_not_found and _committed(broker, header) is None:
         return _begin_young(broker, command, header)
-    return _tell_offset(command, _committed(broker, header))
+    return _offset_answer(command, _committed(broker, header))
 
 
 async def _begin_young(
@@ -44,14 +44,14 @@ async def _begin_young(
     is_young = await broker.read_threads.read(partial(_is_young, broker, header))
     # It may have committed while the disk was read.
     offset = _committed(broker, header)
-    return _tell_offset(command, 0 if offset is None and is_young else offset)
+    return _offset_answer(command, 0 if offset is None and is_young else offset)
 
 
 def _committed(broker: Broker, header: QueryConsumerOffsetHeader) -> int | None:
     return broker.offsets.find(header.consumer_group, header.topic, header.queue_id)
 
 
-def _tell_offset(command: Command, offset: int | None) -> bytes:
+def _offset_answer(command: Command, offset: int | None) -> bytes:
     if offset is None:
         raise Refusal(
             ResponseCode.QUERY_NOT_FOUND,
@@ -171,7 +171,7 @@ async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: C
 
 
 def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:
-    """Tell whether a queue still holds its first message in memory, so that nothing is skipped."""
+    """Return whether a queue still holds its first message in memory, so that nothing is skipped."""
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     if low > 0:
         return False

@@ -236,7 +236,7 @@ def _store(
 def _is_given_up(
     broker: Broker, command: Command, header: SendMessageHeader, consumer_group_name: str
 ) -> bool:
-    """Tell whether a message has come back often enough to be a dead letter."""
+    """Return whether a message has come back often enough to be a dead letter."""
     limit = broker.find_group(consumer_group_name).retry_count_max
     if command.version >= _VERSION_WITH_RETRY_LIMIT and header.max_reconsume_times is not None:
         limit = header.max_reconsume_times

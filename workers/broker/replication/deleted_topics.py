@@ -53,7 +53,7 @@ class DeletedTopics:
         return self._positions
 
     def is_pending(self, name: str) -> bool:
-        """Tell whether the queues of a topic still have to go."""
+        """Return whether the queues of a topic still have to go."""
         return name in self._pending
 
     def note_former(self, names: Iterable[str]) -> None:
@@ -65,10 +65,10 @@ class DeletedTopics:
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether a topic has begun anew that no record tells of yet."""
+        """Return whether a topic has begun anew that no record tells of yet."""
         return bool(self._unsent)
 
-    def begin_anew(self, name: str) -> None:
+    def restart_topic(self, name: str) -> None:
         """Have a topic begin empty that is about to be made."""
         if name in self._former:
             self._former.discard(name)
@@ -90,7 +90,7 @@ class DeletedTopics:
         self._pending |= positions.keys()
         return positions
 
-    def tell_all(self) -> dict[str, int]:
+    def for_snapshot(self) -> dict[str, int]:
         """Give all of them for a snapshot that is about to be appended.
 
         What it may be the first to say is deleted there; what the log no longer holds is left out.

@@ -20,5 +20,5 @@ class EpochLease:
         self._ends_at_s = 0.0
 
     def is_live(self, epoch: int, now_s: float) -> bool:
-        """Tell whether the lease of an epoch still runs."""
+        """Return whether the lease of an epoch still runs."""
         return epoch == self._epoch and now_s < self._ends_at_s

@@ -57,12 +57,12 @@ class MasterRole:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether this broker is not to be master again."""
+        """Return whether this broker is not to be master again."""
         return self.is_leaving or self._has_resigned
 
     @property
     def is_beginning(self) -> bool:
-        """Tell whether this broker was elected, and its epoch is not in the log yet."""
+        """Return whether this broker was elected, and its epoch is not in the log yet."""
         return self.led_epoch is not None and self.term is None
 
     def attach(self, own_id: int, authority: Authority) -> None:

@@ -35,7 +35,7 @@ async def mend(
     *,
     ask_group: Callable[[], Awaitable[ReplicaGroupState]],
     mend_from: Callable[[ReplicaGroupState], Awaitable[None]],
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
     """Try until the log is whole, and tell why it is not yet, each reason once.
 
@@ -55,7 +55,7 @@ async def mend(
             reason = str(error) or type(error).__name__
             if reason != reported:
                 log.warning("log_not_mended", reason=reason)
-                tell(reason)
+                report(reason)
             reported = reason
         else:
             log.warning("log_mended", master=group.master_address)

@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 
 def may_pass_on(ext: Mapping[str, str]) -> bool:
-    """Tell whether a replica passes such a request on; steps of operations name a broker (D20)."""
+    """Return whether a replica passes such a request on; steps of operations name a broker (D20)."""
     return PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
 
 

@@ -43,7 +43,7 @@ class RecordedChanges:
 
     @property
     def is_any_unwritten(self) -> bool:
-        """Tell whether anything was changed that is not in the log."""
+        """Return whether anything was changed that is not in the log."""
         return self._journal.has_changes
 
     def append(self) -> None:
@@ -76,15 +76,15 @@ class RecordedChanges:
         """Hear that a deleted topic was delivered a message of before."""
         self._deletions.note_former([topic])
 
-    def begin_anew(self, topic: str) -> None:
+    def restart_topic(self, topic: str) -> None:
         """Have a topic that is about to be made begin empty, on a broker without a group."""
-        self._deletions.begin_anew(topic)
+        self._deletions.restart_topic(topic)
 
     def deleted_at(self, topic: str) -> int:
         """Give where in the log a topic was deleted last; 0 if that is not known any more."""
         return self._deletions.positions.get(topic, 0)
 
     def is_being_deleted(self, topic: str) -> bool:
-        """Tell whether messages of a deleted topic may still be needed."""
+        """Return whether messages of a deleted topic may still be needed."""
         self._deletions.remove_confirmed(self._safe_position())
         return self._deletions.is_pending(topic)

@@ -93,7 +93,7 @@ class RoleKeeper:
         """Give whom this broker serves under, which may be itself; 0 while it is fenced."""
         return NO_MASTER if self.role is Role.NONE else self._master_id
 
-    def tell(self, state: ReplicaGroupState) -> Verdict:
+    def take(self, state: ReplicaGroupState) -> Verdict:
         """Take what the controller says."""
         newest = self.epoch if self._target is None else self._target.epoch
         if state.epoch < newest:

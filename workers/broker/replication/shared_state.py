@@ -41,12 +41,12 @@ class SharedState:
 
     @property
     def is_log_newer(self) -> bool:
-        """Tell whether every file was written with the log, so that a restart believes that."""
+        """Return whether every file was written with the log, so that a restart believes that."""
         return all(table.is_log_newer for table in self._tables)
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether anything changed since changes were taken last."""
         return self.deletions.has_changes or any(table.has_changes for table in self._tables)
 
     def lead(self) -> None:
@@ -95,7 +95,7 @@ class SharedState:
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=self.groups.forbidden_table,
-            deletions=self.deletions.tell_all(),
+            deletions=self.deletions.for_snapshot(),
             fences=self.fences.fences,
             changes=self.fences.changes,
         )
@@ -122,7 +122,7 @@ class SharedState:
         That is all of a file that was written without the log, or with more of the log than there
         is. It is for a broker that is alone: a topic that such a file does not name was deleted. An
         item that can't be served is named all the same, and stays in its file (D32).
-        Tell whether there was one.
+        Return whether there was one.
         """
 
         def is_believed(table: LoggedTable[Any]) -> bool:
@@ -149,7 +149,7 @@ class SharedState:
         return bool(believed)
 
     def _serves(self, table: LoggedTable[Any], one: LeftOut) -> bool:
-        """Tell whether an item of a file has been mended since, which the log knows."""
+        """Return whether an item of a file has been mended since, which the log knows."""
         if table is self.topics:
             return self.topics.find(one.name) is not None
         return table is self.groups and self.groups.find(one.name) is not None

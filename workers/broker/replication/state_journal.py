@@ -128,17 +128,17 @@ class StateJournal:
 
     @property
     def has_read(self) -> bool:
-        """Tell whether the log held anything."""
+        """Return whether the log held anything."""
         return self._read_end is not None
 
     @property
     def is_refused(self) -> bool:
-        """Tell whether the store took no record when it was asked last."""
+        """Return whether the store took no record when it was asked last."""
         return self._refusal is not None
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything is not recorded yet."""
+        """Return whether anything is not recorded yet."""
         return self._led_epoch is not None and self._state.has_changes
 
     def follow(self, epoch: int) -> None:
@@ -279,7 +279,7 @@ class StateJournal:
         return None
 
     def _is_whole(self, start: int, end: int) -> bool:
-        """Tell whether all parts of a snapshot follow one another before a queue offset."""
+        """Return whether all parts of a snapshot follow one another before a queue offset."""
         first = self._record(start)
         if first is None or not 0 < first[0].part_count <= end - start:
             return False
@@ -287,7 +287,7 @@ class StateJournal:
         return last is not None and last[0].part == first[0].part_count - 1
 
     def _is_word_of_master(self, end: int) -> bool:
-        """Tell whether the last record before a queue offset is of the master that is followed."""
+        """Return whether the last record before a queue offset is of the master that is followed."""
         try:
             read = self._record(end - 1) if end > 0 else None
         except StoreError:
@@ -316,7 +316,7 @@ class StateJournal:
     # Writing.
 
     def _is_snapshot_due(self) -> bool:
-        """Tell whether all there is must be said again.
+        """Return whether all there is must be said again.
 
         Each segment of the log has it, since the newest one is never deleted.
         """

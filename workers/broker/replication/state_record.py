@@ -69,7 +69,7 @@ class StateRecord(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_snapshot(self) -> bool:
-        """Tell whether it is a part of all there is."""
+        """Return whether it is a part of all there is."""
         return self.part_count > 0
 
     @property

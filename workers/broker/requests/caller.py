@@ -19,15 +19,15 @@ class Caller(Protocol):
 
     @property
     def is_fast(self) -> bool:
-        """Tell whether the request came by the port two below the main one."""
+        """Return whether the request came by the port two below the main one."""
 
     @property
     def is_congested(self) -> bool:
-        """Tell whether the client reads its answers too slowly."""
+        """Return whether the client reads its answers too slowly."""
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the client has left, and its last requests are being served."""
+        """Return whether the client has left, and its last requests are being served."""
 
     def send(self, frame: bytes, body: bytes = b"") -> None:
         """Write a frame, its body perhaps apart, unless the connection is gone."""

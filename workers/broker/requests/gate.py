@@ -31,7 +31,7 @@ class WriteGate:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether requests are served."""
+        """Return whether requests are served."""
         return self._timer is None
 
     def shut(self) -> None:

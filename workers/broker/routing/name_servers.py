@@ -71,7 +71,7 @@ class NameServers:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether this broker has no name server at all."""
+        """Return whether this broker has no name server at all."""
         return not self._links
 
     async def ask(self, code: int, ext: dict[str, str]) -> Command:

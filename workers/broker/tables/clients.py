@@ -69,7 +69,7 @@ class ConsumerGroup(Generic[Channel]):
 
     @property
     def is_broadcasting(self) -> bool:
-        """Tell whether every member gets every message."""
+        """Return whether every member gets every message."""
         return self.message_model == BROADCASTING
 
     def see(self, channel: Channel, data: ConsumerData, *, with_subscriptions: bool) -> None:
@@ -119,7 +119,7 @@ class Consumers(Generic[Channel]):
         return group.subscriptions.get(topic) if own is None else own
 
     def agree_on(self, consumer_group_name: str, topic: str) -> bool:
-        """Tell whether all members of a group want the same messages of a topic."""
+        """Return whether all members of a group want the same messages of a topic."""
         group = self._groups.get(consumer_group_name)
         if group is None:
             return True
@@ -282,7 +282,7 @@ def _update_subscriptions(
 
 
 def _is_wanted(group: ConsumerGroup[Channel], stored: SubscriptionData) -> bool:
-    """Tell whether a member of a group still subscribes as the group does."""
+    """Return whether a member of a group still subscribes as the group does."""
     own = (member.subscriptions.get(stored.topic) for member in group.members.values())
     return any(one is not None and _filter_of(one) == _filter_of(stored) for one in own)
 

@@ -68,7 +68,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether anything changed since changes were taken last."""
         return bool(self._changed or self._removed_topics or self._removed_groups)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:

@@ -33,7 +33,7 @@ class LoggedFile(Protocol):
 
     @property
     def is_in_log(self) -> bool:
-        """Tell whether the log knows all that the file does."""
+        """Return whether the log knows all that the file does."""
 
     @property
     def log_position(self) -> int:
@@ -74,7 +74,7 @@ class LoggedTable(ABC, Generic[K]):
 
     @property
     def is_in_log(self) -> bool:
-        """Tell whether the log knows all of this."""
+        """Return whether the log knows all of this."""
         return self._is_in_log
 
     @is_in_log.setter
@@ -86,7 +86,7 @@ class LoggedTable(ABC, Generic[K]):
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether anything changed since changes were taken last."""
         return bool(self._changed)
 
     def lead(self) -> None:

@@ -21,7 +21,7 @@ class OffsetResets:
         self._pending.setdefault((group, topic), {})[queue_id] = offset
 
     def is_pending(self, group: str, topic: str, queue_id: int | None = None) -> bool:
-        """Tell whether a queue waits for its pull, or any queue of the topic."""
+        """Return whether a queue waits for its pull, or any queue of the topic."""
         waiting = self._pending.get((group, topic), {})
         return bool(waiting) if queue_id is None else queue_id in waiting
 

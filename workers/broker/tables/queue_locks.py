@@ -82,7 +82,7 @@ class QueueLocks:
                     yield name, queue, held
 
     def holds_any(self, group: str, now_ms: int) -> bool:
-        """Tell whether the group consumes in order at the moment."""
+        """Return whether the group consumes in order at the moment."""
         return any(True for _ in self.all(now_ms, group=group))
 
     def sweep(self, now_ms: int) -> None:

@@ -140,7 +140,7 @@ class StateSaver:
 
     @property
     def is_dirty(self) -> bool:
-        """Tell whether a change is not on disk yet."""
+        """Return whether a change is not on disk yet."""
         return self._saved_count < self._count()
 
     async def save(self) -> None:

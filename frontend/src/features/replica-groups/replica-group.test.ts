@@ -85,7 +85,7 @@ test('what an election would do is told apart', () => {
   expect(outcomeOf({ ...wins, awaitsLeaseMs: '3000' }, aGroup()).kind).toBe('waits');
   expect(outcomeOf(wins, aGroup({ syncStateSet: ['1'] })).kind).toBe('unclean');
   expect(outcomeOf(wins, aGroup({ syncStateSet: [], masterEpoch: 0 })).kind).toBe('wins');
-  expect(outcomeOf(anElection([['1', 'NOT_ALIVE', 'is not alive']]), aGroup()).kind).toBe('nobody');
+  expect(outcomeOf(anElection([['1', 'NOT_ALIVE', 'is not alive']]), aGroup()).kind).toBe('none');
 });
 
 test('reasons name their replicas', () => {

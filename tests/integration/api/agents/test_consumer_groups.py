@@ -213,7 +213,9 @@ async def test_groups_are_listed_page_by_page_alike_over_both_doors(broker, get,
     assert refused["code"] == "invalid_input"
 
 
-async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, get, ask, register):
+async def test_brokers_that_do_not_answer_are_named_and_the_rest_is_shown(
+    broker, get, ask, register
+):
     await broker.member("c1")
     await broker.commit(0)
     stock = Stock()

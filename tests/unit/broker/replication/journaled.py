@@ -66,10 +66,10 @@ class JournaledBroker:
             "storePathRootDir": str(self.path),
         }
         parsed = parse_settings(given | self.settings).settings
-        self.told = []
+        self.reported = []
         self.state = BrokerState(
             parsed,
-            topic_listener=lambda name, topic: self.told.append((name, topic)),
+            topic_listener=lambda name, topic: self.reported.append((name, topic)),
             group_listener=lambda: None,
             build_delays=self._build_delays,
             flush_log=lambda: None,

@@ -76,8 +76,10 @@ class World:
             known, progress, messages = copy.deepcopy(self.meaning())
             at = appended.log_position
             deleted_at = self.leader.deletions.positions.get(place[0], 0)
-            told = (appended.queue_offset, deleted_at)
-            entry = Entry(place, fields, at, at + appended.size, known, progress, messages, *told)
+            reported = (appended.queue_offset, deleted_at)
+            entry = Entry(
+                place, fields, at, at + appended.size, known, progress, messages, *reported
+            )
             if place[0] == STATE_TOPIC:
                 entry.known = copy.deepcopy(known_of(self.leader))
                 entry.progress = dict(self.leader.delays.progress)
