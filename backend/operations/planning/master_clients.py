@@ -61,8 +61,7 @@ async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
 
 
 class GetMasterClients(Inquiry[MasterClients]):
-    """Ask a broker for its clients and its locks; a silent broker must not delay a plan for
-    long."""
+    """Ask a broker for its clients and locks; a silent broker must not delay the plan."""
 
     patience_s = 1.0
 

@@ -152,7 +152,7 @@ class ReplicaSession(asyncio.Protocol):
         self._count(watcher, link)
         is_due = now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
         try:
-            link.notify(watcher.published_position, is_due=is_due)
+            link.tell(watcher.published_position, is_due=is_due)
         except (OSError, ProtocolError, StoreError) as error:
             self._break_off(error)
 
