@@ -107,7 +107,7 @@ class Requester(asyncio.Protocol):
             timer.cancel()
 
     async def pass_on(self, command: Command, ext: Mapping[str, str]) -> Command | None:
-        """Ask what somebody else wants to know, with more fields; a one-way request has no answer.
+        """Pass on the request of another peer, with more fields; a one-way request has no answer.
 
         Raises:
             OSError: the connection is gone.

@@ -45,7 +45,7 @@ class Door:
 
 
 def rest_doors() -> list[Door]:
-    """Give every route but the one that signs in."""
+    """Give every route except the one that signs in."""
     found = [
         _rest_door(method, path, route)
         for method, path, route in _routes(list_routes())

@@ -1,7 +1,7 @@
 """Give tests a real Postgres and a real Redis, started once per test process.
 
-Every test that asks for a database gets its own, cloned from a migrated template; Redis is emptied
-before each test. Under pytest-xdist each worker runs servers of its own, on unix sockets only.
+Every test with a database gets a separate one, cloned from a migrated template; Redis is emptied
+before each test. Under pytest-xdist each worker runs separate servers, on unix sockets only.
 """
 
 import gc

@@ -1,8 +1,8 @@
 """End what a run of tests has started and remove its folders, also when the run was killed.
 
-A process of its own reads from a pipe that the run holds open. When the run is over, however it
-ended, the guard kills whatever carries the run's mark in its environment: that is inherited, so
-that also those are found that have left their parents, as daemons do.
+A separate process reads from a pipe that the run holds open. When the run ends in any way, the
+guard kills all processes with the run's mark in their environment. The environment is inherited, so
+processes that have left their parents, such as daemons, are found too.
 """
 
 import os
@@ -36,7 +36,7 @@ def watch() -> None:
         return
     run = uuid.uuid4().hex
     command = [sys.executable, __file__, run]
-    # In a session of its own it outlives whoever interrupts the run's.
+    # In its own session it survives an interruption of the run.
     _pipes.append(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True))
     os.environ[MARK] = run
 

@@ -22,7 +22,7 @@ def few_open_files() -> Iterator[None]:
 
 
 def open_file_limits(process_id: int) -> tuple[int, int]:
-    """Tell what a process may open, and what that may be raised to."""
+    """Return the limit of open files of a process, and its possible maximum."""
     limits = Path(f"/proc/{process_id}/limits").read_text()
     found = re.search(r"^Max open files +(\d+) +(\d+)", limits, re.MULTILINE)
     assert found is not None

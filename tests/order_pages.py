@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "operations.md"
 FORMS = ROOT / "frontend" / "src" / "features" / "orders" / "orders.json"
 ORDERS = {**{name: kind.order_type for name, kind in KINDS.items()}, "send_message": SendMessage}
-"""The orders of all kinds of operations, and the one that is carried out at once."""
+"""The orders of all kinds of operations, and the order that is carried out at once."""
 
 BEGIN, END = "<!-- written by make orders: begin -->\n", "<!-- end -->\n"
 

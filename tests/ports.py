@@ -1,8 +1,8 @@
 """Ports for servers of tests: below those the kernel gives to connections, and no two alike.
 
-A port that was free a moment ago may be taken by the time its server starts, where several test
-processes look for ports at once. So each is reserved: a lock on the byte of its number in one file,
-which ends with the process that holds it.
+If several test processes look for ports at once, a free port may be taken before its server starts.
+So each is reserved: a lock on the byte of its number in one file, which ends with the process that
+holds it.
 """
 
 import fcntl

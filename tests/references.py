@@ -1,7 +1,8 @@
 """Find references in code, tests and docs that lead nowhere: `python -m tests.references`.
 
-A reference is a page with a section (`remoting.md 1.4`), a number (`D21`, `Case A1`, `ADR 13`), the
-path of a file, or a link of Markdown. `tests.spec_index` says which numbers there are.
+A reference is a page with a section (`remoting.md 1.4`) or a number (`D21`, `Case A1`, `ADR 13`).
+It may also be a path of a file, or a link of Markdown. `tests.spec_index` says which numbers there
+are.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Say which test shows which scenario of the catalogue: `python -m tests.scenarios`.
 
 `scenarios.toml` beside this lists the scenarios in our words. A test cites one by its number: in
-its name (`_s17`), its docstring or a comment of its own. The table goes to docs/scenarios.md.
+its name (`_s17`), its docstring or a separate comment. The table goes to docs/scenarios.md.
 """
 
 import ast

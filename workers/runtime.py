@@ -81,7 +81,7 @@ class _NoHeartbeats:
         self.id = uuid4()
 
     def reports_of(self, _cluster_name: str, _group_name: str) -> Mapping[int, ReplicaReport]:
-        """Return nobody."""
+        """Return no heartbeat."""
         return {}
 
     def promise_lease(self, _key: ReplicaKey) -> int:

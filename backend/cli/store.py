@@ -189,7 +189,7 @@ def _survey(
 
 def _print_totals(survey: Survey) -> None:
     queues, index, epochs = survey.queues(), survey.index(), survey.epochs()
-    # Records in light queues also count in the queues of their own topics.
+    # Records in light queues also belong to the queues of their topics.
     owned = [queue for queue in queues if not queue.topic.startswith("%LMQ%")]
     count, size = (
         sum(queue.record_count for queue in owned),

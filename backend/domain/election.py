@@ -229,9 +229,9 @@ def elect_master(
 
     Raises:
         BrokerNotRegistered: the broker that asks, or the chosen broker, is no replica of the group.
-        MasterNotAvailable: the controller asked, and nobody may become master. ElectionFailed: a
-        broker or an operator asked, and nobody may become master. MasterLeaseLive: the winner must
-        wait until the lease of the current master ends.
+        MasterNotAvailable: the controller asked, and no replica may become master. ElectionFailed:
+        a broker or an operator asked, and no replica may become master. MasterLeaseLive: the winner
+        must wait until the lease of the current master ends.
     """
     winner_id, _ = _find_winner(group, liveness, ballot)
     if winner_id is None:
@@ -287,8 +287,7 @@ def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> 
     """Return whether a replica has all data that masters of the group reported as confirmed (D27).
 
     Its last report may be older than that of its master. A member that still runs in the process in
-    which it joined the set has lost nothing since then, and its master confirmed nothing without
-    it.
+    which it joined the set has lost nothing since then. Its master confirmed nothing without it.
     """
     report = liveness.reports.get(broker_id)
     if not group.confirmed.is_known:

@@ -60,7 +60,7 @@ class RoleNotices:
     ) -> None:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
-        # The brokers that this process notified of its own election, until the notice of Postgres
+        # The brokers that this process notified of an election, until the notice of Postgres
         # arrives.
         self._informed: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
         controller.listeners.append(self._prepare)

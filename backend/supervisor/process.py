@@ -26,7 +26,7 @@ class ProcessSpec:
         command: Program and arguments.
         environment: Added to the environment of the supervisor.
         log_path: Takes its output.
-        is_ready: Tells whether it does its work; without one, it does when it has started.
+        is_ready: Returns whether it is healthy; without a check, a started process is healthy.
         stop_timeout_s: How long it may take to stop before it is killed.
     """
 

@@ -92,7 +92,7 @@ def _run_one(plan: Plan) -> int:
 
 
 async def _run_all(plans: list[Plan], job_count: int) -> int:
-    """Run each plan in a process of its own, some side by side."""
+    """Run each plan in a separate process, some side by side."""
     slots = asyncio.Semaphore(job_count)
 
     async def run_slotted(plan: Plan) -> int:

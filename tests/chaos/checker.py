@@ -1,9 +1,9 @@
 """Judge a run by its journal and by what the brokers held at its end. Pure.
 
-What must hold (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
-time, I4 every queue offset is used once, I7 replicas are alike byte for byte, I8 what was read
-stays, I9 committed offsets do not go back, I13 delayed messages are delivered. The store of the
-last master is the truth that the journal is held against.
+The invariants (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
+time, I4 every queue offset is used once. I7 replicas are equal byte for byte, I8 a message that was
+read stays. I9 committed offsets do not go back, I13 delayed messages are delivered. The journal is
+compared with the store of the last master.
 """
 
 import bisect

@@ -159,7 +159,7 @@ class Cluster:
         return None if rows is None else dict(rows)
 
     def ended_by_itself(self) -> dict[str, int]:
-        """Name the processes that ended though nobody ended them, with their exit codes."""
+        """Name the processes that ended without a fault of the schedule, with their exit codes."""
         processes = {CONTROLLER: self.controller} | {
             agent_name(agent): process for agent, process in self.agents.items()
         }
@@ -247,7 +247,7 @@ class Cluster:
 def _free_ports(hosts: Hosts) -> Iterator[int]:
     """Find ports that are free with their neighbours: two below is the fast port, one above ours.
 
-    They stay free: nobody else uses these hosts, and the kernel gives others above them.
+    They stay free: no other program uses these hosts, and the kernel gives ports above them.
     """
     for port in _PORTS:
         try:

@@ -1,7 +1,7 @@
 """Commit how far a consumer group is, as messages are acknowledged, and ask what was committed.
 
-It speaks to whoever acknowledged last. One request is on its way at a time, and each commit of a
-queue is greater than those before, so that an offset which goes back was never asked for.
+It sends to the broker that acknowledged last. One request is on its way at a time, and each commit
+of a queue is greater than the former ones. So an offset that goes back was never requested.
 """
 
 import asyncio

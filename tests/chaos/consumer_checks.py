@@ -33,7 +33,7 @@ class _Logged:
 
 
 def check_commits(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
-    """Hold the offsets of the log and those that were told against those that were committed."""
+    """Compare the offsets of the log and the reported ones with the committed ones."""
     # A request without an answer may have its effect late, and take an offset back then.
     in_doubt = {(c.queue, c.offset) for c in evidence.commits if c.answered_at_s is None}
     sent = {(c.queue, c.offset) for c in evidence.commits}
@@ -69,7 +69,7 @@ def _check_looks(
     logged: dict[int, _Logged],
     in_doubt: set[tuple[int, int]],
 ) -> Iterator[Violation]:
-    """Hold what a master told against what was confirmed when it was asked."""
+    """Compare a master's report with the offsets that were confirmed at that time."""
     told = sorted(evidence.acknowledgements, key=lambda one: one.answered_at_s)
     times = [one.answered_at_s for one in told]
     confirmed = list(itertools.accumulate((one.position for one in told), max))

@@ -56,5 +56,5 @@ class Evidence:
 
 
 def number_of(body: bytes) -> int:
-    """Tell which message a body belongs to: its digits up to the colon."""
+    """Return the message of a body: its digits up to the colon."""
     return int(body.partition(b":")[0])

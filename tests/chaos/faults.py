@@ -110,8 +110,8 @@ class Faults:
     async def _lost_reply(self, fault: Fault) -> None:
         """Hold the controller's answers back, have it commit something, and kill it then.
 
-        With its process die the answers that no link has carried: the change is committed, and
-        nobody was told.
+        Answers that no link has carried are lost with the process: the change is committed without
+        an answer.
         """
         cluster = self._cluster
         victim = self._master if fault.is_variant else self._replica(fault)

@@ -54,7 +54,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A committed offset as a broker told it, or `NONE_COMMITTED`."""
+    """A committed offset as a broker reported it, or `NONE_COMMITTED`."""
 
     agent: int
     queue: int
@@ -100,7 +100,7 @@ class Journal:
         self._write("committed", asdict(entry))
 
     def looked(self, entry: Look) -> None:
-        """Note a committed offset that was told."""
+        """Record a reported committed offset."""
         self.looks.append(entry)
         self._write("looked", asdict(entry))
 

@@ -1,11 +1,11 @@
 """Carry every connection of a group, and lose what a partition would lose.
 
-Each node listens on one loopback address and is known to the others under another one, same port,
-where this proxy listens. Who connects is told by the kernel: the process that owns the other end.
+Each node listens on one loopback address. The others know it under another one, with the same port,
+where this proxy listens. The kernel identifies the client: the process that owns the other end.
 
-A link goes from one node to another, whoever opened the connection. A cut link holds back what is
-on its way, the end of a connection too, and lets it pass when it heals, as a network does whose
-packets were lost and sent again. A connection comes about only while both directions pass.
+A link goes from one node to another, in any direction of the connection. A cut link holds back its
+data and the end of a connection, and delivers them when it heals. A network whose packets were lost
+and sent again does the same. A connection is opened only while both directions pass.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Network:
     def __init__(
         self, owner_of: Callable[[str, int], str | None], *, real: str, proxy: str
     ) -> None:
-        """Tell nodes apart by `owner_of`, which names who owns a host and port, if anybody."""
+        """Identify nodes by `owner_of`, which returns the owner of a host and port, if any."""
         self._owner_of, self._real, self._proxy = owner_of, real, proxy
         self._passing: dict[Link, asyncio.Event] = {}
         self._carried: set[_Carried] = set()
@@ -144,7 +144,7 @@ async def _pump(
         # The link may have been cut while nothing came.
         await gate.wait()
         if data and not writer.is_closing():
-            # Who is gone without our hearing of it takes nothing; its own end tells.
+            # A node that is gone unnoticed takes nothing; its own end shows that.
             with contextlib.suppress(OSError):
                 writer.write(data)
                 await writer.drain()

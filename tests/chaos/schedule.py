@@ -1,4 +1,4 @@
-"""Draw faults from a seed: which, on whom, for how long. Pure, so that a seed is a schedule.
+"""Draw faults from a seed: kind, target and duration. Pure, so that a seed is a schedule.
 
 Roles stand for brokers, since who is master when a fault comes depends on the run. Times are
 seconds.
@@ -17,8 +17,8 @@ class Kind(StrEnum):
 
     KILL = "kill"
     """The master is killed, and started again after the duration. In its other form nothing that it
-    sends reaches brokers or the controller any more from the delay before on, and what is on its
-    way is lost: who acknowledges too early is found out."""
+    sends reaches brokers or the controller after the delay, and data on its way is lost. This
+    detects an early acknowledgement."""
 
     PAUSE = "pause"
     """The master is stopped with SIGSTOP for the duration."""
@@ -30,7 +30,8 @@ class Kind(StrEnum):
     """Nothing passes from the first side to the second for the duration; the rest does."""
 
     LOST_REPLY = "lost-reply"
-    """Somebody is killed, and the controller between committing the change and telling of it."""
+    """A process is killed, and the controller between the commit of a change and its
+    notification."""
 
     CONTROLLER = "controller"
     """The controller is killed, then the master, before there is a controller again."""
@@ -42,7 +43,7 @@ class Kind(StrEnum):
     """Redis is emptied while the master is killed."""
 
     HAND_OVER = "hand-over"
-    """The master is told to stop, and started again after the duration."""
+    """The master is stopped, and started again after the duration."""
 
     DOUBLE = "double"
     """A replica is killed or paused, and the master killed before that is over."""
@@ -71,10 +72,10 @@ class Side(StrEnum):
     CONTROLLER = "controller"
     CLIENT = "client"
     CLUSTER = "cluster"
-    """Everybody but the other side and the client, who goes on sending to a master cut off."""
+    """All except the other side and the client, which still sends to a master that is cut off."""
 
     OTHERS = "others"
-    """Everybody but the other side."""
+    """All except the other side."""
 
 
 SIDES: Final = (

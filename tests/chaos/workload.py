@@ -1,8 +1,8 @@
 """Offer messages to every broker at a fixed rate, whatever it answers, and read from all of them.
 
-Open loop: a send is due when it is due, also while earlier ones wait. Who acknowledged last is
-offered most, but every broker is offered messages all the time, master or not, so that a second
-master could not hide.
+Open loop: a send does not wait for earlier ones. The broker that acknowledged last gets most
+messages, but every broker gets some all the time, master or not. So a second master would be
+detected.
 """
 
 import asyncio

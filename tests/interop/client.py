@@ -1,4 +1,4 @@
-"""Scenarios of the stock Java client, each run in a process of its own."""
+"""Scenarios of the stock Java client, each run in a separate process."""
 
 import json
 import subprocess

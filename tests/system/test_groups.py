@@ -154,8 +154,9 @@ def test_the_terminal_shows_which_broker_ended_and_how(story: Story):
 def test_a_stop_is_clean_and_elects_no_master(story: Story):
     assert story.exit_code == 0
     assert story.left_over == []
-    # The one election is that of the second start. Who wins it depends on whether the last master
-    # had told yet that its replicas were gone: if not, each of them holds all that counts.
+    # The one election is that of the second start. Its winner depends on whether the last master
+    # had reported already that its replicas were gone: if not, each of them holds all confirmed
+    # data.
     assert story.second_state is not None
     assert story.second_state.master in story.after_kill.in_sync
     assert story.second_state.epoch == story.after_kill.epoch + 1
@@ -242,7 +243,8 @@ def test_a_broker_that_was_alone_founds_a_group_which_has_its_messages():
 
 
 def await_shown(cluster: Cluster, expected: list[int]) -> list[int]:
-    """Ask what each broker shows; a replica shows nothing before its master tells it up to where.
+    """Ask what each broker shows; a replica shows nothing before its master sends the confirmed
+    position.
 
     That news comes a moment after the replica has joined the set.
     """

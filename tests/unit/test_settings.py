@@ -1,4 +1,4 @@
-"""What a process is told by its environment is refused at its start where it can't be meant."""
+"""An invalid value in the environment of a process is refused at its start."""
 
 import pytest
 from pydantic import ValidationError

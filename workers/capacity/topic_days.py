@@ -89,8 +89,8 @@ def split_at_midnight(steps: DataFrame) -> DataFrame:
 def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame:
     """Return the bytes that each topic received on each broker on each day (UTC).
 
-    A note says if only a part of the day was observed, or if a restart lost the data between the
-    last sample and the stop.
+    A note says if only a part of the day was observed. It also says if a restart lost the data
+    between the last sample and the stop.
     """
     steps = split_at_midnight(counter_steps(topic_samples, broker_samples))
     share = F.col("observed_microseconds") / F.lit(DAY_MICROSECONDS)

@@ -21,7 +21,7 @@ class Bounds:
     length_max: int | None = None
     count_min: int | None = None
     count_max: int | None = None
-    # A name may be this long; the plan checks names, and refuses one with an error of its own.
+    # A name may be this long; the plan checks names, and refuses one with a specific error.
     name_length_max: int | None = None
 
 

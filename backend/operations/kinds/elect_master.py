@@ -121,7 +121,7 @@ async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationCo
         changes=_changes(view, election),
         impact=await _impact(order, view, election, clients, context),
         checks=facts.checks,
-        way_back=_way_back(view),
+        way_back=_undo(view),
         loss=_loss(view.group, winner_id, shortfall, behind) if judged.is_loss else None,
         facts={
             "allows_unclean": judged.allows_unclean,
@@ -284,7 +284,7 @@ def _checks(
     return tuple(checks)
 
 
-def _way_back(view: GroupView) -> str:
+def _undo(view: GroupView) -> str:
     if view.group.master_id is None:
         return no_undo("the group has no master now that could be elected again")
     return (

@@ -101,7 +101,7 @@ async def preview(order: ResetOffsets, facts: Facts[Present], context: Operation
             *_checks(order, present, held, present.answers, found),
             await masters.check_fencing(present.meant.found, context),
         ),
-        way_back=_way_back(held),
+        way_back=_undo(held),
         facts=previews.facts(held, mode, members),
     )
 
@@ -144,7 +144,7 @@ def _actions(order: ResetOffsets, held: previews.Held, mode: ResetMode) -> list[
     ]
 
 
-def _way_back(held: previews.Held) -> str:
+def _undo(held: previews.Held) -> str:
     if all(one.former is None for held_here in held.values() for one in held_here.queues):
         return no_undo("the group has committed no offset there that could be set again")
     return (

@@ -100,7 +100,7 @@ async def _explain_group(
 
 
 class _Asker:
-    """Ask one master what is to be known of a topic's queues; what it does not tell is noted."""
+    """Ask one master for the facts of a topic's queues; missing answers are noted."""
 
     def __init__(self, asked: QueuesAsked, address: str, brokers: Brokers) -> None:
         self._asked, self._address, self._brokers = asked, address, brokers

@@ -276,7 +276,7 @@ def register(database):
 
 @pytest.fixture
 async def served(app):
-    """Serve the application on a port of its own; give the port."""
+    """Serve the application on a separate port; give the port."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = _Server(uvicorn.Config(app, lifespan="off", log_config=None))
     task = asyncio.create_task(server.serve(sockets=[listener]))

@@ -1,4 +1,4 @@
-"""Role x door x credential: what everybody is answered is what the rules say (I23, G13)."""
+"""Role x door x credential: every answer follows the rules (I23, G13)."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Documents made to be dear are refused in bounded time, whoever sends them (G9)."""
+"""Documents made to be expensive are refused in bounded time, for any sender (G9)."""
 
 import time
 from statistics import median

@@ -1,4 +1,4 @@
-"""Nobody who has not signed in gets anything, through any route there is or will be."""
+"""Without a sign-in there is no answer, through any present or future route."""
 
 import json
 

@@ -159,7 +159,7 @@ async def test_a_subscriber_receives_each_event_once_in_order(followed, client, 
     whole, fresh = followed(kind, after=0), followed(kind)
     await eventually(lambda: whole.events)
 
-    # Where one begins who names no event shows only in what it is told.
+    # Only the answer shows the start of a client that names no event.
     async def has_begun():
         if not fresh.events:
             await write(database, new_event("meanwhile"))

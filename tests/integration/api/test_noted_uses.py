@@ -1,4 +1,4 @@
-"""When a credential was last used is noted to the minute, and nobody waits for that."""
+"""The last use of a credential is recorded to the minute, and no request waits for that."""
 
 import asyncio
 from datetime import datetime, timedelta

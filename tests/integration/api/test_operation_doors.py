@@ -117,7 +117,7 @@ ORDERS = [
 
 @pytest.fixture
 async def unreachable(name_server, register):
-    """A master that is recorded, and that nobody can reach."""
+    """A master that is recorded, and that can't be reached."""
     await register("main", "broker-a")
     remoting = RemotingClient()
     name_server.controller = replace(name_server.controller, brokers=Brokers(remoting))

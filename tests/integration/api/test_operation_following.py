@@ -79,7 +79,7 @@ async def test_a_fact_that_has_changed_is_shown_before_the_confirmation(client, 
     assert holding == {"moved": None}
     assert moved == {"moved": {"name": "master epoch", "expected": "1", "found": "2"}}
     assert in_graph["movedFact"] == moved["moved"]
-    # Looking changes nothing: the plan lapses when somebody confirms it, or with time.
+    # Looking changes nothing: the plan expires at a confirmation, or with time.
     assert (await client.get(f"{OPS}/{planned['id']}")).json()["state"] == "planned"
 
 

@@ -350,7 +350,7 @@ async def test_a_lost_group_is_adopted(client, plan, act, carry_out, monkeypatch
     group = (await client.get(G)).json()
     assert (group["master_id"], group["sync_state_set"]) == (None, [1])
     assert group["master_epoch"] > 5
-    # Nobody is there to be elected in this test, and that is told.
+    # No broker can be elected in this test, and the answer says so.
     adopted = (await client.get(f"{OPS}/{planned['id']}")).json()
     assert (adopted["state"], adopted["outcome"]) == ("partly", "not as intended: master")
     assert (await client.get(V1 + "/adoption-candidates")).json()["items"] == []

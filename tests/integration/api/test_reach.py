@@ -1,4 +1,5 @@
-"""Door x cluster: who reaches some clusters is told of no other, through any door (I23, G13)."""
+"""Door x cluster: a user of some clusters gets no answer about others, through any door (I23,
+G13)."""
 
 import asyncio
 import json
@@ -36,7 +37,8 @@ TELLING = {
     *("events", "findings", "health", "locks", "operations", "operations/{operation_id}"),
     "topics/{topic_name}/clusters",
 }
-"""Routes that keep to clusters and must tell of the one that is reached, or nothing was shown."""
+"""Routes that are limited to clusters and must answer about the reached one, or nothing was
+shown."""
 SHOWING = {
     *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports", "cluster"),
     *("clusters", "events", "findings", "health", "holdingClusters", "locks", "operation"),
@@ -297,7 +299,7 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
         await write(database, *(new_event(cluster=cluster) for cluster in (FAR, NEAR, FAR, NEAR)))
         async with asyncio.timeout(PATIENCE_S):
             while len(heard["events"]) < 2 or not heard["samples"] or not heard["refused"]:
-                # What nobody listens to yet is lost, so samples are told until one is heard.
+                # Without a subscriber a sample is lost, so samples are sent until one is received.
                 await sample(cluster=FAR)
                 await sample(cluster=NEAR)
                 message = json.loads(await socket.recv())

@@ -37,7 +37,7 @@ def without_instants(group):
 
 @pytest.fixture
 async def f3(driver):
-    """Three replicas, 1 the master, all in sync; 3 fell silent, 2 told where it is."""
+    """Three replicas, 1 the master, all in sync; 3 fell silent, 2 reported its position."""
     await driver.make_f3()
     driver.heartbeat_source.heard = {
         1: ReplicaReport(5, 10_000, epoch=1, max_offset=2**60, confirm_offset=7),

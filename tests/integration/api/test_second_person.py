@@ -54,7 +54,7 @@ async def over_the_graph(caller, verb, operation_id, headers):
 
 @pytest.fixture
 def awaiting(plan, act):
-    """Plan and confirm as admin what then waits for somebody else."""
+    """Plan and confirm as admin an order that then waits for another user."""
 
     async def order(risk=Risk.SERVICE):
         kind, parameters = ORDERS[risk]

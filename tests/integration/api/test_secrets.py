@@ -1,4 +1,4 @@
-"""No secret is found in what is answered, logged, audited, told as an event, measured or stored."""
+"""No secret is found in answers, logs, audit, events, measurements or stored data."""
 
 import json
 import logging

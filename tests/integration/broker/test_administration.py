@@ -107,7 +107,7 @@ async def test_a_deleted_topic_loses_its_messages_and_offsets(client, broker):
 
 
 class RefusingStore:
-    """A store whose queues the disk does not let go."""
+    """A store whose queues the disk does not delete."""
 
     def __init__(self, store):
         self._store = store

@@ -28,7 +28,7 @@ def question(client_id="c1", **fields):
 
 
 async def assigned(client, client_id="c1", **fields):
-    """Give the queues of a client, or None where the broker cannot tell."""
+    """Give the queues of a client, or None where the broker does not know."""
     told = await client.call(QUERY, body=question(client_id, **fields))
     assert told.code == 0, told.remark
     body = java_json.loads(told.body)

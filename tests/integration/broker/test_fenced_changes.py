@@ -1,4 +1,4 @@
-"""An agent carries a step out once, tells what it changed, refuses who is overtaken (D20, G6)."""
+"""An agent carries a step out once, returns its change, and refuses a replaced worker (D20, G6)."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ async def test_a_step_reports_the_value_before_and_after(client):
 async def test_a_step_that_comes_again_has_one_effect_and_the_same_answer(client, broker):
     ordered = create_fields("T", readQueueNums=2) | step(0, fence=1)
     first = await client.call(CREATE, ordered)
-    # Somebody changes the topic meanwhile, and the first worker's successor asks once more.
+    # Another user changes the topic meanwhile, and the first worker's successor asks once more.
     await client.call(CREATE, create_fields("T", readQueueNums=7))
 
     again = await client.call(CREATE, ordered | {"regentFence": 2})

@@ -74,7 +74,7 @@ async def test_a_newer_expression_takes_the_place_of_an_older_one(client):
 
 
 async def test_a_held_pull_sleeps_through_messages_that_do_not_match(client, broker):
-    # Case C9: nothing but the properties tells whether it may be woken.
+    # Case C9: only the properties decide whether it may be woken.
     await send_prices(client, 1)
     pull = client.start_pull("T", queueOffset=1, **BY_PRICE | {"sysFlag": SUSPEND | SUBSCRIPTION})
     await holding(broker, 1)

@@ -90,7 +90,7 @@ async def test_a_topic_made_by_a_first_send_is_registered_at_once(
 
 
 async def test_a_broker_comes_back_to_a_name_server_that_restarts(name_servers, start_broker):
-    # Nobody else's while no server listens there.
+    # No other process uses it while no server listens there.
     first = await name_servers(free_port())
     await start_broker(namesrvAddr=f"127.0.0.1:{first.port}")
     await eventually(lambda: first.of(REGISTER))
@@ -169,7 +169,7 @@ async def test_one_changed_topic_is_one_topic_on_the_wire(name_servers, start_br
     await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T4"})
     await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T5", readQueueNums=2))
 
-    # Of a removed topic there is nothing to tell: absence is no deletion.
+    # A removed topic is not registered: absence is no deletion.
     assert [list(table.topics) for table in server.tables()[told:]] == [["T3"], ["T5"]]
     counters = [table.data_version.counter for table in server.tables()]
     assert counters == sorted(set(counters))

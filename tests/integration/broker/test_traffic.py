@@ -30,7 +30,7 @@ async def total(client, name, key):
 
 
 async def eventually_counted(client, count):
-    """Wait until the store's counters are taken over anew, which is done once a second at most."""
+    """Wait until the store's counters are copied again, which is done once a second at most."""
 
     async def is_counted():
         return await total(client, "TOPIC_PUT_NUMS", "T") == count

@@ -13,7 +13,7 @@ CODE = 7_001
 
 
 class Peer:
-    """Notes the commands that it gets, and sends what a test tells it to."""
+    """Records the commands that it gets, and sends the test's answers."""
 
     def __init__(self):
         self.connection, self.commands, self.writer = PeerConnection(), [], None

@@ -1,6 +1,6 @@
 """Days until a disk is full, and when that cannot be said.
 
-Each scenario is a cluster of its own in one frame, so that Spark computes all of them at once.
+Each scenario is a separate cluster in one frame, so that Spark computes all of them at once.
 """
 
 from datetime import timedelta
@@ -25,7 +25,7 @@ def hourly(cluster_name: str, days: float, *, bytes_per_day: int, until=END, **v
             "cluster_name": cluster_name,
             "observed_at": until - timedelta(hours=hours - hour),
             "store_bytes": 900_000 + bytes_per_day * hour // 24,
-            # A size of its own keeps a scenario's disk from looking like another's.
+            # A distinct size keeps a scenario's disk from looking like another's.
             "disk_total_bytes": 1_000_000 + crc32(cluster_name.encode()) % 1_000_000,
             "disk_free_bytes": 480_000,
             **values,

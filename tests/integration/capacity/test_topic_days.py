@@ -1,6 +1,6 @@
 """Bytes a day from counters: restarts, midnights, first samples and gaps.
 
-Each scenario is a cluster of its own in one frame, so that Spark computes all of them at once.
+Each scenario is a separate cluster in one frame, so that Spark computes all of them at once.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Notices of Postgres are heard in order, each once, and a connection that is gone is told."""
+"""Notices of Postgres are heard in order, each once, and a lost connection is reported."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The pipeline over a real Postgres: each statement has an outcome of its own."""
+"""The pipeline over a real Postgres: each statement has a separate outcome."""
 
 import asyncio
 import os
@@ -88,7 +88,7 @@ async def test_a_lost_connection_is_reported_and_replaced(pipeline, database, ev
 
 
 def test_a_connection_that_is_reset_is_reported_under_uvloop_too(database_url):
-    """It stops to watch such a socket, and tells nobody: 60 s of silence, if nobody looks."""
+    """It stops to watch such a socket, without a report: 60 s of silence without a check."""
 
     async def lose_a_statement_unread():
         database = open_database(database_url)

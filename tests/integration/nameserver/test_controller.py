@@ -372,7 +372,7 @@ async def test_a_broker_of_a_lost_group_is_kept_with_what_it_reports(broker, nam
     [kept] = [stored.candidate for stored in page.items]
     assert (kept.register_code, kept.epoch, kept.max_offset) == ("10.0.0.1:10911;1", 5, 900)
     assert (kept.master_id, kept.is_verified) == (2, True)
-    # A new broker may not begin the group anew meanwhile.
+    # A new broker may not found the group again meanwhile.
     assert (await broker.apply(1, "10.9.9.9:1;9")).code == 2010
 
 
@@ -394,7 +394,7 @@ async def test_a_broker_that_names_no_epoch_is_given_no_lease_with_its_election(
 
     answer = await other.elect(designateElect="true")
 
-    # Out of the set, it would have to await the end of a lease that nobody knows of.
+    # Out of the set, it would have to await the end of a lease that is unknown.
     assert (answer.code, answer.ext["masterBrokerId"]) == (0, "2")
 
 

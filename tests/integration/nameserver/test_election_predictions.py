@@ -54,7 +54,7 @@ async def read(peer):
 async def test_a_request_is_answered_as_another_process_foretold(
     database, start_server, connect, monkeypatch
 ):
-    # Some groups are without a master: nobody may elect one before it is asked for.
+    # Some groups are without a master: none may be elected before it is requested.
     monkeypatch.setattr(failover, "MASTERLESS_SCAN_INTERVAL_S", 3_600.0)
     # Within its first lease a process would not yet believe that who is silent is gone.
     monkeypatch.setattr(ReplicaReportWriter, "listened_ms", 3_600_000)
@@ -62,7 +62,7 @@ async def test_a_request_is_answered_as_another_process_foretold(
         allows: await connect(await start_server(unclean_election_allowed=allows))
         for allows in (False, True)
     }
-    # It hears nobody itself: all that it knows, it reads.
+    # It hears no broker itself: it reads all its facts.
     other, seen = ControllerDriver(database), Counter()
     for case in generate_cases(SEED, CASE_COUNT):
         client = clients[case.ballot.allows_unclean]

@@ -1,4 +1,4 @@
-"""A master that is gone is replaced: by which sign, by whom, and who is told."""
+"""A master that is gone is replaced: by which evidence, by which broker, and who is notified."""
 
 import asyncio
 import json
@@ -143,8 +143,8 @@ async def test_a_member_that_returns_ends_a_group_without_master(name_server, co
     await brokers[0].alter({1, 2}, epoch=2)
     await brokers[1].close()
     await brokers[0].close()
-    # Nobody can be elected at once: it is a scan that finds the member, and the process has not
-    # listened for as long as it may be silent.
+    # No replica can be elected at once: a scan finds the member, and the process has not listened
+    # for as long as it may be silent.
     await settle(0.5)
     [returned] = await join(name_server, connect, 2)
 
@@ -251,7 +251,7 @@ async def test_a_process_that_died_with_its_master_is_made_good_by_another(
     server = await start_server()
     brokers = await join(server, connect, 1, 2, 3)
     await make_f3(brokers)
-    # As if the process that heard the master had died: nobody saw a connection close.
+    # As if the process that heard the master had died: no process saw a connection close.
     server._presence.remove_replica(("c", "g", 1))
     async with database.begin() as connection:
         await connection.execute(text("DELETE FROM replica_reports WHERE broker_id = 1"))
@@ -332,7 +332,7 @@ async def test_each_replica_is_notified_once_of_an_election(f3):
         await broker.lease()
 
     await f3[0].elect(2, designateElect="true")
-    # By then Postgres has told of it, too.
+    # Postgres has announced it by that time, too.
     await settle(0.5)
 
     for broker in f3:

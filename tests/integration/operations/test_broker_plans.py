@@ -391,7 +391,7 @@ async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
 
 
 async def test_a_plan_that_leaves_a_group_without_a_writer_warns_first(agents):
-    # Case A16: a group without a controller has nobody to take over.
+    # Case A16: a group without a controller has no successor.
     for kind in ("cordon_broker", "drain_broker"):
         planned = await agents.plan(kind, broker_group_name="broker-a", broker_id=0)
 

@@ -1,4 +1,4 @@
-"""Offsets that are set elsewhere: where to, for whom, refused half-way, cloned and taken back."""
+"""Resets of offsets: positions, clients, refusals after a part, clones and undos."""
 
 import asyncio
 

@@ -1,4 +1,5 @@
-"""A fault in a kind of operation is told and ends the operation, instead of being met for ever."""
+"""An internal error in a kind of operation is reported and ends the operation, instead of endless
+retries."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A cordoned replica becomes master only where nobody else can (D7, control-plane.md 2.4)."""
+"""A cordoned replica becomes master only where no other can (D7, control-plane.md 2.4)."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ async def test_the_controller_hears_of_a_cordon_before_the_next_heartbeat_is_due
 
 
 async def is_routed(group, *, permissions):
-    """Whether clients are told that they may do this with the topic at the master."""
+    """Whether the routes allow this for the topic at the master."""
     wanted = {"topic": "orders", "acceptStandardJsonOnly": True}
     route = await group.admin.call(RequestCode.GET_ROUTEINFO_BY_TOPIC, wanted)
     queues = json.loads(route.body)["queueDatas"] if route.code == 0 else []

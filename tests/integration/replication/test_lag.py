@@ -1,4 +1,4 @@
-"""What brokers tell of how far they are behind."""
+"""The reports of brokers about their lag."""
 
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient

@@ -96,7 +96,7 @@ class Committer:
 
 
 async def shown(client):
-    """The offset that a broker has, whoever is master."""
+    """The offset of a broker, under any master."""
     body = (await client.call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
     return json.loads(body)["offsetTable"].get("orders@g", {}).get("0", 0)
 

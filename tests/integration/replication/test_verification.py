@@ -8,8 +8,8 @@ from tests.integration.replication.conftest import read_all
 def is_marked(agent):
     """Whether a log may lack its end.
 
-    A replica's loop takes the mark away a moment after its copying thread has told the master
-    that all is there.
+    A replica's loop removes the mark a moment after its copying thread has reported all data to the
+    master.
     """
     return (agent.root / "store" / ".unverified").exists()
 
@@ -48,8 +48,8 @@ async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_no_other_copy
 async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually):  # D11
     await group.add_many(3)
     assert (await group.send(1, b"before")).code == 0
-    # At one blow: the master, which stands still first, drops nobody from the set, and by the time
-    # that the controller hears of its end nobody else is there to be elected.
+    # Both at once: the master, which is paused first, drops no replica from the set. When the
+    # controller learns of its end, no other replica can be elected.
     await group.pause(1)
     for number in (3, 2):
         group.kill(number)

@@ -1,4 +1,4 @@
-"""A group that Postgres lost comes back from what its brokers say, once somebody orders it (D6)."""
+"""A group that Postgres lost is restored from the reports of its brokers, on an order (D6)."""
 
 import pytest
 from sqlalchemy import text, update
@@ -92,7 +92,7 @@ async def test_a_lost_group_has_its_ids_codes_and_acknowledged_messages_again(co
     controller.hear(1, 2, epoch=5, max_offset=900)
     assert (await register(controller, 1)).group.master_id is None
     assert (await waiting(controller)).items == ()
-    # Whoever asks, the one who has everything wins, in an epoch that no log holds.
+    # After any request, the broker with all data wins, in an epoch that no log holds.
     elected = (await controller.elect(1)).group
     assert (elected.master_id, elected.master_epoch) == (2, 5 + EPOCHS_SKIPPED + 1)
     assert await controller.next_id() == 3

@@ -1,4 +1,4 @@
-"""What is told of brokers and groups, with the change itself and only when there is one."""
+"""Events about brokers and groups come with the change itself, and only with a change."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def clock():
 
 @pytest.fixture
 def scan(database, clock):
-    """Look once, as somebody does who has looked for long."""
+    """Look once, like a process that has looked for long."""
 
     async def run(looking_since=LONG_AGO):
         await scan_findings(database=database, clock=clock, looking_since=looking_since)
@@ -229,7 +229,7 @@ async def test_an_open_finding_with_the_former_spelling_of_a_broker_goes_on(soun
 async def test_a_replica_that_was_only_asked_later_is_not_ahead(sound, look):
     ends = 900
     for _ in range(5):
-        # Under load each look sees the replica past what its master told a moment before.
+        # Under load each look sees the replica beyond the master's report of a moment before.
         await report_samples(sound, b3=ends + 50, b1=ends)
         ends += 50
         assert await look(times=1) == []
@@ -368,7 +368,7 @@ async def test_who_was_heard_since_a_worker_began_is_found_dead_at_once(look, da
 async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critical(
     sound, look, clock
 ):
-    # Case A16. Nobody is missing, so that a scan which has just begun finds it as well.
+    # Case A16. No replica is missing, so that a scan which has just begun finds it as well.
     await sound.record(
         sound.controller.database, KEYS[0], epoch=1, max_offset=900, is_cordoned=True
     )

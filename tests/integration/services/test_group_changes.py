@@ -22,7 +22,7 @@ HERE = 10_000
 
 @pytest.fixture
 def statements(monkeypatch):
-    """Collect the names of statements that somebody waits for, so not those that only tell."""
+    """Collect the names of statements with a waiting caller, so not those that only notify."""
     sent = []
     fetch = Pipeline.fetch
 
@@ -75,7 +75,7 @@ async def test_a_refusal_is_decided_from_what_was_just_read(drive):
     other.hear(1, 2, 3)
     await other.alter({1, 2}, epoch=3)
 
-    # By what it knows nobody could be elected.
+    # By its data no replica could be elected.
     assert (await one.replace_lost()).group.master_id == 2
 
 
@@ -151,7 +151,7 @@ async def test_a_write_whose_end_is_unknown_is_forgotten(drive, monkeypatch):
 
 
 async def test_of_racing_processes_each_election_has_a_distinct_epoch(database_url, drive):
-    """D4: every epoch is used once, and whoever is told of an election made it."""
+    """D4: every epoch is used once, and each answered winner has made the election."""
     databases = [open_database(database_url) for _ in range(3)]
     drivers = [drive(database=one, allows_unclean=True) for one in databases]
     await drivers[0].make_f3()

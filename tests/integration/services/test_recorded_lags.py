@@ -1,4 +1,4 @@
-"""What masters tell of their groups is kept for lists; who is silent leaves what it told before."""
+"""Masters' reports of their groups are kept for lists; a silent master leaves its last report."""
 
 import asyncio
 
@@ -144,7 +144,7 @@ async def test_a_master_that_reports_what_no_row_holds_keeps_no_other_from_being
     outcome, rows, _ = await measure()
 
     assert (outcome.measured_count, outcome.silent_count) == (1, 1)
-    # What the master told before stays, as that of a silent one.
+    # The master's last report stays, as that of a silent one.
     assert rows == [("audit", "orders", 1, 9), *_billing(orders=(2, 4), refunds=(1, 3))]
 
 
@@ -178,7 +178,7 @@ async def test_an_unknown_cluster_is_refused(database):
 
 
 async def test_what_expired_unread_is_recorded_beside_the_lag(measure, brokers, database):
-    # Case B4: of a queue whose begin nobody tells no lag is recorded.
+    # Case B4: of a queue with an unknown begin no lag is recorded.
     brokers.told = {
         A: {
             "billing": [

@@ -1,4 +1,4 @@
-"""A controller's changes in a real Postgres: kept, carried over, and true whoever wins a race."""
+"""A controller's changes in a real Postgres: kept, carried over, and correct after any race."""
 
 import asyncio
 
@@ -298,7 +298,7 @@ async def test_a_lost_master_that_is_back_does_not_keep_its_successor_off(drive,
     one.hear()
     assert (await one.replace_lost()).group.is_master_lost
 
-    # It starts anew and speaks of the epoch of its log; broker 2 has more of it.
+    # It starts again and reports the epoch of its log; broker 2 has more of it.
     assert await one.record(database, KEY_1, lease=[KEY_1], epoch=1) == set()
     one.heartbeat_source.heard |= {2: ReplicaReport(0, 10_000, epoch=1, max_offset=9)}
     with pytest.raises(MasterLeaseLive):

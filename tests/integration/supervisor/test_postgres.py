@@ -42,7 +42,7 @@ def layout() -> Iterator[ClusterLayout]:
 
 @pytest.fixture
 def stranger(layout: ClusterLayout) -> Iterator[subprocess.Popen[bytes]]:
-    """Give another process of the server's user: Postgres itself disregards everybody else's."""
+    """Give another process of the server's user: Postgres ignores those of all other users."""
     user = layout.postgres_dir.owner()
     with subprocess.Popen(["sleep", "3600"], user=user if os.geteuid() == 0 else None) as process:
         yield process

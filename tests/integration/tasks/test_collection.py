@@ -1,4 +1,4 @@
-"""Samples from brokers that speak remoting, through Redis, to whoever watches."""
+"""Samples from brokers that speak remoting, through Redis, to subscribers."""
 
 import asyncio
 from contextlib import aclosing
@@ -150,7 +150,7 @@ async def test_what_a_round_adds_up_to_can_be_asked_for_later(
         5, cluster_name="east", within=ClusterScope(), redis=redis, database=database, clock=clock
     )
 
-    # Where nobody answered there is no point: that is not zero (D21).
+    # Without an answer there is no point: that is not zero (D21).
     assert [point.rates.messages_in for point in points] == [None, 100.0]
 
 

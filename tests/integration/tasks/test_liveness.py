@@ -1,4 +1,4 @@
-"""Who is given up for silence, and who is not because nobody listened."""
+"""Which silent brokers are given up, and which not because no process listened."""
 
 import asyncio
 
@@ -104,7 +104,7 @@ async def test_a_silence_that_the_observer_slept_through_is_no_silence(
     clock.advance(minutes=1)
     await record_heartbeats(redis, dict.fromkeys([BROKER_A, BROKER_B], clock.now_ms()))
 
-    # While the observer stands still, it tells nothing.
+    # While the observer is paused, it reports nothing.
     await record_heartbeats(redis, {}, observer=observer)
     elapsed.now_ms += 16_000
     clock.advance(seconds=16)

@@ -1,4 +1,4 @@
-"""A person changes a group: plans, confirms, watches, and is told the truth throughout."""
+"""A person changes a group: plans, confirms, watches, and sees correct data throughout."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Every page in both colour schemes: nobody is kept out, and nothing is refused.
+"""Every page in both colour schemes is accessible, and nothing is refused.
 
 `REGENT_PICTURES=1` leaves a picture of each in `build/screenshots`.
 """

@@ -30,7 +30,7 @@ def reading(stock_client: StockClient) -> Iterator[RunningScenario]:
 
 @pytest.fixture(scope="module")
 def left_behind(reading: RunningScenario, stock_client: StockClient, cluster: Cluster) -> None:
-    """Send what nobody of a group that has left reads any more."""
+    """Send messages that no consumer of a group that has left reads any more."""
     topic = f"{TOPIC}-left"
     stock_client.run("send", mode="sync", topic=topic, count=MORE)
     stock_client.run("consume", group=GONE, expect=f"{topic}=0:{MORE}")

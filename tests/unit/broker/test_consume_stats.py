@@ -1,4 +1,4 @@
-"""What an agent tells of a group's progress."""
+"""An agent's report of a group's progress."""
 
 from workers.broker.processors.groups import _lag, _queue_progress
 

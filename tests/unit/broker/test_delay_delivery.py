@@ -36,7 +36,7 @@ class QueueDouble:
 
 
 class Disk:
-    """Messages, one of which is read when the disk is told to answer."""
+    """Messages, one of which is read when the test lets the disk answer."""
 
     def __init__(self):
         self.is_asked, self.may_answer = threading.Event(), threading.Event()

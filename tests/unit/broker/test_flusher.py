@@ -11,7 +11,7 @@ from workers.broker.commit_log.flusher import Flusher
 
 
 class StoreDouble:
-    """A log whose flush waits until it is let go."""
+    """A log whose flush waits until it is released."""
 
     def __init__(self):
         self.max_position = 0
@@ -54,7 +54,7 @@ class StoreDouble:
 
 
 class Answer:
-    """What somebody is to be told once a position is on the disk."""
+    """The outcome for a caller once a position is on the disk."""
 
 
 def note(reported, _answer, outcome):

@@ -8,7 +8,7 @@ from workers.broker.commit_log.indexer import Indexer
 
 
 class StoreDouble:
-    """An index with so many pieces to build, which fails as it is told."""
+    """An index with so many pieces to build, which fails as the test chooses."""
 
     def __init__(self, pieces=0, failures=()):
         self.pieces = pieces

@@ -1,4 +1,4 @@
-"""Reads on threads of their own, and what becomes of them at a stop."""
+"""Reads on separate threads, and what becomes of them at a stop."""
 
 import asyncio
 import threading

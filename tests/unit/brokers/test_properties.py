@@ -1,4 +1,4 @@
-"""A stock broker's config is told without its secrets, and no request sets one (D26, G13)."""
+"""A stock broker's config is shown without its secrets, and no request sets one (D26, G13)."""
 
 from types import SimpleNamespace
 

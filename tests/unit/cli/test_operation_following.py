@@ -19,7 +19,7 @@ def east(signed_in):
 
 
 def events(*ids, after=7):
-    """A stream that tells of operations, by id, and ends."""
+    """A stream with events of operations, by id, and ends."""
     reported = [
         {"number": number, "kind": "step.done", "operation_id": one}
         for number, one in enumerate(ids, start=after + 1)

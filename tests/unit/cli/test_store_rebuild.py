@@ -223,7 +223,7 @@ def test_a_size_that_nothing_shows_is_named(directory, capsys, dry_run):
     assert "give the same with --queue-file-size" in err
     assert "--batch-queue-file-size" not in err
     assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
-    # Now its own files tell.
+    # Now its own files show it.
     if not dry_run:
         _, out, err = ask(capsys, "rebuild", directory, "--dry-run")
         assert "would make queue files of 6000000 bytes" in out

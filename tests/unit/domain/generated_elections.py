@@ -10,7 +10,7 @@ from backend.domain.replica_group import LeasePolicy, Replica, ReplicaGroup, Syn
 LEASE_MS = 600_000
 TIMEOUT_MS = 600_000
 STRANGER = 4
-"""An id that nobody applied for."""
+"""An id that no broker applied for."""
 
 DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN = 0, 2004, 2011, 2012, 2010
 

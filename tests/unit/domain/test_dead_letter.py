@@ -54,7 +54,7 @@ def test_a_copy_for_the_group_keeps_the_origin_and_drops_the_delivery_that_faile
         "ORIGIN_MESSAGE_ID": "BB",
         **MARKS,
     }
-    # Compressed as it was; neither half of a transaction nor of an address of its own.
+    # Compressed as it was; neither half of a transaction nor with a separate address.
     assert (copy.sys_flag, copy.flag, copy.body) == (1 | 0x300, 5, b"x")
 
 

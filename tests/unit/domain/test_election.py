@@ -290,7 +290,7 @@ def test_no_member_that_may_hold_more_is_passed_over_after_a_power_cut():  # D11
     with pytest.raises(MasterNotAvailable):
         elect(lost, unsure)
     assert elect(lost, unsure, Ballot(allows_unclean=True)).master_id == 1
-    # Whoever is verified comes before longer logs that are not.
+    # A verified replica comes before longer logs that are not verified.
     better = alive(*ALL, b1=UNSURE | {"max_offset": 99}, b2=UNSURE | {"max_offset": 99})
     assert elect(lost, better).master_id == 3
 

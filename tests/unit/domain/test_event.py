@@ -1,4 +1,4 @@
-"""Every change of an operation that somebody can see is told, and filters hold."""
+"""Every visible change of an operation has an event, and filters hold."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

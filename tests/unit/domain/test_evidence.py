@@ -138,8 +138,8 @@ def test_a_member_in_the_process_in_which_it_joined_lacks_nothing_however_old_it
     held = group(lives={2: 77})
 
     assert winner(held, alive(b2=reported(50, life=77))) == 2
-    assert winner(held, alive(b2=reported(50, life=78))) is None  # it started anew since
-    assert winner(group(), alive(b2=reported(50, life=77))) is None  # nobody vouched for it
+    assert winner(held, alive(b2=reported(50, life=78))) is None  # it has restarted since
+    assert winner(group(), alive(b2=reported(50, life=77))) is None  # no broker vouched for it
     assert winner(group(members={1, 3}, lives={2: 77}), alive(b2=reported(50, life=77))) is None
 
 
@@ -154,7 +154,7 @@ def test_a_set_keeps_the_process_in_which_each_member_joined():
     assert after.sync_state_set.lives == {1: 11, 2: 22, 3: 33}
     left = after.sync_state_set.with_members({1, 3})
     assert left.lives == {1: 11, 3: 33}
-    # Whoever comes back joins in the process that it has by then.
+    # A returning replica joins in its present process.
     assert left.with_members({1, 2, 3}, {2: 99}).lives == {1: 11, 2: 99, 3: 33}
 
 

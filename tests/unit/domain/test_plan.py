@@ -33,8 +33,8 @@ def test_the_label_of_a_risk_follows_the_undo(risk, way_back, label):
 
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_a_kind_that_refuses_every_undo_promises_none(name):
-    # Case B15: an undo that does nothing but raise is a plan without a way back, or one by another
-    # order or act, which the plan then names.
+    # Case B15: an undo that only raises is a plan without an undo. Or the undo is another order or
+    # act, which the plan then names.
     kind = KINDS[name]
     body = ast.parse(textwrap.dedent(inspect.getsource(kind.actions[0].undo))).body[0].body
     refuses = isinstance(body[-1], ast.Raise) and len(body) == 2

@@ -1,4 +1,4 @@
-"""Why a queue stands still, from what brokers told; the first cause that hides the others wins."""
+"""Why a queue is paused, from the brokers' reports; the first cause that hides the others wins."""
 
 from dataclasses import replace
 

@@ -116,7 +116,7 @@ def test_brokers_get_1_2_3_in_the_order_they_come_and_none_is_in_sync():  # S7
 
 
 def test_an_id_out_of_order_is_given_and_can_never_jam_the_count():
-    """S8, by D5: stock counts additions and later offers 7 to everybody without end."""
+    """S8, by D5: stock numbers additions and later offers 7 to every broker without end."""
     group = apply(apply(None, 1), 7, "a7;t7")
 
     assert next_broker_id(group) == 2

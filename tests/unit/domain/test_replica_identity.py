@@ -18,7 +18,7 @@ GROUP = ReplicaGroup(
 @pytest.mark.parametrize(
     ("reporter", "asked", "other"),
     [
-        # Case B6: what another broker tells is never taken for the replica's own.
+        # Case B6: the report of another broker is never taken for the replica's own.
         (Reporter("c", "g", 3), 2, "broker 3 of the group has its address now"),
         (Reporter("c", "g", 0), 2, "a broker that acts as master has its address now"),
         (Reporter("c", "h", 2), 2, "a broker of h in cluster c has its address"),

@@ -1,4 +1,4 @@
-"""Elections are told as they were prepared, unless who is told has spoken meanwhile."""
+"""Elections are sent as they were prepared, unless the receiver has sent a heartbeat meanwhile."""
 
 from types import SimpleNamespace
 from uuid import UUID
@@ -25,7 +25,7 @@ ELECTED = ReplicaGroup(
 
 
 class Peer:
-    """A connection that keeps what it was told."""
+    """A connection that keeps what it received."""
 
     def __init__(self):
         self.notices = []

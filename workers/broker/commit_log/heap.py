@@ -2,8 +2,7 @@
 
 A request changes the memory map of the process, and waits for its lock. The engine's helper holds
 that lock while it makes pages of the log present. Under load the loop requested and released memory
-hundreds of times a second, because chunks and answers are allocated and freed at the end of the
-heap.
+hundreds of times a second. Chunks and answers are allocated and freed at the end of the heap.
 """
 
 import ctypes

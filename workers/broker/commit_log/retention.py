@@ -6,8 +6,8 @@ or as soon as the disk passes `diskMaxUsedSpaceRatio`. Beyond `diskSpaceCleanFor
 `diskSpaceWarningLevelRatio` they are deleted at any age. Beyond the latter, messages are refused
 until there is space again. `fileReservedSize` is ours: a limit of the log's size.
 
-Segments that a replica still needs are kept twice as long, and up to twice the size, unless the
-disk is too full or an operator orders the deletion (adr/0015).
+Segments that a replica still needs are kept twice as long, and up to twice the size. If the disk is
+too full, or an operator orders the deletion, they are deleted (adr/0015).
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine

@@ -26,7 +26,7 @@ from workers.broker.requests.gate import WAIT_S_MAX
 
 PASSED_ON_FIELD: Final = "regentPassedOn"
 """Marks a request that was passed on. Its receiver serves it as master, or answers that it is not
-the master and has changed nothing (`NOT_TAKEN`), so that the sender may try the next master."""
+the master and has changed nothing (`NOT_TAKEN`). Then the sender may try the next master."""
 
 TIMEOUT_S: Final = 3.0
 """Time limit of a request, including the wait for a connection. The timeout of the client is

@@ -261,8 +261,8 @@ def _update_subscriptions(
 
     A client's own change takes effect, with any version. A client that repeats itself changes
     nothing, unless the member with the valid subscription has left. For a new client among others
-    the version decides, so that a returning client with its former subscription does not undo the
-    change of another one. Returns the topics for which the group has a new subscription.
+    the version decides. So a returning client with its former subscription does not undo the change
+    of another one. Returns the topics for which the group has a new subscription.
     """
     for topic in group.subscriptions.keys() - wanted.keys():
         if not any(topic in member.subscriptions for member in group.members.values()):

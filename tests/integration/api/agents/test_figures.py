@@ -1,4 +1,4 @@
-"""What a living agent tells of its topics, of itself and of its readers, over both doors."""
+"""The reports of a living agent about its topics, itself and its readers, over both doors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Why a queue is paused, in a sentence, over both doors, from what a living agent tells."""
+"""Why a queue is paused, in a sentence, over both doors, from the reports of a living agent."""
 
 import pytest
 

@@ -35,7 +35,7 @@ class Slow:
 
 @dataclass
 class Flusher:
-    """Flushes nothing, and notes what it is told of cuts."""
+    """Flushes nothing, and records the truncations."""
 
     cuts: list = field(default_factory=list)
 

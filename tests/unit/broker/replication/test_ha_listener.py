@@ -194,12 +194,12 @@ async def test_a_replica_that_does_not_read_delays_no_other_and_gets_all_later(m
     slow.take_to(master.end)
 
     assert slow.log == other.log
-    # The one that was slow is as quick as the other again.
+    # The replica that was slow is as quick as the other again.
     await until(lambda: appended_is_there(master, slow))
 
 
 def appended_is_there(master, replica):
-    """Append, and tell whether that has reached a replica without a thread's help."""
+    """Append, and return whether that has reached a replica without a thread's help."""
     master.append()
     is_there = not replica.has_nothing()
     replica.take_to(master.end)

@@ -34,7 +34,7 @@ class Hot:
 
 
 class Master:
-    """Keeps what it is asked, and answers as it is told."""
+    """Keeps its requests, and answers as the test chooses."""
 
     def __init__(self, code=0):
         self.code, self.asked, self.address = code, [], ""

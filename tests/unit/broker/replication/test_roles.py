@@ -14,7 +14,7 @@ OWN, OTHER = 1, 2
 
 @dataclass
 class Actor:
-    """Notes what it is asked to do; fails as often as it is told."""
+    """Records its calls; fails as often as the test chooses."""
 
     acts: list = field(default_factory=list)
     failures: int = 0

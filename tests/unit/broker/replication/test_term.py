@@ -1,4 +1,4 @@
-"""A master's term: what it confirms, whom it lets in and out, what a lost answer means."""
+"""A master's term: what it confirms, which replicas join and leave, what a lost answer means."""
 
 import asyncio
 from dataclasses import dataclass, field
