@@ -28,7 +28,7 @@ function renderBroker(properties: Property[]) {
   });
 }
 
-test('a highest value that is only what 64 bits hold is not told as a limit', async () => {
+test('a highest value that is only what 64 bits hold is not shown as a limit', async () => {
   const high = '9223372036854775807';
   renderBroker([
     aProperty({ name: 'brokerId', high }),
@@ -56,7 +56,7 @@ test.each([
   expect(screen.queryByRole('button', { name: senseless })).toBeNull();
 });
 
-test('a broker that does not tell whether it is cordoned can be both cordoned and uncordoned', async () => {
+test('a broker that does not report whether it is cordoned can be both cordoned and uncordoned', async () => {
   renderBroker([aProperty({ name: 'slaveTimeout' })]);
 
   await screen.findByRole('table', { name: 'Settings' });
