@@ -1,7 +1,7 @@
-"""Write what is made from the orders: `python -m tests.order_pages`.
+"""Write the files that are derived from the orders: `python -m tests.order_pages`.
 
-That is the table of parameters in docs/operations.md, between two marks, and the description of
-the orders' fields from which the console makes its forms.
+These are the table of parameters in docs/operations.md, between two marks, and the description of
+the orders' fields for the console's forms.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Run seeds until so many masters have changed, print what came of each, and fail on a violation.
+"""Run seeds until enough masters have changed, print the results, and fail on a violation.
 
 Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]
 [--kinds KIND …]`; see docs/chaos.md.
@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 
 def main() -> int:
-    """Run what was asked for; 1 when anything was violated."""
+    """Run the requested seeds; return 1 after a violation."""
     options = _parse()
     kinds = tuple(kind for kind in Kind if kind in options.kinds)
     if options.runs == 1:
@@ -114,7 +114,7 @@ async def _run_all(plans: list[Plan], job_count: int) -> int:
 
 
 async def _until_reported(work: Coroutine[Any, Any, Result]) -> Result:
-    """Do some work; a signal ends it, and with it every process that it has started."""
+    """Run a coroutine; a signal ends it, and with it every process that it has started."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

@@ -36,7 +36,7 @@ class Postgres:
         upgrade(self.url)
 
     async def crash(self) -> None:
-        """End every process of it without letting them finish anything."""
+        """Kill all its processes."""
         pid = self._server.get_pid()
         assert pid is not None, "Postgres does not run"
         process = psutil.Process(pid)

@@ -1,4 +1,4 @@
-"""The checker finds each thing that must not happen, when it is planted."""
+"""The checker finds each planted violation."""
 
 import dataclasses
 import struct
@@ -47,7 +47,7 @@ def acknowledged(number, **changes):
 
 
 def evidence(**changes):
-    """Eight messages, the first four in epoch 1, all as it should be."""
+    """Eight messages, the first four in epoch 1, without a violation."""
     held = store([record(number) for number in range(8)])
     given = {
         "topic": "chaos",

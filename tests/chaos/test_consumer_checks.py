@@ -1,4 +1,5 @@
-"""The checker finds offsets that went back and delayed messages that never came, when planted."""
+"""The checker finds planted errors: offsets that went back, and delayed messages that never
+came."""
 
 import dataclasses
 
