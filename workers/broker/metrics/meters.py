@@ -1,7 +1,7 @@
 """Count what consumers read, and compute rates over the last ten seconds, minute and ten minutes.
 
-Stock's tools subtract two counters to show a day, so the counters of this midnight and of the last
-one are kept too. As in stock they start with the process.
+Stock's tools subtract two counters to show a day. So the counters at the last two local midnights
+are kept too. As in stock they start with the process.
 """
 
 from collections import deque
@@ -125,7 +125,7 @@ class Meters:
         self.traffic.sample(now_ms)
 
     def mornings(self, at_ms: int, put_count: int) -> tuple[Morning, Morning]:
-        """Return the counters of this midnight and of the last one."""
+        """Return the counters at the last local midnight and at the one before."""
         self.note_day(at_ms, put_count)
         return self.this_morning, self.yesterday_morning
 
