@@ -98,11 +98,6 @@ def names_of_code(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name
 
 
-def prose_of_page(path: Path) -> str:
-    """Give the text of a page of Markdown without code."""
-    return re.sub(r"```.*?```|`[^`]*`", _PLACEHOLDER, path.read_text(), flags=re.DOTALL)
-
-
 def texts_of_console(path: Path = CONSOLE_TEXTS) -> Iterator[tuple[str, str]]:
     """Give the key and the content of every text of the console, without placeholders."""
     yield from _leaves(json.loads(path.read_text()), "")

@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.language import (
-    PROSE_HABITS,
     ROOT,
     WORDS_MAX,
     faults_of,
     faults_of_code,
     names_of_code,
     prose_of_code,
-    prose_of_page,
     texts_of_api,
     texts_of_code,
     texts_of_console,
@@ -120,14 +118,6 @@ def test_docstrings_comments_and_names_of_code_are_plain(root):
 
     assert len(paths) > 10
     assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []
-
-
-def test_pages_of_the_docs_have_no_habit_words():
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-
-    assert len(pages) > 10
-    found = {page.name: PROSE_HABITS.findall(prose_of_page(page)) for page in pages}
-    assert {name: words for name, words in found.items() if words} == {}
 
 
 def test_texts_of_the_console_are_plain():
