@@ -20,7 +20,7 @@ import { renderConsole } from '@/testing/render-console';
 
 const path = '/replica-groups/broker-a';
 
-const nobody = anElection([
+const noWinner = anElection([
   ['1', 'NOT_ALIVE', 'is not alive'],
   ['2', 'NOT_IN_SYNC', 'is outside the SyncStateSet and may lack acknowledged messages'],
 ]);
@@ -58,7 +58,7 @@ test('a group of which all are dead says that none is alive, and since when', as
     }),
   );
   const group = aGroup({ isMasterAlive: false, syncStateSet: ['1', '2'], replicas });
-  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group, nobody) } });
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group, noWinner) } });
 
   expect(await screen.findByText('2 of 3 in the set, none alive, epoch 41')).toBeVisible();
   const table = await screen.findByRole('table', { name: 'Replicas' });
@@ -103,7 +103,7 @@ test('a replica that does not follow says why and what to do', async () => {
 });
 
 test('a group without a possible master says why, and unknown is not zero', async () => {
-  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, nobody) } });
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, noWinner) } });
 
   expect(
     await screen.findByText(/^No replica can become master now: 1 is not alive; 2 is outside/),
