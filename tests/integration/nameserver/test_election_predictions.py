@@ -10,7 +10,7 @@ from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
 from tests.unit.domain.generated_elections import (
     DONE,
-    NOBODY,
+    NO_WINNER,
     REFUSED,
     STAYS,
     UNKNOWN,
@@ -20,7 +20,7 @@ from tests.unit.domain.generated_elections import (
 )
 
 SEED, CASE_COUNT = 77, 150
-NOBODYS_ID = -1
+NO_WINNER_ID = -1
 
 
 async def show_life(client, case):
@@ -41,7 +41,7 @@ async def show_life(client, case):
 async def ask(client, case):
     ballot = case.ballot
     peer = BrokerPeer(client, 1, group=case.group.name)
-    asked_id = NOBODYS_ID if ballot.broker_id is None else ballot.broker_id
+    asked_id = NO_WINNER_ID if ballot.broker_id is None else ballot.broker_id
     answer = await peer.elect(asked_id, designateElect=str(ballot.is_designated).lower())
     return answer.code, (await read(peer))
 
@@ -76,4 +76,4 @@ async def test_a_request_is_answered_as_another_process_foretold(
         assert told == done, case
         seen[done[0]] += 1
 
-    assert set(seen) == {DONE, NOBODY, STAYS, REFUSED, UNKNOWN}
+    assert set(seen) == {DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN}
