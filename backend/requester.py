@@ -46,12 +46,12 @@ class Requester(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the peer can hear us now."""
+        """Return whether the peer can hear us now."""
         return self._transport is not None and not self._transport.is_closing()
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether no request waits for its answer."""
+        """Return whether no request waits for its answer."""
         return not self._peer.pending_count
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -107,7 +107,7 @@ class Requester(asyncio.Protocol):
             timer.cancel()
 
     async def pass_on(self, command: Command, ext: Mapping[str, str]) -> Command | None:
-        """Ask what somebody else wants to know, with more fields; a one-way request has no answer.
+        """Pass on the request of another peer, with more fields; a one-way request has no answer.
 
         Raises:
             OSError: the connection is gone.

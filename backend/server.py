@@ -1,7 +1,8 @@
 """Run the control plane: the HTTP door and the name server in one process, on one event loop.
 
-What a person can put right (a setting, a port in use, a store that does not answer) is one clear
-line and a code that is not zero. SIGTERM and Ctrl-C stop the process within seconds.
+An error that a person can fix gives one clear line and an exit code other than zero. Examples are a
+setting, a port in use, or a store that does not answer. SIGTERM and Ctrl-C stop the process within
+seconds.
 """
 
 import gc
@@ -45,8 +46,8 @@ EXIT_FAILED: Final = 1
 EXIT_MISUSED: Final = 2
 REQUESTS_AT_ONCE_MAX: Final = 2_000
 KEEP_ALIVE_S: Final = 75
-"""Longer than clients and proxies keep an idle connection: who closes first must be the one who
-asks, or a request that is just being sent is lost."""
+"""Longer than clients and proxies keep an idle connection. The client must close it first, or a
+request that is just being sent is lost."""
 HTTP_BACKLOG: Final = 1024
 COLLECTION_THRESHOLDS: Final = (10_000, 20, 20)
 """Objects made before the youngest are looked through, and how often before the next older."""
@@ -63,7 +64,7 @@ class CannotStart(Exception):
 
 
 def main() -> int:
-    """Run until told to stop; return the exit code."""
+    """Run until a signal stops the process; return the exit code."""
     try:
         settings = _read_settings()
         configure_logging(settings.log_format)
@@ -125,7 +126,7 @@ async def _prepare(settings: ServerSettings, resources: Resources) -> None:
         message = f"cannot read the bootstrap secret: {error}"
         raise CannotStart(message, exit_code=EXIT_MISUSED) from error
     except UnicodeDecodeError:
-        # The error itself would tell a byte of it.
+        # The error itself would reveal a byte of it.
         file = settings.bootstrap_secret_file
         message = f"cannot read the bootstrap secret: {file} is no UTF-8 text"
         raise CannotStart(message, exit_code=EXIT_MISUSED) from None
@@ -196,7 +197,7 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         """Ask to stop; asked twice, do not wait for requests."""
-        # Streams have no end of their own that could be waited for.
+        # Streams have no end that could be awaited.
         self._on_stop()
         self.force_exit = self.should_exit
         self.should_exit = True

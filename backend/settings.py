@@ -74,7 +74,7 @@ Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_read_origins)
 
 
 class LogFormat(StrEnum):
-    """Say for whom log lines are written: a person at a terminal or a collector."""
+    """Name the reader of log lines: a person at a terminal or a collector."""
 
     CONSOLE = "console"
     JSON = "json"

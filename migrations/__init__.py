@@ -18,7 +18,7 @@ CONNECT_TIMEOUT_S: Final = 5
 
 
 def is_current(database_url: str) -> bool:
-    """Tell whether a database surely has the newest schema; an error is a no.
+    """Return whether a database surely has the newest schema; an error is a no.
 
     Alembic needs half a second to find that out, which every start of a local cluster would spend.
     """

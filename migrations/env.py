@@ -24,7 +24,7 @@ def _database_url() -> str:
 
 
 def run() -> None:
-    """Migrate over one connection of its own."""
+    """Migrate over a separate connection."""
     engine = create_engine(driver_url(_database_url()))
     with engine.connect() as connection:
         connection.execute(text(f"SET lock_timeout = {TURN_TIMEOUT_MS}"))

@@ -1,7 +1,7 @@
-"""Say who may ask for what, through every door: `python -m tests.access_table`.
+"""List who may request what, through every door: `python -m tests.access_table`.
 
-The table is made from the routes and fields there are and the rules they ask for; it goes into
-docs/access.md between two marks.
+The table is made from the routes, the fields and their rules; it goes into docs/access.md between
+two marks.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ CALLERS = tuple(product(KINDS, Role))
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Something to ask for: a route of REST, or a field of one of the graph's roots."""
+    """A target of a request: a route of REST, or a field of one of the graph's roots."""
 
     method: str
     name: str
@@ -45,7 +45,7 @@ class Door:
 
 
 def rest_doors() -> list[Door]:
-    """Give every route but the one that signs in."""
+    """Give every route except the one that signs in."""
     found = [
         _rest_door(method, path, route)
         for method, path, route in _routes(list_routes())
@@ -86,7 +86,7 @@ def graph_doors() -> list[Door]:
 
 
 def is_allowed(kind: str, role: Role, permission: Permission) -> bool:
-    """Tell whether the rules let a kind of caller pass."""
+    """Return whether the rules let a kind of caller pass."""
     credential = Credential.SESSION if kind == "session" else Credential.TOKEN
     principal = Principal(
         user_id=1,
@@ -119,7 +119,7 @@ def render() -> str:
 
 
 def rewritten(page: str) -> str:
-    """Give the page with the table as it is now."""
+    """Give the page with the present table."""
     return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 

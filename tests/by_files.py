@@ -1,4 +1,4 @@
-"""Which tests one process has where several run them."""
+"""Assign the files of tests to the processes of a run."""
 
 from typing import Final
 
@@ -15,16 +15,17 @@ SHARING: Final = {
         "tests/system/test_operations.py",
     ],
 }
-"""Files that one process has together. The first add to what passed between clients and cluster,
-and the last of them looks at it. The second use one cluster with a group of three."""
+"""Files that run in one process. The first ones use the traffic between clients and cluster, and
+the last of them checks it. The second ones use one cluster with a group of three."""
 
 SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
 
 
 class ByFiles(LoadFileScheduling):
-    """Keeps a file together, whose fixtures are dear to make: a cluster takes half a minute.
+    """Keeps a file in one process if its fixtures are expensive: a cluster takes half a minute.
 
-    Groups (`--dist loadgroup`) do nothing: xdist 3.8 writes them where pytest 9.2 does not look.
+    Groups (`--dist loadgroup`) have no effect: xdist 3.8 writes them where pytest 9.2 does not read
+    them.
     """
 
     def _split_scope(self, nodeid: str) -> str:

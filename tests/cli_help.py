@@ -1,4 +1,4 @@
-"""Keep the help of every command as it is printed: `python -m tests.cli_help`.
+"""Write the printed help of every command: `python -m tests.cli_help`.
 
 One file for each noun, in tests/unit/cli/help, at a width of 100 and without colour.
 """
@@ -33,7 +33,7 @@ def commands(path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 def help_of(path: tuple[str, ...]) -> str:
     """Print the help of a command."""
     printed = io.StringIO()
-    # A command keeps the console that it first printed on, with the width of that moment.
+    # A command keeps the console of its first output, with the width of that time.
     console = Console(file=printed, width=WIDTH, color_system=None)
     with redirect_stdout(printed), patch.object(app, "_console", console):
         assert run([*path, "--help"]) == 0, path
@@ -42,7 +42,7 @@ def help_of(path: tuple[str, ...]) -> str:
 
 @cache
 def pages() -> Mapping[str, str]:
-    """Give every file by its name, as it should be."""
+    """Give every file by its name, with its content."""
     found = {"regent": f"$ regent --help\n{help_of(())}"}
     for path in commands():
         page = f"$ regent {' '.join(path)} --help\n{help_of(path)}"

@@ -1,7 +1,7 @@
 """Give tests a real Postgres and a real Redis, started once per test process.
 
-Every test that asks for a database gets its own, cloned from a migrated template; Redis is emptied
-before each test. Under pytest-xdist each worker runs servers of its own, on unix sockets only.
+Every test with a database gets a separate one, cloned from a migrated template; Redis is emptied
+before each test. Under pytest-xdist each worker runs separate servers, on unix sockets only.
 """
 
 import gc
@@ -31,7 +31,7 @@ from tests.by_files import ByFiles
 from tests.plain_logs import log_plainly
 from tests.waiting import PATIENCE_S, eventually
 
-# How long one example takes says how busy the machine is, not whether the rule holds.
+# The duration of one example depends on the machine's load, not on the rule.
 settings.register_profile("regent", deadline=None)
 settings.load_profile("regent")
 
@@ -41,12 +41,12 @@ _names = itertools.count(1)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles | None:
-    """Let one process have the tests of a file (`--dist loadfile`)."""
+    """Run the tests of a file in one process (`--dist loadfile`)."""
     return ByFiles(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_configure() -> None:
-    """Let nothing outlive this run; its workers are part of it."""
+    """End everything with this run; its workers are part of it."""
     guard.watch()
     log_plainly()
     # Not where workers are waited for.
@@ -56,8 +56,8 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _swept_heap() -> Iterator[None]:
-    """Leave nothing of earlier tests to the collector: late in a run one look at all of it takes
-    seconds, in which no lease of this process is renewed."""
+    """Exclude objects of earlier tests from the collector: late in a run one full collection takes
+    seconds, in which this process renews no lease."""
     yield
     gc.collect()
     gc.freeze()
@@ -121,7 +121,7 @@ def _migrated_database(postgres_url: str, template: str) -> Iterator[str]:
 
 @pytest.fixture
 def empty_database_url(postgres_url: str) -> Iterator[str]:
-    """Give the address of a database that no migration has touched."""
+    """Give the address of a database without migrations."""
     name = f"regent_empty_{next(_names)}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")

@@ -1,4 +1,4 @@
-"""Find the classes of all domain errors, whatever module of the domain defines them."""
+"""Find the classes of all domain errors, in every module of the domain."""
 
 from collections.abc import Iterator
 from importlib import import_module

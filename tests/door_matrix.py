@@ -1,8 +1,8 @@
-"""Say what is asked and changed through which door: `python -m tests.door_matrix`.
+"""List each question and change with its doors: `python -m tests.door_matrix`.
 
-Questions declare their path and their field. What is written by hand, changes and streams, is named
-here by both. The command line speaks REST, so it has what a path has of which it names every part.
-The table goes into docs/doors.md.
+Questions declare their path and their field. Changes and streams are written by hand, and named
+here by both. The command line uses REST: it has a path if it names every part of it. The table goes
+into docs/doors.md.
 """
 
 import re
@@ -51,7 +51,7 @@ BY_HAND: Final = (
     (None, "samples"),
     (None, "topology_changed"),
 )
-"""The route of a change or a stream, and what the graph calls the same."""
+"""The route of a change or a stream, and its name in the graph."""
 REASONS: Final = {
     "POST /session": "a cookie is set by REST",
     "DELETE /session": "a cookie is taken by REST; the graph ends sessions by id",
@@ -60,12 +60,12 @@ REASONS: Final = {
     "samples": "only the console follows it",
     "topologyChanged": "only the console follows it",
 }
-"""Why what is written by hand has no route, or no field."""
+"""Why a hand-written one has no route, or no field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is asked or changed, by the names it has in each door."""
+    """A question or a change, by its name in each door."""
 
     route: str | None
     field: str | None
@@ -73,7 +73,7 @@ class Row:
 
     @property
     def is_in_cli(self) -> bool:
-        """Tell whether the command line names every fixed part of the path."""
+        """Return whether the command line names every fixed part of the path."""
         path = (self.route or " ").partition(" ")[2]
         fixed = {part for part in path.strip("/").split("/") if part and "{" not in part}
         return bool(fixed) and fixed <= cli_words()
@@ -81,7 +81,7 @@ class Row:
 
 @cache
 def cli_words() -> frozenset[str]:
-    """List the words of paths that the command line's code has, verbs of operations included."""
+    """List the words of paths in the command line's code, with the verbs of operations."""
     found: set[str] = set()
     for path in (ROOT / "backend" / "cli").rglob("*.py"):
         for text in re.findall(r'"([^"\n]*)"', path.read_text()):
@@ -91,7 +91,7 @@ def cli_words() -> frozenset[str]:
 
 
 def rows() -> list[Row]:
-    """List questions by their paths, then what is written by hand."""
+    """List questions by their paths, then the hand-written ones."""
     asked = [
         Row(
             None if one.path is None else f"GET {one.path}",
@@ -118,7 +118,7 @@ def render() -> str:
 
 
 def rewritten(page: str) -> str:
-    """Give the page with the table as it is now."""
+    """Give the page with the present table."""
     return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 

@@ -1,8 +1,8 @@
-"""End what a run of tests has started and remove its folders, also when the run was killed.
+"""End the processes that a run of tests has started and remove its folders, also after a kill.
 
-A process of its own reads from a pipe that the run holds open. When the run is over, however it
-ended, the guard kills whatever carries the run's mark in its environment: that is inherited, so
-that also those are found that have left their parents, as daemons do.
+A separate process reads from a pipe that the run holds open. When the run ends in any way, the
+guard kills all processes with the run's mark in their environment. The environment is inherited, so
+processes that have left their parents, such as daemons, are found too.
 """
 
 import os
@@ -19,7 +19,7 @@ import psutil
 
 MARK: Final = "REGENT_TEST_RUN"
 END_S: Final = 1.0
-"""How long a killed process is waited for before it is killed again."""
+"""How long to wait for a killed process before the next kill."""
 
 MEMORY: Final = Path("/dev/shm")
 ROOM_MIN_BYTES: Final = 4 << 30
@@ -28,7 +28,7 @@ _pipes: list[subprocess.Popen[bytes]] = []
 
 
 def watch() -> None:
-    """Mark what this process starts from now on, and have it killed when this process has ended.
+    """Mark the processes that this process starts, and kill them when this process has ended.
 
     Does nothing in a process that is part of a run already.
     """
@@ -36,15 +36,16 @@ def watch() -> None:
         return
     run = uuid.uuid4().hex
     command = [sys.executable, __file__, run]
-    # In a session of its own it outlives whoever interrupts the run's.
+    # In its own session it survives an interruption of the run.
     _pipes.append(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True))
     os.environ[MARK] = run
 
 
 def folder(name: str) -> Path:
-    """Make a folder with a short path that goes with the run, in memory where there is room.
+    """Make a folder with a short path that is removed with the run, in memory if there is space.
 
-    A database is some 300 files, which a disk's file system takes longer to make than to fill.
+    A database has some 300 files, and a disk's file system takes longer to create than to fill
+    them.
     """
     try:
         parent = MEMORY if shutil.disk_usage(MEMORY).free >= ROOM_MIN_BYTES else None
@@ -64,7 +65,7 @@ def _remove_folders(run: str) -> None:
 
 
 def _kill_marked(run: str) -> None:
-    """Kill until none is left: one may start another before its turn comes."""
+    """Kill until none is left: one may start another before it is killed."""
     while killed := [one for one in psutil.process_iter() if _is_killed(one, run)]:
         psutil.wait_procs(killed, timeout=END_S)
 

@@ -2,13 +2,17 @@
 
 `texts_of_code` gives every text of a module: each string with two words or more, without
 docstrings, SQL and shell scripts. `texts_of_console` gives every text of the console, and
-`texts_of_api` every description in the schemas of both doors.
+`texts_of_api` every description in the schemas of both doors. `prose_of_code` gives the docstrings
+and comments of a module for programmers, and `names_of_code` the names of its functions and
+classes.
 """
 
 import ast
+import inspect
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,23 +21,42 @@ CONSOLE_TEXTS: Final = ROOT / "frontend/src/app/locales/en.json"
 OPENAPI: Final = ROOT / "backend/api/rest/openapi.json"
 SCHEMA: Final = ROOT / "backend/api/graphql/schema.graphql"
 WORDS_MAX: Final = 25
+_WORDS: Final = r"told|tells?|telling|nobody|somebody|everybody|anybody|whoever|whom|anew|amid"
 HABITS: Final = re.compile(
-    r"(?<![-\w])(told|tells?|telling|nobody|somebody|everybody|anybody|whoever|whom|anew|amid"
-    r"|counts|stock|the one (?:who|that)|of (?:its|their|his) own|good-bye)(?![-\w])",
+    rf"(?<![-\w])({_WORDS}|counts|stock|the one (?:who|that)|of (?:its|their|his) own|good-bye)"
+    r"(?![-\w])",
     re.IGNORECASE,
 )
+PROSE_HABITS: Final = re.compile(
+    rf"(?<![-\w])({_WORDS}|of (?:its|their|his) own|let go|way back|good-bye)(?![-\w])",
+    re.IGNORECASE,
+)
+"""Habit words of prose for programmers: `stock` is the protocol's own broker there."""
+NAME_HABITS: Final = re.compile(rf"(?:^|_)({_WORDS}|teller|nobodys|untold|let_go|way_back)(?=_|$)")
+PUBLIC_NAMES: Final = frozenset({"broker_count_told"})
+"""Functions that are named like a field of the graph."""
 _SQL: Final = re.compile(r"\b(SELECT|INSERT INTO|UPDATE [\w{}]+\s+SET|DELETE FROM)\b")
 _SCRIPT: Final = re.compile(r"COMPREPLY|complete -c")
 _PLACEHOLDER: Final = "{}"
 
 
-def faults_of(text: str) -> list[str]:
+def faults_of(text: str, habits: re.Pattern[str] = HABITS) -> list[str]:
     """Name the habit words and the long sentences of a text."""
     sentences = re.split(r"(?<=[.!?:;])\s+|\n\s*\n|\n    ", text)
     return [
-        *(f"habit word {word!r}: {text}" for word in HABITS.findall(text)),
+        *(f"habit word {word!r}: {text}" for word in habits.findall(text)),
         *(f"{len(one.split())} words: {one}" for one in sentences if len(one.split()) > WORDS_MAX),
     ]
+
+
+def faults_of_code(path: Path) -> Iterator[str]:
+    """Name the faults of docstrings, comments and names of a module, each with its line."""
+    for line, text in prose_of_code(path):
+        yield from (f"{path}:{line}: {fault}" for fault in faults_of(text, PROSE_HABITS))
+    for line, name in names_of_code(path):
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        if NAME_HABITS.search(words) and name not in PUBLIC_NAMES:
+            yield f"{path}:{line}: habit word in the name {name}"
 
 
 def texts_of_code(path: Path) -> Iterator[tuple[int, str]]:
@@ -42,6 +65,37 @@ def texts_of_code(path: Path) -> Iterator[tuple[int, str]]:
     for node, text in _strings(tree, frozenset(_docstrings(tree))):
         if re.search(r"\w\W*\s\W*\w", text) and not _SQL.search(text) and not _SCRIPT.search(text):
             yield node.lineno, text
+
+
+def prose_of_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the content of every docstring and comment of a module.
+
+    The lines of one comment are joined.
+    """
+    source = path.read_text()
+    for node in _statements(_parsed(path)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, inspect.cleandoc(text)
+    last = 0
+    comment: list[str] = []
+    for number, line in enumerate(source.splitlines(), start=1):
+        if line.lstrip().startswith("#"):
+            comment.append(line.strip().lstrip("# "))
+            last = number
+        else:
+            if comment:
+                yield last, " ".join(comment)
+                comment.clear()
+            if "  # " in line:
+                yield number, line.partition("  # ")[2]
+
+
+def names_of_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the name of every function and class of a module."""
+    for node in _statements(_parsed(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
 
 
 def texts_of_console(path: Path = CONSOLE_TEXTS) -> Iterator[tuple[str, str]]:
@@ -73,6 +127,19 @@ def _leaves(entries: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
             yield from _leaves(inner, f"{prefix}{key}.")
         else:
             yield prefix + key, re.sub(r"\{\{\w+\}\}", _PLACEHOLDER, inner)
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for inner in getattr(node, name, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            yield from _statements(inner)
 
 
 def _docstrings(tree: ast.Module) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""How many cases of a test `make test` runs: a few; `make soak SOAK=cases` runs all of them."""
+"""The number of cases that `make test` runs; `make soak SOAK=cases` runs all of them."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ RUNS_ALL_CASES: Final = os.environ.get("REGENT_ALL_CASES", "0") != "0"
 
 
 def few(cases: Iterable[Case], count: int) -> list[Case]:
-    """Choose cases that lie evenly apart, the first and the last among them; one is the last."""
+    """Choose evenly spaced cases, including the first and the last; one case is the last."""
     listed = list(cases)
     if RUNS_ALL_CASES or count >= len(listed):
         return listed

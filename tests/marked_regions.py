@@ -1,4 +1,4 @@
-"""Replace what stands between two marks of a page."""
+"""Replace the text between two marks of a page."""
 
 
 def rewritten_region(page: str, text: str, *, begin: str, end: str) -> str:

@@ -47,12 +47,13 @@ AT_LEAST: dict[str, float] = {
 """Targets of ratios that have one direction and one bound (targets.md 2)."""
 AT_MOST: dict[str, float] = {"R4b": 1.5, "R9": 2.2, "G10": 200, "G16": 250}
 ROWS_OF_RUNS_MIN = 3
-"""From so many runs of an area on, its table has a row for each run, else for each measure."""
+"""From this number of runs on, the table of an area has a row for each run, else for each
+measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run measured, where."""
+    """The measures of one run, and its machine."""
 
     name: str
     area: str
@@ -61,7 +62,7 @@ class Run:
     measures: tuple[dict[str, Any], ...]
 
     def cell(self, heading: tuple[str, str]) -> str:
-        """Give what the run says of a measure, in bold where it misses its target."""
+        """Give the value of a measure, in bold if it misses its target."""
         for measure in self.measures:
             if (measure["id"], measure["title"]) == heading:
                 text = f"{measure['value']:g}{measure['unit']}"
@@ -70,7 +71,7 @@ class Run:
 
 
 def misses(number: str, value: float) -> bool:
-    """Tell whether a value is on the wrong side of its target."""
+    """Return whether a value is on the wrong side of its target."""
     return value < AT_LEAST.get(number, value) or value > AT_MOST.get(number, value)
 
 

@@ -1,6 +1,6 @@
-"""Say which command of stock's mqadmin has which counterpart: `python -m tests.mqadmin_table`.
+"""List the counterpart of each command of stock's mqadmin: `python -m tests.mqadmin_table`.
 
-The table is made from the translations there are, and goes into docs/mqadmin.md between two marks.
+The table is made from the translations, and goes into docs/mqadmin.md between two marks.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ def render() -> str:
 
 
 def rewritten(page: str) -> str:
-    """Give the page with the table as it is now."""
+    """Give the page with the present table."""
     return rewritten_region(page, f"\n{render()}\n", begin=BEGIN, end=END)
 
 

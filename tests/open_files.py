@@ -1,4 +1,4 @@
-"""How many files a process may open."""
+"""The limit of open files of a process."""
 
 import re
 import resource
@@ -11,7 +11,7 @@ FEW = 512
 
 @contextmanager
 def few_open_files() -> Iterator[None]:
-    """Hand a low limit down to processes that are started meanwhile."""
+    """Give processes that are started meanwhile a low limit."""
     usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert most > FEW
     resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, most))
@@ -22,7 +22,7 @@ def few_open_files() -> Iterator[None]:
 
 
 def open_file_limits(process_id: int) -> tuple[int, int]:
-    """Tell what a process may open, and what that may be raised to."""
+    """Return the limit of open files of a process, and its possible maximum."""
     limits = Path(f"/proc/{process_id}/limits").read_text()
     found = re.search(r"^Max open files +(\d+) +(\d+)", limits, re.MULTILINE)
     assert found is not None

@@ -1,7 +1,7 @@
-"""Write what is made from the orders: `python -m tests.order_pages`.
+"""Write the files that are derived from the orders: `python -m tests.order_pages`.
 
-That is the table of parameters in docs/operations.md, between two marks, and the description of
-the orders' fields from which the console makes its forms.
+These are the table of parameters in docs/operations.md, between two marks, and the description of
+the orders' fields for the console's forms.
 """
 
 import json
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "operations.md"
 FORMS = ROOT / "frontend" / "src" / "features" / "orders" / "orders.json"
 ORDERS = {**{name: kind.order_type for name, kind in KINDS.items()}, "send_message": SendMessage}
-"""The orders of all kinds of operations, and the one that is carried out at once."""
+"""The orders of all kinds of operations, and the order that is carried out at once."""
 
 BEGIN, END = "<!-- written by make orders: begin -->\n", "<!-- end -->\n"
 

@@ -1,4 +1,4 @@
-"""Every page there is to read: GET requests of the OpenAPI document, queries of the console."""
+"""List every page: GET requests of the OpenAPI document, queries of the console."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LEFT_OUT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page that is asked for."""
+    """One requested page."""
 
     name: str
     path: str
@@ -26,7 +26,7 @@ class Page:
 
 
 def rest_pages(document: dict[str, Any], known: dict[str, str]) -> list[Page]:
-    """List the pages of an OpenAPI document; what a path or a query must name has to be known."""
+    """List the pages of an OpenAPI document; the values of paths and queries must be known."""
     pages = []
     for path, methods in sorted(document["paths"].items()):
         if "get" not in methods or path in LEFT_OUT:

@@ -1,13 +1,13 @@
-"""Have structlog print tracebacks as Python does.
+"""Let structlog print tracebacks as Python does.
 
-In its own form, coloured and with all local variables, each one takes a second of the processor, in
-which an event loop stands still.
+Its own form, coloured and with all local variables, takes a second of the processor for each, in
+which an event loop is blocked.
 """
 
 import structlog
 
 
 def log_plainly() -> None:
-    """Keep structlog's settings of tests but for the form of tracebacks."""
+    """Keep structlog's settings of tests, except the form of tracebacks."""
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

@@ -1,8 +1,8 @@
-"""Ports for servers of tests: below those the kernel gives to connections, and no two alike.
+"""Ports for servers of tests: below those of the kernel, and all different.
 
-A port that was free a moment ago may be taken by the time its server starts, where several test
-processes look for ports at once. So each is reserved: a lock on the byte of its number in one file,
-which ends with the process that holds it.
+If several test processes look for ports at once, a free port may be taken before its server starts.
+So each is reserved: a lock on the byte of its number in one file, which ends with the process that
+holds it.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 PORTS: Final = range(10_000, 15_000)
-"""Where single ports lie; clusters take theirs above (tests/system/cluster.py)."""
+"""The range of single ports; clusters use higher ones (tests/system/cluster.py)."""
 
 BEFORE, AFTER = 2, 1
 """A broker listens two below its port, and replicas reach it at the one above."""
@@ -41,7 +41,7 @@ def free_range(ports: range, size: int, *, needed: Collection[int]) -> int:
     Raises NoFreePortError if there is none.
     """
     places = range(ports.start, ports.stop - size + 1, size)
-    # Those that this process had before come last: a server may be about to start there again.
+    # Ports that this process had before come last: a server may be about to start there again.
     for first in sorted(random.sample(places, len(places)), key=_reserved.__contains__):
         if _reserve(first, size) and all(_is_free(first + offset) for offset in needed):
             return first
@@ -50,7 +50,7 @@ def free_range(ports: range, size: int, *, needed: Collection[int]) -> int:
 
 def _reserve(first: int, size: int) -> bool:
     if not _descriptors:
-        # One for all, never closed: to close any would end every lock of the process.
+        # One for all, never closed: any close would end every lock of the process.
         _descriptors.append(os.open(_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
         fcntl.lockf(_descriptors[0], fcntl.LOCK_EX | fcntl.LOCK_NB, size, first)

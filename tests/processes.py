@@ -1,4 +1,4 @@
-"""Stop a process in the middle of whatever it does."""
+"""Stop a process at any point of its work."""
 
 import asyncio
 import os
@@ -12,7 +12,8 @@ STOP_POLL_S: Final = 0.005
 
 
 async def pause(pid: int) -> None:
-    """Send SIGSTOP, and wait until it holds every thread: on a busy machine some go on a while."""
+    """Send SIGSTOP, and wait until all threads are stopped: on a busy machine some run on for a
+    while."""
     os.kill(pid, signal.SIGSTOP)
     async with asyncio.timeout(PATIENCE_S):
         while True:

@@ -1,7 +1,8 @@
-"""Find references in code, tests and docs that lead nowhere: `python -m tests.references`.
+"""Find references in code, tests and docs that do not resolve: `python -m tests.references`.
 
-A reference is a page with a section (`remoting.md 1.4`), a number (`D21`, `Case A1`, `ADR 13`), the
-path of a file, or a link of Markdown. `tests.spec_index` says which numbers there are.
+A reference is a page with a section (`remoting.md 1.4`) or a number (`D21`, `Case A1`, `ADR 13`).
+It may also be a path of a file, or a link of Markdown. `tests.spec_index` says which numbers there
+are.
 """
 
 import re
@@ -22,7 +23,7 @@ EXCEPTIONS: dict[str, str] = {
 }
 """Files that are not read, each with its reason."""
 INDEX = "docs/spec/README.md"
-"""Its lines are the beginnings of lines of other pages, with the sections that those name."""
+"""Its lines are the beginnings of lines of other pages, with their sections."""
 NUMBERED = ("docs/spec/", "workers/engine/FORMAT.md")
 """Pages with numbered sections, which name their own sections without the page."""
 BUILT = "/target/"
@@ -105,7 +106,7 @@ class Page:
 
 
 class Library:
-    """What can be referred to: the committed files, the pages among them, and the numbers."""
+    """The targets of references: the committed files, the pages among them, and the numbers."""
 
     def __init__(self, files: Iterable[str], pages: dict[str, str], numbers: Iterable[str]) -> None:
         self.files = frozenset(files)
@@ -192,7 +193,7 @@ def _broken_sections(text: str, library: Library) -> Iterator[tuple[int, str]]:
 
 
 def _sections(cited: str) -> list[str]:
-    """Give the sections of a list; behind one with a point, a number without one is no section."""
+    """Give the sections of a list; after one with a point, a number without one is no section."""
     first, *others = re.findall(_SECTION, cited)
     return [first, *(one for one in others if "." in one or "." not in first)]
 

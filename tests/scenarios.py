@@ -1,7 +1,7 @@
-"""Say which test shows which scenario of the catalogue: `python -m tests.scenarios`.
+"""List the test of each scenario of the catalogue: `python -m tests.scenarios`.
 
 `scenarios.toml` beside this lists the scenarios in our words. A test cites one by its number: in
-its name (`_s17`), its docstring or a comment of its own. The table goes to docs/scenarios.md.
+its name (`_s17`), its docstring or a separate comment. The table goes to docs/scenarios.md.
 """
 
 import ast
@@ -49,19 +49,19 @@ _COMMENT = re.compile(r"//(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scenario and what is said of it here."""
+    """One scenario and its status here."""
 
     number: int
     area: str
     title: str
     departs: str = ""
-    """By which decision ours does otherwise than stock, and how."""
+    """The decision by which Regent differs from stock, and how."""
 
     later: str = ""
-    """To which system it belongs that is not built yet, or why it has no place here."""
+    """The system it belongs to that is not built yet, or why it has no place here."""
 
     missing: str = ""
-    """What keeps it from having a test yet."""
+    """The reason why it has no test yet."""
 
     @property
     def verdict(self) -> str:
@@ -72,7 +72,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A test that names scenarios, and all that it says beside its code."""
+    """A test that names scenarios, and its text besides the code."""
 
     path: str
     name: str

@@ -1,7 +1,7 @@
-"""Run the long forms of the tests one after another, and print what each did and how it ended.
+"""Run the long forms of the tests one after another, and print the work and the result of each.
 
 Usage: `python -m tests.soak [PART …]`. A part that fails does not stop the parts after it. The
-variable of a part sets another amount than the usual one. `make test` runs a short form of each.
+variable of a part sets another amount than the default. `make test` runs a short form of each.
 """
 
 # ruff: noqa: T201 - its table is what it prints
@@ -23,7 +23,7 @@ CARGO_TEST: Final = (
     *("--manifest-path", str(ROOT / "workers/engine/Cargo.toml")),
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
-"""With the features that `make test` builds with, so that nothing is compiled again."""
+"""With the features of `make test`, so that nothing is compiled again."""
 CASE_FILES: Final = tuple(
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "tests").rglob("test_*.py"))
@@ -34,7 +34,7 @@ ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The long form of some tests: its amount goes to them as an environment variable."""
+    """The long form of some tests: its amount is passed to them as an environment variable."""
 
     name: str
     what: str
@@ -46,7 +46,7 @@ class Part:
 
     @property
     def amount(self) -> int:
-        """Give what the environment asks for, or the usual amount."""
+        """Give the amount of the environment, or the default one."""
         return int(os.environ.get(self.variable, self.usual_amount))
 
     @property

@@ -35,7 +35,7 @@ class Family:
     """Where on the page they are defined, as the beginning of a section's number."""
 
     cells: int = 1
-    """How many cells of a row tell the meaning."""
+    """How many cells of a row hold the meaning."""
 
     digits: str = r"\d+[a-z]?"
 

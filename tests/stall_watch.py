@@ -1,7 +1,7 @@
-"""Tell what held a test process up, among the output of the test that it held up.
+"""Show what delayed a test process, in the output of the delayed test.
 
-A lease that runs out because the test's own process stood still looks like a fault of Regent. What
-the machine did meanwhile is gone by the time that somebody reads of it, so it is said at once.
+A lease that ends because the test's own process was blocked looks like a fault of Regent. The state
+of the machine is lost before a person reads of it, so it is printed at once.
 """
 
 import os
@@ -56,7 +56,7 @@ def _look() -> None:
     assert main_id is not None
     last, since, place = Usage.read(), Usage.read(), (0, 0)
     never = threading.Event()
-    while not never.wait(LOOK_S):  # tests put functions of their own in the place of `time.sleep`
+    while not never.wait(LOOK_S):  # tests replace `time.sleep` by their own functions
         now = Usage.read()
         if now.at_s - last.at_s > STALL_S:
             sys.stderr.write(f"no thread of this process ran for {now.describe_since(last)}\n")

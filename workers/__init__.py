@@ -1,1 +1,1 @@
-"""Processes that do the cluster's work: broker agents, scheduled tasks, reports, the engine."""
+"""The worker processes: broker agents, periodic tasks, reports, and the engine."""

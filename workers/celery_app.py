@@ -1,4 +1,4 @@
-"""Configure Celery: Redis carries names and ids, RedBeat keeps the schedule, JSON is all it speaks.
+"""Configure Celery: Redis carries names and ids, RedBeat keeps the schedule, all data is JSON.
 
 Start it with `celery -A workers.celery_app worker` and `celery -A workers.celery_app beat`.
 Acknowledgement is late and every task may run twice, so every task is safe to repeat.
@@ -33,9 +33,9 @@ from backend.logging import configure_logging
 from backend.settings import WorkerSettings, faults_of
 
 CONCURRENCY: Final = 3
-"""A report takes minutes and a step of an operation seconds; one process is left for the rest."""
+"""A report takes minutes, a step of an operation seconds; one process remains for other tasks."""
 VISIBILITY_TIMEOUT_S: Final = int(REPORT_DEADLINE.total_seconds()) + 360
-"""A message is delivered again when its worker is gone; never while a task may still be at it."""
+"""A message is delivered again when its worker is lost, but never while its task may still run."""
 SCHEDULE_KEY_PREFIX: Final = "regent:beat:"
 EXIT_MISUSED: Final = 2
 
@@ -67,7 +67,7 @@ def make_app(settings: WorkerSettings) -> Celery:
         },
         beat_scheduler="redbeat.RedBeatScheduler",
         beat_schedule=SCHEDULE,
-        # The scheduler sleeps this long at most; its lock ends in time for the next to take over.
+        # The longest sleep of the scheduler; its lock ends in time for the next scheduler.
         beat_max_loop_interval=2,
         redbeat_redis_url=redis_url,
         redbeat_key_prefix=SCHEDULE_KEY_PREFIX,
@@ -78,7 +78,7 @@ def make_app(settings: WorkerSettings) -> Celery:
 
 
 def every(seconds: float, task_name: str) -> dict[str, Any]:
-    """Schedule a task; a message that waited for a whole interval is void, the next one follows."""
+    """Schedule a task; a message that waited for a whole interval expires."""
     return {"task": task_name, "schedule": seconds, "options": {"expires": seconds}}
 
 
@@ -90,20 +90,20 @@ SCHEDULE: Final = {
 
 def _configure_logging(**_: Any) -> None:
     configure_logging(WorkerSettings().log_format)
-    # Each task has its own closing line; these would be three more.
+    # Each task writes its own closing line; these would be three more.
     for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _die_with_the_worker(**_: Any) -> None:
-    # Without it a pool process outlives a worker that was killed, and with it a report's driver.
+    # Otherwise a pool process survives a worker that was killed, together with a report's driver.
     with contextlib.suppress(OSError):
         set_pdeathsig(signal.SIGKILL)
 
 
 def _import_tasks(**_: Any) -> None:
-    # The worker alone needs the tasks; the scheduler would spend most of its start on the imports.
-    # Frozen objects are neither collected nor copied by collections in the forked processes.
+    # Only the worker needs the tasks; the scheduler would spend most of its start on the imports.
+    # Frozen objects are not collected, and collections in the forked processes do not copy them.
     gc.disable()
     importlib.import_module("workers.tasks")
     gc.freeze()
@@ -122,5 +122,5 @@ worker_process_shutdown.connect(_close_runtime)
 try:
     app = make_app(WorkerSettings())
 except ValidationError as error:
-    print(f"regent run: {faults_of(error)}", file=sys.stderr)  # noqa: T201 - the one clear line
+    print(f"regent run: {faults_of(error)}", file=sys.stderr)  # noqa: T201 - the output
     sys.exit(EXIT_MISUSED)

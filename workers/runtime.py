@@ -1,7 +1,8 @@
-"""Keep one event loop, one engine and one set of clients for the whole life of a worker process.
+"""Keep one event loop, one engine and one set of clients for the lifetime of a worker process.
 
-Celery calls tasks from a thread of its own choosing; the loop has its own, so that a task that is
-cut off never leaves the loop half-way. The use cases run there, and the task waits.
+Celery calls tasks from its own threads. The loop has a separate thread, so a task that is
+interrupted does not leave the loop in an invalid state. The use cases run there, and the task
+waits.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ log = structlog.get_logger(__name__)
 
 
 class LockLost(Exception):
-    """The run was ended: Redis forgot its lock, so that another may have begun."""
+    """The run was stopped: Redis lost its lock, so another run may have started."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the lock of {name!r} was lost")
@@ -59,7 +60,7 @@ class LockLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Hold what use cases need, built once per process."""
+    """Hold the clients of use cases, built once per process."""
 
     settings: WorkerSettings
     database: Database
@@ -74,17 +75,17 @@ class Clients:
 
 
 class _NoHeartbeats:
-    """Hear nobody: a worker knows of replicas what the control plane wrote down."""
+    """Return no heartbeat: a worker only knows the reports in the database."""
 
     def __init__(self) -> None:
         self.id = uuid4()
 
     def reports_of(self, _cluster_name: str, _group_name: str) -> Mapping[int, ReplicaReport]:
-        """Return nobody."""
+        """Return no heartbeat."""
         return {}
 
     def promise_lease(self, _key: ReplicaKey) -> int:
-        """Promise none: the first heartbeat of a new master brings it."""
+        """Return no lease: the first heartbeat of a new master starts its lease."""
         return 0
 
 
@@ -102,7 +103,7 @@ class Runtime:
         self._clients = self._call(_open_clients(settings, self._stack), None)
 
     def run(self, use_case: UseCase[OutcomeT], *, deadline: timedelta) -> OutcomeT:
-        """Carry a use case out and return its outcome; past the deadline it is cancelled.
+        """Run a use case and return its outcome; after the deadline it is cancelled.
 
         Raises:
             TimeoutError: the deadline passed.
@@ -112,13 +113,13 @@ class Runtime:
     def run_alone(
         self, name: str, use_case: UseCase[OutcomeT], *, deadline: timedelta
     ) -> OutcomeT | None:
-        """Carry a use case out unless a run of that name is at work anywhere; then return None.
+        """Run a use case; return None if a run of that name is in progress in any process.
 
-        The lock is short and extended while at work, so that it ends soon after its process.
+        The lock is short and extended during the run, so that it ends soon after its process.
 
         Raises:
             TimeoutError: the deadline passed.
-            LockLost: the lock ran out or Redis forgot it.
+            LockLost: the lock expired, or Redis lost it.
         """
 
         async def alone(clients: Clients) -> OutcomeT | None:
@@ -133,7 +134,7 @@ class Runtime:
                 try:
                     await lock.release()
                 except RedisError as error:
-                    # It runs out by itself.
+                    # It expires.
                     log.warning("lock_not_released", lock=name, reason=str(error))
 
         return self.run(alone, deadline=deadline)
@@ -152,7 +153,7 @@ class Runtime:
             await asyncio.wait((working, extending))
 
     async def _extend(self, name: str, lock: Lock) -> None:
-        """Keep a lock until it is lost."""
+        """Extend a lock until it is lost."""
         while True:
             await asyncio.sleep(self._lock_life_s / 3)
             try:
@@ -160,7 +161,7 @@ class Runtime:
             except LockError:
                 return
             except RedisError as error:
-                # Nobody else can take it there now either; the next try tells whether it stands.
+                # No other process can take it now either; the next attempt shows whether it exists.
                 log.warning("lock_not_extended", lock=name, reason=str(error))
 
     def close(self) -> None:
@@ -175,14 +176,14 @@ class Runtime:
         try:
             return future.result(patience_s)
         except BaseException:
-            # The deadline, or Celery cuts the task off: the use case shall not go on alone.
+            # After the deadline, or an interruption by Celery, the use case must not continue.
             future.cancel()
             concurrent.futures.wait([future], CANCEL_PATIENCE_S)
             raise
 
 
 async def is_at_work(redis: Redis, name: str) -> bool:
-    """Tell whether a run of that name is at work anywhere, or was killed a moment ago."""
+    """Return whether a run of that name is in progress anywhere, or was just killed."""
     return bool(await redis.exists(LOCK_KEY_PREFIX + name))
 
 
@@ -191,17 +192,17 @@ _runtime: Runtime | None = None
 
 
 def runtime() -> Runtime:
-    """Return this process's runtime, made when first asked for, which is after the fork."""
+    """Return this process's runtime, created on first use, which is after the fork."""
     global _runtime  # noqa: PLW0603 - one per process is the point
     with _lock:
         if _runtime is None:
-            # Everything comes from the environment.
+            # All values come from the environment.
             _runtime = Runtime(WorkerSettings())
         return _runtime
 
 
 def close_runtime(**_: Any) -> None:
-    """Close this process's runtime if it ever had one."""
+    """Close this process's runtime, if it exists."""
     global _runtime  # noqa: PLW0603
     with _lock:
         if _runtime is not None:

@@ -2,7 +2,7 @@
 
 The gate is before the application, not in every route: every path that is not listed below is
 closed, also future routes and WebSockets. A session is sent as a cookie or as a bearer token, an
-API token only as a bearer token. Browsers also send cookies for pages of other origins, so a
+API token only as a bearer token. Browsers also send cookies for pages of other origins. So a
 request with a cookie that could change something must come from a page of this origin.
 """
 

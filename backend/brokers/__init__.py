@@ -1,1 +1,1 @@
-"""Send requests to brokers: what can be asked of them, how, and what they answered."""
+"""Send requests to brokers: the table of requests, the client, and the answers."""

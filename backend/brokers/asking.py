@@ -1,7 +1,7 @@
 """Ask brokers, by address: one broker, one broker for many things, or many brokers at once.
 
-What can be asked is a type: a `Request` is one remoting request, any other `Inquiry` consists of
-several to the same broker. `backend.brokers.requests` holds them.
+A question is a type: a `Request` is one remoting request, any other `Inquiry` consists of several
+requests to the same broker. `backend.brokers.requests` holds them.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from backend.remoting.request_code import RequestCode
 
 BROKERS_AT_ONCE_MAX: Final = 64
 REQUESTS_AT_ONCE_MAX: Final = 32
-"""So many requests are under way to one broker that is asked for many things."""
+"""Maximum number of concurrent requests to one broker that is asked for many things."""
 
 AnswerT = TypeVar("AnswerT")
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
@@ -32,11 +32,11 @@ KeyT = TypeVar("KeyT")
 
 
 class Addressed(Protocol):
-    """Stand for what names a broker: it has an address."""
+    """Describe an object that has the address of a broker."""
 
     @property
     def address(self) -> str:
-        """Return where the broker is asked, as host:port."""
+        """Return the address of the broker, as host:port."""
         ...
 
 
@@ -44,9 +44,10 @@ BrokerT = TypeVar("BrokerT", bound=Addressed)
 
 
 class Inquiry(ABC, Generic[AnswerT_co]):
-    """Ask one broker for something, with as many requests as it takes.
+    """Describe a question to one broker, which takes one or more requests.
 
-    `patience_s` is how long all of it may take; without, each request has the client's deadline.
+    `patience_s` limits the time of all requests together; without it, each request has the client's
+    deadline.
     """
 
     __slots__ = ()
@@ -54,16 +55,16 @@ class Inquiry(ABC, Generic[AnswerT_co]):
 
     @abstractmethod
     async def put(self, brokers: "Brokers", address: str) -> AnswerT_co:
-        """Ask the broker at an address; what is raised is what `Brokers.ask` raises."""
+        """Ask the broker at an address; raises the errors of `Brokers.ask`."""
 
 
 class Request(Inquiry[AnswerT_co]):
-    """Declare one remoting request: its code, what it sends, and how the answer is read.
+    """Declare one remoting request: its code, its fields, and how to read the answer.
 
-    It changes nothing, so it may be asked again; what changes something is a `Change`. A request
-    sends the fields of `header_type` that it has itself, under the same names. With the response
-    code `absence` a broker says that there is nothing: then `nothing` is the answer. Answers with
-    a code of `also_read` are read like those of success.
+    A request changes nothing, so it can be repeated; a request that changes something is a
+    `Change`. The header has the fields of `header_type` that the request has under the same names.
+    The response code `absence` means that there is nothing: then `nothing` is the answer. Answers
+    with a code of `also_read` are read like a success.
     """
 
     __slots__ = ()
@@ -75,7 +76,7 @@ class Request(Inquiry[AnswerT_co]):
 
     @property
     def header(self) -> Header | None:
-        """Return the header; None is a request without fields."""
+        """Return the header; None means a request without fields."""
         if self.header_type is None:
             return None
         names = [one for one in self.header_type.__struct_fields__ if hasattr(self, one)]
@@ -83,7 +84,7 @@ class Request(Inquiry[AnswerT_co]):
 
     @property
     def ext(self) -> dict[str, str]:
-        """Return all fields as they travel."""
+        """Return all fields as the text map of the frame."""
         return {} if self.header is None else encode_header(self.header)
 
     @property
@@ -93,18 +94,18 @@ class Request(Inquiry[AnswerT_co]):
 
     @abstractmethod
     def read(self, response: Command) -> AnswerT_co:
-        """Read an answer of success.
+        """Read the answer of a success.
 
         Raises:
-            UnexpectedAnswer: it lacks what was asked for.
-            ValueError: it can't be read.
+            UnexpectedAnswer: the answer lacks a required part.
+            ValueError: the answer can't be read.
         """
 
     def answer(self, address: str, response: Command) -> AnswerT_co:
-        """Return what a response says.
+        """Return the value of a response.
 
         Raises:
-            BrokerRefused: it is an error, or can't be read.
+            BrokerRefused: the response is an error, or can't be read.
         """
         if response.code == self.absence:
             nothing: AnswerT_co = self.nothing
@@ -119,21 +120,21 @@ class Request(Inquiry[AnswerT_co]):
             raise BrokerRefused(address, f"its answer can't be read: {error}") from error
 
     async def put(self, brokers: "Brokers", address: str) -> AnswerT_co:
-        """Send it, and read the answer."""
+        """Send the request, and read the answer."""
         response = await brokers.client.request(address, self.code, ext=self.ext, body=self.body)
         return self.answer(address, response)
 
 
 @dataclass(frozen=True, slots=True)
 class Answers(Generic[BrokerT, AnswerT]):
-    """Hold what brokers answered, and why the others are silent, each in the order of asking."""
+    """Hold the answers of brokers, and the errors of the silent brokers, in the order of asking."""
 
     answers: Mapping[BrokerT, AnswerT] = field(default_factory=dict)
     silent: Mapping[BrokerT, NoAnswer] = field(default_factory=dict)
 
 
 class Brokers:
-    """Speak to brokers over remoting connections that are kept open."""
+    """Send requests to brokers over persistent remoting connections."""
 
     def __init__(self, client: RemotingClient) -> None:
         self.client = client
@@ -142,10 +143,10 @@ class Brokers:
         """Ask a broker.
 
         Raises:
-            BrokerUnreachable: it can't be reached, or does not answer in time; a change that was
-                sent may have been made nevertheless.
+            BrokerUnreachable: the broker can't be reached, or does not answer in time; a change
+                that was sent may have been made.
             BrokerRefused: the answer is an error, or can't be read; a change was not made.
-            ChangeRefused: the broker did not make a change, nor will it.
+            ChangeRefused: the broker did not make a change, and never will.
             OperationFenced: a later attempt has made the change already.
         """
         if inquiry.patience_s is None:
@@ -158,7 +159,7 @@ class Brokers:
             raise BrokerUnreachable(address, reason) from error
 
     async def find(self, address: str, inquiry: Inquiry[AnswerT]) -> AnswerT | None:
-        """Ask a broker; None is that it does not answer, for whatever reason."""
+        """Ask a broker; return None if it does not answer, for any reason."""
         try:
             return await self.ask(address, inquiry)
         except NoAnswer:
@@ -171,10 +172,10 @@ class Brokers:
         *,
         at_once_max: int = REQUESTS_AT_ONCE_MAX,
     ) -> dict[KeyT, AnswerT]:
-        """Ask one broker for many things, some at a time; the first failure is that of all.
+        """Ask one broker for many things, with bounded concurrency; the first error ends all.
 
         Raises:
-            NoAnswer: one of them failed, as `ask` says.
+            NoAnswer: one of the requests failed, as `ask` describes.
         """
         slots = asyncio.Semaphore(at_once_max)
 
@@ -192,14 +193,14 @@ class Brokers:
         *,
         at_once_max: int = BROKERS_AT_ONCE_MAX,
     ) -> Answers[BrokerT, AnswerT]:
-        """Ask many brokers the same, or each its own, some at a time."""
+        """Ask many brokers the same, or each a different question, with bounded concurrency."""
         return await Round(self, at_once_max=at_once_max).ask_all(brokers, inquiry)
 
 
 class Round:
-    """Ask many brokers for one purpose, `at_once_max` of them at a time.
+    """Ask many brokers for one purpose, at most `at_once_max` of them at a time.
 
-    `patience_s` is how long all of it may take. A broker that can't be reached is not asked again.
+    `patience_s` limits the total time. A broker that can't be reached is not asked again.
     """
 
     def __init__(
@@ -216,7 +217,7 @@ class Round:
         self.unreachable: dict[str, BrokerUnreachable] = {}
 
     async def ask(self, broker: Addressed, inquiry: Inquiry[AnswerT]) -> AnswerT | NoAnswer:
-        """Ask a broker; the error says why it did not answer."""
+        """Ask a broker; the error is the reason why it did not answer."""
         async with self._slots:
             if broker.address in self.unreachable:
                 return self.unreachable[broker.address]
@@ -238,13 +239,14 @@ class Round:
         brokers: Iterable[BrokerT],
         inquiry: Inquiry[AnswerT] | Callable[[BrokerT], Inquiry[AnswerT]],
     ) -> Answers[BrokerT, AnswerT]:
-        """Ask brokers the same, or each its own; none waits for another."""
+        """Ask brokers the same, or each a different question; no broker waits for another."""
         asked: dict[BrokerT, asyncio.Task[AnswerT | NoAnswer]] = {}
         try:
             for broker in brokers:
                 own = inquiry if isinstance(inquiry, Inquiry) else inquiry(broker)
                 asked[broker] = asyncio.create_task(self.ask(broker, own))
-                # Hundreds begun at once would be answered at once, and all else would wait.
+                # Hundreds of concurrent requests would be answered at once, and delay all other
+                # tasks.
                 await asyncio.sleep(0)
             outcomes = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
         finally:

@@ -1,4 +1,4 @@
-"""Declare requests that change something on a broker, in the name of an operation's step (D20)."""
+"""Declare requests that change something on a broker, for a step of an operation (D20)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ _REFUSALS: Final = frozenset(
         ResponseCode.ILLEGAL_OPERATION,
     }
 )
-"""With these a broker says that nothing was changed, and nothing would be another time."""
+"""With these codes a broker says that it made no change, and that a retry would not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedValues:
-    """Hold the values around a change as an agent told them, as JSON values of the wire."""
+    """Hold the values before and after a change, as JSON values from the agent."""
 
     before: Any
     after: Any
@@ -40,8 +40,8 @@ class ChangedValues:
 class Change(Request[ChangedValues | None]):
     """Declare a request that changes something, with the fencing number of its attempt.
 
-    An agent makes a change of an attempt once, and gives the values around it; a stock broker
-    gives none, and knows no fencing numbers. A change whose answer was lost may have been made.
+    An agent makes the change of an attempt once, and returns the values before and after. A stock
+    broker returns none, and ignores fencing numbers. A change without an answer may have been made.
     """
 
     fence: Fence
@@ -52,11 +52,11 @@ class Change(Request[ChangedValues | None]):
         return {**({} if self.header is None else encode_header(self.header)), **self.fence}
 
     def answer(self, address: str, response: Command) -> ChangedValues | None:
-        """Return what an agent gives; None is a stock broker.
+        """Return the values from an agent; None for a stock broker.
 
         Raises:
-            ChangeRefused: the broker did not make it, nor will it.
-            BrokerRefused: it was not made now.
+            ChangeRefused: the broker did not make the change, and never will.
+            BrokerRefused: the broker did not make the change this time.
             OperationFenced: a later attempt came first.
         """
         if response.code == ResponseCode.OPERATION_FENCED:
@@ -68,7 +68,7 @@ class Change(Request[ChangedValues | None]):
         return self.read(accepted(address, response))
 
     def read(self, response: Command) -> ChangedValues | None:
-        """Read the values around the change."""
+        """Read the values before and after the change."""
         if "regentAfter" not in response.ext:
             return None
         header = decode_header(EffectAnswer, response.ext)

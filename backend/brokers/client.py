@@ -1,7 +1,7 @@
-"""Carry requests to remoting peers: one connection an address, a deadline on every call.
+"""Send requests to remoting peers: one connection per address, a deadline for every call.
 
-Everything is bounded: connections, open requests on each, the size of a frame. A peer that breaks
-the protocol loses its connection, and with it every call that waits there.
+Everything is bounded: connections, open requests per connection, frame size. If a peer breaks the
+protocol, its connection is closed and every waiting call on it fails.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ IN_FLIGHT_COUNT_MAX: Final = 128
 
 
 class RemotingClient:
-    """Keep connections to peers and match answers to requests.
+    """Keep connections to peers, and match answers to requests.
 
-    Belongs to one event loop. When another connection would be one too many, the one that was
-    used longest ago and has no open request makes room.
+    Belongs to one event loop. At the limit of connections, the least recently used connection
+    without an open request is closed.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class RemotingClient:
         self._deadline_s = deadline.total_seconds()
         self._connection_count_max = connection_count_max
         self._in_flight_count_max = in_flight_count_max
-        # In order of last use.
+        # Least recently used first.
         self._peers: dict[str, Requester] = {}
         self._locks: dict[str, _AddressLock] = {}
 
@@ -50,7 +50,7 @@ class RemotingClient:
         ext: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> Command:
-        """Send a request and return its answer, whatever its code.
+        """Send a request and return its answer, with any code.
 
         Raises:
             BrokerUnreachable: no connection, no answer before the deadline, or too many
@@ -67,7 +67,7 @@ class RemotingClient:
             reason = f"no answer within {self._deadline_s:g} s"
             raise BrokerUnreachable(address, reason) from error
         except (OSError, UnicodeError, RemoteProtocolError, LocalProtocolError) as error:
-            # A host name that can't be encoded is a UnicodeError.
+            # A host name that can't be encoded raises UnicodeError.
             raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
 
     async def notify(
@@ -78,7 +78,7 @@ class RemotingClient:
         ext: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> None:
-        """Send a one-way request, which nobody answers.
+        """Send a one-way request, which has no answer.
 
         Raises:
             BrokerUnreachable: there is no connection before the deadline.
@@ -94,15 +94,15 @@ class RemotingClient:
             raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
 
     async def aclose(self) -> None:
-        """Close every connection; calls that still wait end as unreachable."""
+        """Close every connection; waiting calls fail as unreachable."""
         peers, self._peers = self._peers, {}
         for peer in peers.values():
             peer.close()
-        # The transports report their end in the loop's next turn.
+        # The transports report their end in the next turn of the loop.
         await asyncio.sleep(0)
 
     def _open_peer(self, address: str) -> Requester | None:
-        """Return the connection to an address, as the last one used, if there is one."""
+        """Return the connection to an address, if any, and mark it as most recently used."""
         peer = self._peers.pop(address, None)
         if peer is None or not peer.is_open:
             return None
@@ -111,7 +111,7 @@ class RemotingClient:
 
     async def _connect(self, address: str) -> Requester:
         async with self._locked(address):
-            # Somebody else may have connected while this one waited for the lock.
+            # Another task may have connected while this task waited for the lock.
             peer = self._open_peer(address)
             if peer is None:
                 self._make_room()
@@ -126,7 +126,7 @@ class RemotingClient:
 
     @contextlib.asynccontextmanager
     async def _locked(self, address: str) -> AsyncIterator[None]:
-        # Two callers of one address share one connection; the lock lives as long as its users.
+        # All callers of an address share one connection; the lock lives as long as its users.
         entry = self._locks.setdefault(address, _AddressLock())
         entry.user_count += 1
         try:

@@ -1,4 +1,4 @@
-"""Say why a broker did not answer what it was asked for."""
+"""Define why a broker did not answer a request."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ NOT_REPORTED_BY_STOCK: Final = "RocketMQ brokers do not report it"
 
 
 class NoAnswer(Exception):
-    """A broker did not answer what it was asked for; `reason` says why, without its address."""
+    """A broker did not answer a request; `reason` explains it, without the address."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(reason)
@@ -17,7 +17,7 @@ class NoAnswer(Exception):
 
 
 class BrokerUnreachable(NoAnswer):
-    """A peer gave no answer: it can't be reached, broke the protocol or took too long."""
+    """A peer gave no answer: it can't be reached, broke the protocol, or took too long."""
 
     def __str__(self) -> str:
         """Name the address and the reason."""
@@ -25,7 +25,7 @@ class BrokerUnreachable(NoAnswer):
 
 
 class BrokerRefused(NoAnswer):
-    """A broker answered, but not with what was asked for."""
+    """A broker answered with an error."""
 
     def __str__(self) -> str:
         """Name the address and the reason."""
@@ -33,14 +33,15 @@ class BrokerRefused(NoAnswer):
 
 
 class UnexpectedAnswer(ValueError):
-    """An answer of success lacks what was asked for; the text says what."""
+    """A successful answer lacks a required part; the text names the part."""
 
 
 def accepted(address: str, response: Command) -> Command:
-    """Return an answer of success.
+    """Return the answer of a success.
 
     Raises:
-        BrokerRefused: it is another, such as of a stock broker to a request of ours.
+        BrokerRefused: the code is another one, for example from a stock broker that does not
+            know the request.
     """
     if response.code == ResponseCode.SUCCESS:
         return response

@@ -4,6 +4,6 @@ import sys
 from types import ModuleType
 from typing import cast
 
-# What stands so in the table can't be imported. Where click is installed httpx brings a command
-# line of its own, with pygments and more: a fifth of what a read takes to start, for nothing.
+# These imports must not leave their table. Where click is installed, httpx also imports its own
+# command line and pygments. That would add a fifth to the start time of a read.
 cast("dict[str, ModuleType | None]", sys.modules).setdefault("httpx._main", None)

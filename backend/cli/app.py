@@ -1,4 +1,4 @@
-"""Put the command line together, and end it with the code that says how it went."""
+"""Build the command line, run it, and exit with the code of its result."""
 
 import inspect
 import re
@@ -128,7 +128,8 @@ COMMANDS: Final = (
         "Print the shell script that completes regent commands.",
     ),
 )
-"""Names, place below this package, and help of each command, which is imported when it is run."""
+"""Name, module below this package, and help of each command. A module is imported when its command
+runs."""
 
 
 def _version() -> str:
@@ -163,9 +164,9 @@ app.command(
 
 
 def find_command(words: Sequence[str]) -> App:
-    """Find the command that words name, with its help reflowed and its examples at the end.
+    """Find the command that the words name; reflow its help, and put its examples at the end.
 
-    Of a noun all commands are imported.
+    For a noun, import all its commands.
     """
     command = app
     for word in words:
@@ -173,7 +174,7 @@ def find_command(words: Sequence[str]) -> App:
             break
         command = command[word]
     if command is not app and command.default_command is not None:
-        # The line it is listed with stands for no docstring.
+        # The line in the list does not replace a docstring.
         command.help = None
         docstring = reflow(inspect.getdoc(command.default_command) or "")
         command.default_command.__doc__ = docstring
@@ -181,7 +182,7 @@ def find_command(words: Sequence[str]) -> App:
         if found:
             command.help_epilogue = f"Examples:\n{found['lines'].rstrip()}"
     elif command is not app:
-        # What a noun lists is imported for the line that it is listed with.
+        # The import is needed for the help line in the noun's list.
         for name in command:
             command[name]
     return command
@@ -190,8 +191,8 @@ def find_command(words: Sequence[str]) -> App:
 def reflow(text: str) -> str:
     """Join the lines of each paragraph, and of each entry of a docstring's section.
 
-    Docstrings break lines where the source ends; a terminal breaks them at its own width. What
-    stands indented in a paragraph's place, and what follows `Examples:`, stays as it is.
+    Docstrings break lines at the width of the source; a terminal breaks lines at its own width.
+    Indented paragraphs and the text after `Examples:` stay unchanged.
     """
     joined: list[str] = []
     section = ""
@@ -231,12 +232,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:
     asks_help = not _HELP_FLAGS.isdisjoint(words)
     if asks_help or not any(word.startswith("-") for word in words):
-        # A noun alone prints its help too.
+        # A noun without a command also prints its help.
         find_command(words)
     try:
         _refuse_option_first(words)
         app(words, exit_on_error=False)
-        # What was printed may not have been written yet.
+        # The output may still be in a buffer.
         with reader():
             sys.stdout.flush()
     except CycloptsError as error:
@@ -252,7 +253,7 @@ def _run(words: Sequence[str]) -> int:
     except SystemExit:
         if not asks_help:
             raise
-        # Help is printed by the library, which leaves like this when its reader does.
+        # The library prints the help, and raises this when the reader has closed the pipe.
         return ExitCode.READER_GONE
     return ExitCode.DONE
 

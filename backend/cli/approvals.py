@@ -1,4 +1,4 @@
-"""The commands `regent operation approve` and `decline`: the word of a second person."""
+"""The commands `regent operation approve` and `decline`: the decision of a second person."""
 
 from cyclopts import App
 

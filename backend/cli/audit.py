@@ -1,4 +1,4 @@
-"""The commands `regent audit …`: who did what, and whether anybody has changed the record."""
+"""The commands `regent audit …`: who did what, and whether the record was changed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ audit = App(name="audit", help="Show the audit of all changes, and verify the au
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """Hold which entries are meant; what is left out lets all pass."""
+    """Hold the filters of audit entries; an empty filter selects all entries."""
 
     cluster: str | None = None
     """Only entries of this cluster."""
@@ -41,7 +41,7 @@ class Chosen:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Say it as the REST door takes it."""
+        """Return the filters as parameters of the REST API."""
         return {
             "cluster_name": self.cluster,
             "actor": self.actor,
@@ -152,7 +152,7 @@ def verify_entries(*, options: Options = Options()) -> None:
 
 
 def _subject(one: Mapping[str, Any]) -> str:
-    # What is done to access is of no cluster.
+    # Entries about users and tokens belong to no cluster.
     cluster: str = one["cluster_name"]
     return f"{one['subject']} of {cluster}" if cluster else str(one["subject"])
 

@@ -1,4 +1,4 @@
-"""The commands `regent broker config …`: what a broker is set to."""
+"""The commands `regent broker config …`: the properties of a broker."""
 
 from typing import Annotated, Any
 

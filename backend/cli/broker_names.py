@@ -1,4 +1,4 @@
-"""Find the broker that a command means: by its name, or by its broker group and an id."""
+"""Find the named broker: by its name, or by its broker group and an id."""
 
 from typing import Annotated, Final
 
@@ -13,13 +13,13 @@ from backend.domain.errors import InvalidName
 NAME_TEXT: Final = "Name of the broker, as broker-a-2, or of its broker group."
 ID_TEXT: Final = "Id of the broker, if a broker group is named. Default: the master of the group."
 MASTER_ID: Final = 0
-"""The id that means the present master of a group."""
+"""This id selects the present master of a group."""
 
 OwnId = Annotated[int | None, Parameter(name="--broker", validator=validators.Number(gte=0))]
 
 
 def find_broker(client: RestClient, cluster: str, text: str, own_id: int | None) -> BrokerName:
-    """Find the broker that is meant: a name is read first, and with an id only a group is meant.
+    """Find the named broker; with an id, the name is that of a broker group.
 
     Raises:
         CommandError: the cluster has neither a broker nor a broker group of that name.
@@ -40,7 +40,7 @@ def find_broker(client: RestClient, cluster: str, text: str, own_id: int | None)
 
 
 def asked_path(client: RestClient, cluster: str, broker: BrokerName, what: str) -> str:
-    """Return the path of what a broker is asked for."""
+    """Return the path of a question to a broker."""
     place = ("broker-groups", broker.broker_group_name, "brokers", str(broker.own_id))
     return cluster_path(client, cluster, *place, what)
 

@@ -22,7 +22,7 @@ OWN: Final = {"broker_id": OWN_ID}
 
 
 def name_broker(order: Mapping[str, Any]) -> str:
-    """Say which broker is meant."""
+    """Describe the broker in words."""
     group = order["broker_group_name"]
     if (address := order.get("address")) is not None:
         return f"{address} of {group}"
@@ -31,7 +31,7 @@ def name_broker(order: Mapping[str, Any]) -> str:
 
 
 def meant_by(given: Given) -> dict[str, Any]:
-    """Return what was typed for an order of a broker, with the broker found."""
+    """Return the typed values of a broker order, with the broker found."""
     values, cluster = given.values, given.choose_cluster()
     if values.get("address") is not None:
         broker = BrokerName(values["broker_group_name"], values["broker_id"] or MASTER_ID)

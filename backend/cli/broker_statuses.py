@@ -1,4 +1,4 @@
-"""The commands `regent broker status | consume-stats`: what a broker tells of itself."""
+"""The commands `regent broker status | consume-stats`: figures that a broker reports."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -136,7 +136,7 @@ def _print_stats(
 
 
 def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> bool:
-    """Tell whether a queue is shown; one whose lag is not known may lag as much as is asked for."""
+    """Return whether a queue is shown; a queue with an unknown lag always is."""
     if queue["lag"] is None:
         return not (group["is_broadcasting"] and lag_min)
     return bool(queue["lag"] >= lag_min)

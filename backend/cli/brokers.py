@@ -51,7 +51,7 @@ def get_broker(
     cluster: ClusterName = None,
     options: Options = Options(),
 ) -> None:
-    """Show one broker by its name: its group and its id, which no change of masters moves.
+    """Show one broker by its name: its group and its id, which elections do not change.
 
     Example:
         regent broker get broker-a-2

@@ -1,4 +1,4 @@
-"""The commands `regent capacity …`: have a report made, look at reports."""
+"""The commands `regent capacity …`: create reports, and show them."""
 
 import time
 from collections.abc import Mapping
@@ -130,7 +130,7 @@ def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:
 
 def _await_report(client: RestClient, report_id: str, *, timeout_s: float) -> dict[str, Any]:
     deadline = time.monotonic() + timeout_s
-    from backend.cli.terminal import progress_console  # noqa: PLC0415 - who waits anyway has time
+    from backend.cli.terminal import progress_console  # noqa: PLC0415 - waits anyway
 
     with progress_console().status(f"report {report_id}: asked for") as status:
         while True:

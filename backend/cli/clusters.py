@@ -1,4 +1,4 @@
-"""The commands `regent cluster …`, and the choice of a cluster for the others."""
+"""The commands `regent cluster …`, and the choice of a cluster for other commands."""
 
 from collections.abc import Callable
 from typing import Annotated, Final
@@ -103,20 +103,20 @@ def show_rates(
 
 
 def in_cluster(cluster: str | None, *names: str) -> Callable[[RestClient], str]:
-    """Name what a cluster has, by the path that `cluster_path` completes."""
+    """Name a resource of a cluster, by the path that `cluster_path` completes."""
     return lambda client: cluster_path(client, cluster, *names)
 
 
 def cluster_path(client: RestClient, cluster: str | None, *names: str) -> str:
-    """Return the path of what a cluster has, such as `/clusters/east/topics/orders`."""
+    """Return the path of a resource of a cluster, such as `/clusters/east/topics/orders`."""
     return "/".join(("/clusters", *map(segment, (choose_cluster(client, cluster), *names))))
 
 
 def choose_cluster(client: RestClient, name: str | None) -> str:
-    """Return the cluster that is meant: the named one, that of the context, or the only one.
+    """Return the named cluster, else the cluster of the context, else the only cluster.
 
     Raises:
-        CommandError: none is named and there is none, or more than one.
+        CommandError: no cluster is named, and the server has none or more than one.
     """
     name = name or client.target.cluster
     if name is not None:

@@ -1,10 +1,10 @@
 """The command `regent completion`: the script that lets a shell complete regent's commands.
 
-The library's script knows commands, options and choices. Names of contexts are asked for when they
-are wanted, from the file alone, and so are added to it here.
+The library's script completes commands, options and choices. This module adds the names of
+contexts, which the script reads from the file at each completion.
 
-To make it imports every command, which takes seconds, and many have each shell they start ask for
-it. So it is kept in the user's cache, under a name that changes with the program.
+To create the script, every command is imported, which takes seconds. Many shells request the script
+at each start. So it is cached under a name that changes with the program.
 """
 
 import contextlib
@@ -69,14 +69,14 @@ def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
 
 
 def make_script(shell: Literal["bash", "zsh", "fish"]) -> str:
-    """Make the script from the commands as they are."""
+    """Create the script from the present commands."""
     from backend.cli.app import app  # noqa: PLC0415 - it names this module
 
     return _with_contexts(app.generate_completion(shell=shell), shell)
 
 
 def _cache_path(shell: str) -> Path:
-    """Name the file that a script is kept in, another one for each program that could make it."""
+    """Name the cache file; the name depends on everything that changes the script."""
     package = Path(__file__).resolve().parents[1]
     sources = sorted(package.rglob("*.py"))
     marks = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources]
@@ -89,7 +89,7 @@ def _keep(path: Path, script: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for former in path.parent.glob(f"completion-*{path.suffix}"):
         former.unlink(missing_ok=True)
-    # Whole or not at all, whoever reads it meanwhile.
+    # The replacement is atomic for concurrent readers.
     descriptor, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(descriptor, "w") as file:
@@ -105,7 +105,7 @@ def _with_contexts(script: str, shell: str) -> str:
         return script + _BASH.format(ask=_ASK, verbs="|".join(_VERBS))
     if shell == "fish":
         return script + _FISH.format(ask=_ASK, verbs=" ".join(_VERBS))
-    # What follows the last colon of an argument says what may stand there.
+    # The text after the last colon of an argument names the kind of value.
     names = f":context:($({_ASK}))"
     script = re.sub(r"('\*--context\[[^\n]*\]):context(?=')", rf"\1{names}", script)
     return re.sub(r"(['\"]1:+Name of the context\.)[^'\"\n]*(?=['\"])", rf"\1:($({_ASK}))", script)

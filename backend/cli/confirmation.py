@@ -1,4 +1,4 @@
-"""Ask the user of a command for the name of its target, unless an option gives the name."""
+"""Ask the user for the name of the target, unless an option gives the name."""
 
 import sys
 from typing import Annotated
@@ -12,10 +12,10 @@ Confirm = Annotated[str | None, Parameter(name=["--confirm"])]
 
 
 def confirm_name(name: str, given: str | None, *, what: str) -> None:
-    """Go on only when the name was given, or is typed now.
+    """Continue only if the name was given, or is typed now.
 
     Raises:
-        CommandError: it was not; nothing has been done.
+        CommandError: the name is missing or wrong; nothing has been changed.
     """
     if given is None and sys.stdin.isatty():
         print_note(f"{what}\nType {name} to go on:")

@@ -1,4 +1,4 @@
-"""The commands `regent group create`, `set` and `delete`: consumer groups as brokers know them."""
+"""The commands `regent group create`, `set` and `delete`, for consumer groups."""
 
 from collections.abc import Mapping
 from typing import Any, Final

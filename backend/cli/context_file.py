@@ -1,7 +1,7 @@
-"""Keep contexts: servers by name, with what one signs in to them with and works on there.
+"""Store contexts: named servers with a token, a default cluster and an output format.
 
-They are in one file that only its owner may read, since tokens are in it. Changes of two commands
-at once take turns, and a change is there whole or not at all.
+All contexts are in one file that only its owner may read, since it holds tokens. Concurrent
+commands change the file one after another, and each replacement is atomic.
 """
 
 import fcntl
@@ -26,9 +26,9 @@ _OTHERS: Final = 0o077
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Hold a server by name; what is None is not set.
+    """Hold a named server; a value that is None is not set.
 
-    `cluster` is the one that is meant where none is named, `output` the form of what is printed.
+    `cluster` is the default cluster, `output` the output format.
     """
 
     name: str
@@ -40,16 +40,16 @@ class Context:
 
 @dataclass(slots=True)
 class Contexts:
-    """Hold all contexts by name, and which is in use."""
+    """Hold all contexts by name, and the name of the context in use."""
 
     current: str | None = None
     by_name: dict[str, Context] = field(default_factory=dict)
 
     def get(self, name: str) -> Context:
-        """Return the context of a name.
+        """Return the context with a name.
 
         Raises:
-            CommandError: there is none.
+            CommandError: no context has this name.
         """
         found = self.by_name.get(name)
         if found is not None:
@@ -64,11 +64,11 @@ class Contexts:
         )
 
     def in_use(self) -> Context | None:
-        """Return the context that is meant when nothing else is named."""
+        """Return the default context."""
         return None if self.current is None else self.by_name.get(self.current)
 
     def of_server(self, server: str) -> Context | None:
-        """Return a context of a server: the one in use if it is one, else the first by name."""
+        """Return a context of a server: if possible the context in use, else the first."""
         current = self.in_use()
         if current is not None and current.server == server:
             return current
@@ -76,18 +76,18 @@ class Contexts:
         return self.by_name[names[0]] if names else None
 
     def put(self, context: Context) -> None:
-        """Add a context, or replace the one of its name."""
+        """Add a context, or replace the context of the same name."""
         self.by_name[context.name] = context
 
 
 def context_path() -> Path:
-    """Return where contexts are kept: below the user's configuration directory."""
+    """Return the path of the file: below the user's configuration directory."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(base) / "regent" / "contexts.json"
 
 
 def check_context_name(name: str) -> str:
-    """Return the name of a new context when it may be one.
+    """Return the name of a new context if it is valid.
 
     Raises:
         CommandError: it is empty, too long, or holds more than letters, digits and ._-.
@@ -102,10 +102,10 @@ def check_context_name(name: str) -> str:
 
 
 def read_contexts() -> Contexts:
-    """Read all contexts; where none were ever kept there are none.
+    """Read all contexts; without a file there are none.
 
     Raises:
-        CommandError: the file can't be read, is no such file, or others may read its tokens.
+        CommandError: the file can't be read, has another format, or is readable by other users.
     """
     path = context_path()
     try:
@@ -133,7 +133,7 @@ def read_contexts() -> Contexts:
 
 @contextmanager
 def change_contexts() -> Iterator[Contexts]:
-    """Give the contexts to change, and save them after success; other processes wait meanwhile.
+    """Yield the contexts to change, and save them after success, under a lock of the file.
 
     Raises:
         CommandError: the file can't be read or written.

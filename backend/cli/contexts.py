@@ -1,4 +1,4 @@
-"""The commands `regent context …`: servers by name, and what one works on there."""
+"""The commands `regent context …`: named servers with their defaults."""
 
 import sys
 from dataclasses import replace
@@ -221,7 +221,7 @@ def _as_json(one: Context, contexts: Contexts) -> dict[str, object]:
 
 
 def _credential(one: Context) -> str | None:
-    """Say what kind of credential is kept, by the mark that every token begins with."""
+    """Return the kind of a stored credential, by the prefix that every token has."""
     if one.token is None:
         return None
     return "API token" if one.token.startswith("rgt_") else "session"

@@ -1,6 +1,6 @@
-"""The commands `regent controller peers` and `config`: who are the controllers, how are they set.
+"""The commands `regent controller peers` and `config`: the controllers and their settings.
 
-What decides elections is set for each process when it starts; no command changes it (D26).
+Election settings are set for each process at its start; no command changes them (D26).
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ config = App(
 
 
 def register(controller: App) -> None:
-    """Add the commands to those about controllers."""
+    """Add the commands to those of controllers."""
     controller.command(show_peers, name="peers")
     controller.command(config)
 

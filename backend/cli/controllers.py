@@ -1,4 +1,4 @@
-"""The commands `regent controller status` and `sync-state`: who leads what."""
+"""The commands `regent controller status` and `sync-state`: masters, epochs and sets."""
 
 from typing import Annotated, Final
 

@@ -1,10 +1,10 @@
-"""Say what went wrong, why, and what to do next; end with a code that scripts can tell apart."""
+"""Print the error, its cause and the next step, and exit with a code for scripts."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Name how a command ended (console-and-cli.md 2.1)."""
+    """Name the exit codes of commands (console-and-cli.md 2.1)."""
 
     DONE = 0
     FAILED = 1
@@ -19,14 +19,14 @@ class ExitCode(IntEnum):
     CRITICAL = 11
     HEALTH_UNKNOWN = 12
     INTERRUPTED = 130
-    # As of who is ended by SIGPIPE, which is what most programs are.
+    # The code of a process that SIGPIPE ended, as with most programs.
     READER_GONE = 141
 
 
 class CommandError(Exception):
-    """End a command: what happened, why if that is known, and the next command to try.
+    """End a command with the error, its cause if known, and the next command to try.
 
-    `code` is that of the server's refusal, if the server refused.
+    `code` is the error code of the server, if the server refused.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class CommandError(Exception):
 
 
 class CommandEnded(Exception):
-    """End a command that has said all, with a code that is part of its answer."""
+    """End a command whose exit code is part of its answer, without an error message."""
 
     def __init__(self, exit_code: ExitCode) -> None:
         super().__init__(exit_code.name)
@@ -60,4 +60,4 @@ class CommandEnded(Exception):
 
 
 class ServerUnreachable(CommandError):
-    """Nobody answers at the server's address; it may be there again in a moment."""
+    """The server does not answer; it may answer again later."""

@@ -1,4 +1,4 @@
-"""Follow the numbered events of a server: a lost connection is resumed, and none is missed."""
+"""Follow the numbered events of a server; after a lost connection, resume without a gap."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ Event = Mapping[str, Any]
 
 
 def newest_number(client: RestClient) -> int:
-    """Return where a stream begins that tells what happens from now on."""
+    """Return the position from which a stream contains only new events."""
     number: int = client.get("/events", limit=1)["newest_number"]
     return number
 
@@ -26,7 +26,7 @@ def newest_number(client: RestClient) -> int:
 def follow(
     client: RestClient, after: int, chosen: Mapping[str, Any], *, until: float | None = None
 ) -> Iterator[Event | None]:
-    """Yield each event behind a number; nothing where the server only says that it is there.
+    """Yield each event after a number; a keep-alive of the server yields no event.
 
     Ends when the monotonic clock shows `until`.
 

@@ -1,4 +1,4 @@
-"""The command `regent events`: what has happened, and what happens now."""
+"""The command `regent events`: past events and new events."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final

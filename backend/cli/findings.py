@@ -1,4 +1,4 @@
-"""The commands `regent finding …`: which invariants are broken, since when, and what to do."""
+"""The commands `regent finding …`: broken invariants, their begin, and advice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any

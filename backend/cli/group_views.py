@@ -1,4 +1,4 @@
-"""The commands that look at consumer groups: `regent group list`, `get`, `lag` and `members`."""
+"""The commands `regent group list`, `get`, `lag` and `members`: show consumer groups."""
 
 import time
 from collections.abc import Mapping
@@ -193,7 +193,7 @@ def list_members(
 
 
 def lag_text(lag: Mapping[str, Any]) -> str | None:
-    """Write a lag; with `+` when there may be more than is known, and beside it what expired."""
+    """Write a lag, with `+` if it may be larger, and the number of expired messages."""
     if not lag["is_applicable"]:
         return "none"
     if lag["message_count"] is None:
@@ -203,14 +203,14 @@ def lag_text(lag: Mapping[str, Any]) -> str | None:
 
 
 def state_text(group: Mapping[str, Any]) -> str:
-    """Write whether a group has members, and how many brokers answered where not all did."""
+    """Write whether a group has members, and how many brokers answered if not all did."""
     answered, asked = group["broker_count_told"], group["broker_count_asked"]
     state: str = group["state"]
     return state if answered == asked else f"{state}, by {answered} of {asked} brokers"
 
 
 def version_text(client: Item) -> str:
-    """Write the version of a client, by its name if that is known."""
+    """Write the version of a client, by its name if known."""
     return str(client["version_name"] or client["version"])
 
 

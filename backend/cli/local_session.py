@@ -1,6 +1,6 @@
-"""Sign in to a local cluster with the password in its directory, and keep the session beside it.
+"""Sign in to a local cluster with the password in its directory, and keep the session there.
 
-A password is slow to check, as it is meant to be; the session spares that to the next command.
+Checking a password is slow by design; the session makes the next command faster.
 """
 
 import contextlib
@@ -15,18 +15,18 @@ from backend.cli.private_file import write_private
 
 
 def kept_token(path: Path) -> str | None:
-    """Return the token of the session that is kept in a file; it may be over by now."""
+    """Return the token of the session in a file; the session may have ended."""
     try:
         return path.read_text().strip() or None
     except (OSError, ValueError):
-        # Who can't read it signs in, and keeps that session instead.
+        # Without access to the file, sign in and keep the new session instead.
         return None
 
 
 class LocalSession(httpx.Auth):
-    """Authorize requests with the kept session, or with a new one where that is over.
+    """Authorize requests with the kept session, or with a new session if that has ended.
 
-    `is_passing` says that a session was opened that could not be kept: its command has to end it.
+    `is_passing` means that the session could not be stored, so its command must end it.
     """
 
     def __init__(self, sign_in: httpx.Request, path: Path) -> None:
@@ -38,7 +38,7 @@ class LocalSession(httpx.Auth):
     def sync_auth_flow(
         self, request: httpx.Request
     ) -> Generator[httpx.Request, httpx.Response, None]:
-        """Send a request; where the sign-in fails, its answer is that of the request."""
+        """Send a request; if the sign-in fails, return the answer of the sign-in."""
         if self._token is not None:
             response = yield self._authorized(request)
             if not _is_over(response):
@@ -66,12 +66,12 @@ def _is_over(response: httpx.Response) -> bool:
     if response.status_code != HTTPStatus.UNAUTHORIZED:
         return False
     response.read()
-    # A password that was given wrongly is refused with the same status.
+    # A wrong password given by the user has the same status.
     return json_object(response).get("code") == "unauthenticated"
 
 
 def json_object(response: httpx.Response) -> Mapping[str, Any]:
-    """Return the object in an answer that has been read; an empty one if it holds none."""
+    """Return the object in an answer that was read; without an object return an empty one."""
     with contextlib.suppress(ValueError):
         body = response.json()
         if isinstance(body, dict):

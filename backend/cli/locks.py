@@ -1,4 +1,4 @@
-"""The commands `regent lock …` and `regent queue …`: who holds queues, and why they stand still."""
+"""The commands `regent lock …` and `regent queue …`: lock holders, and why queues are paused."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""The commands `regent maintenance …`: what runs by itself, and what it would let go."""
+"""The commands `regent maintenance …`: periodic tasks, and the data that they would delete."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The commands `regent message …`: find messages, look at them, follow a topic, send one."""
+"""The commands `regent message …`: find, show and send messages, and follow a topic."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The commands `regent offset …`: where consumer groups read."""
+"""The commands `regent offset …`: the offsets of consumer groups."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -77,10 +77,10 @@ def clone_offsets(given: Given) -> Mapping[str, Any]:
 
 
 def _place(to: str) -> dict[str, Any]:
-    """Read where a group shall go on.
+    """Parse the position for the group's new offsets.
 
     Raises:
-        CommandError: it is no place.
+        CommandError: the text is no position.
     """
     if to in {"earliest", "latest"}:
         return {"position": to}

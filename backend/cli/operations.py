@@ -1,4 +1,4 @@
-"""The commands `regent operation …`: what was ordered, how it goes, and what may follow."""
+"""The commands `regent operation …`: orders, their progress, and possible next actions."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""Make commands that give an order from the orders themselves: options, bounds and their help.
+"""Build the commands that order a change from the orders' fields: options, bounds and help.
 
-A function that is decorated gives the command's text by its docstring. What was typed comes to it
-by the names of the order's fields; it returns the order's parameters.
+The docstring of a decorated function is the help of the command. The function receives the typed
+values under the names of the order's fields, and returns the order's parameters.
 """
 
 import inspect
@@ -36,14 +36,14 @@ class Option:
     takes_rest: bool = False
 
     def read_as(self, place: inspect._ParameterKind) -> inspect.Parameter:
-        """Spell it as a parameter of a function."""
+        """Return the option as a parameter of a function."""
         kind: Any = self.kind
         annotation = Annotated[kind, Parameter(help=self.text)]
         return inspect.Parameter(self.word, place, default=self.default, annotation=annotation)
 
 
 def flag(word: str, text: str) -> Option:
-    """Describe a flag that is set by its name, and can't be denied."""
+    """Describe a flag that has no negative form."""
     return Option(word=word, text=text, kind=ONE_WAY, default=False)
 
 
@@ -52,7 +52,7 @@ ONE_WAY: Final = Annotated[bool, Parameter(negative="")]
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Hold what was typed, by the names of the order's fields or of the command's own options."""
+    """Hold the typed values, by the names of the order's fields or of the command's own options."""
 
     client: RestClient
     values: dict[str, Any]
@@ -61,7 +61,7 @@ class Given:
     is_json: bool
 
     def choose_cluster(self) -> str:
-        """Return the cluster that is meant."""
+        """Return the cluster of the order."""
         return choose_cluster(self.client, self.cluster)
 
 
@@ -79,9 +79,9 @@ def orders(
 ) -> Callable[[Complete], Callable[..., None]]:
     """Make a function a command that orders a change.
 
-    `target` names what is changed, by the order's fields. `places` are the fields that are given by
-    their place, with their words. `own` are options of the command itself: in place of that of a
-    field, which may have none, or behind all others.
+    `target` names the changed resource, by the order's fields. `places` are the fields that are
+    positional arguments, with their words. `own` are options of the command itself: they replace
+    the option of a field, or follow all others.
     """
     kind = kind_name(order_type)
 
@@ -109,9 +109,10 @@ def acts(
     cluster_text: str = CLUSTER_TEXT,
     common: tuple[str, ...] = ("cluster", "options"),
 ) -> Callable[[Complete], Callable[..., None]]:
-    """Make a function a command that does at once what an order says, as `orders` does.
+    """Make a function a command that carries out an order at once, as `orders` does.
 
-    `act` is given the order's parameters; `common` are the options that it shares with others.
+    `act` receives the order's parameters; `common` are the options that the command shares with
+    others.
     """
     by_name = {one.name: one for one in fields_of(order_type)}
     placed = {name: _placed(one, by_name.get(name)) for name, one in places.items()}
@@ -168,7 +169,7 @@ def option_of(field: Field, **changes: Any) -> Option:
         kind = Literal[tuple(one.value for one in kind)]
         default = default.value if isinstance(default, Enum) else default
     elif kind is int:
-        # What needs all 64 bits has no bound that a person would meet.
+        # A bound of 64 bits is no useful help for a user.
         high = None if field.is_long else about.bounds.high
         kind = Annotated[
             int, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))
@@ -189,7 +190,7 @@ def field_of(order_type: type[Any], name: str) -> Field:
 
 
 def _is_offered(field: Field) -> bool:
-    # The cluster and the loss have options that all commands share.
+    # All commands share the options of the cluster and of the loss.
     return not field.about.for_undo and field.name not in {"cluster_name", "accepts_loss"}
 
 

@@ -1,6 +1,6 @@
-"""Order a change: plan it, show the plan, have it confirmed, wait for its end.
+"""Order a change: create and show the plan, get a confirmation, and wait for the end.
 
-Every command that changes something takes the same options and ends with the same codes.
+Every command that changes something has the same options and exit codes.
 """
 
 import sys
@@ -30,7 +30,7 @@ EXIT_CODES: Final[Mapping[str, ExitCode]] = {
     OperationState.PARTLY: ExitCode.PARTLY_DONE,
     OperationState.UNKNOWN: ExitCode.OUTCOME_UNKNOWN,
 }
-"""How a command ends, by the state that its operation ended in; other states go on."""
+"""Exit code by the final state of the operation; other states are not final."""
 
 
 @Parameter(name="*")
@@ -65,7 +65,7 @@ def order_change(
     """Plan a change, and carry it out if the user of the command confirms it.
 
     Raises:
-        CommandError: it is refused, or did not end well.
+        CommandError: the change is refused, or did not succeed.
     """
     key = ordering.idempotency_key or str(uuid4())
     planned = client.post("/operations", {"kind": kind, "parameters": parameters}, key=key)
@@ -85,10 +85,10 @@ def confirm_plan(
     is_json: bool,
     key: str,
 ) -> None:
-    """Have a plan confirmed, and wait for its end.
+    """Get a confirmation of a plan, and wait for its end.
 
     Raises:
-        CommandError: it is refused, or did not end well.
+        CommandError: the plan is refused, or did not succeed.
     """
     _refuse_blocked(planned)
     given = _ask(planned, ordering)
@@ -120,17 +120,17 @@ def _end_awaiting(operation: Mapping[str, Any], *, is_json: bool) -> None:
 def await_end(
     client: RestClient, operation: Mapping[str, Any], *, is_json: bool, shows_steps: bool
 ) -> None:
-    """Wait until an operation has ended or is paused, and end as it did.
+    """Wait until an operation has ended or is paused, and exit with its result.
 
     Raises:
-        CommandError: it did not end well, or not in time.
+        CommandError: the operation did not succeed, or did not end in time.
     """
     ended = operation
     shown: dict[int, str] = {}
     try:
         for ended in _become(client, operation):
             if shows_steps:
-                _tell_steps(ended, shown)
+                _print_steps(ended, shown)
             if ended["state"] in EXIT_CODES or ended["state"] == "paused":
                 break
     except (KeyboardInterrupt, CommandError):
@@ -151,10 +151,10 @@ def await_end(
 
 
 def _become(client: RestClient, operation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield an operation as it is, and again at each event of it; ends when it took too long.
+    """Yield the present operation, and yield it again at each of its events, until the timeout.
 
-    The events are heard from before the operation is read, so that nothing passes in between; each
-    sign of life of the stream is an occasion to look as well.
+    The stream is opened before the operation is read, so that no event is missed. Each keep-alive
+    of the stream also causes a read.
     """
     yield operation
     until = time.monotonic() + WAIT_S_MAX
@@ -167,13 +167,13 @@ def _become(client: RestClient, operation: Mapping[str, Any]) -> Iterator[Mappin
             try:
                 found = client.get(path)
             except ServerUnreachable:
-                # It was there a moment ago: the stream finds it again, or the time is over.
+                # The server answered a moment ago: the stream reconnects, or the timeout ends.
                 continue
             yield found
 
 
 def print_plan(operation: Mapping[str, Any]) -> None:
-    """Print what will happen, what changes, who feels it, what could go wrong, the way back."""
+    """Print the steps, the changes, the impact, the checks and the undo of a plan."""
     plan = operation["plan"]
     label = f"{plan['risk']}, {plan['risk_label']}"
     print_line(f"Plan {operation['id']} ({label}): {plan['summary']}")
@@ -204,7 +204,7 @@ def print_plan(operation: Mapping[str, Any]) -> None:
 
 
 def print_outcome(operation: Mapping[str, Any]) -> None:
-    """Print how an operation ended, and what was read back."""
+    """Print the result of an operation, and the values that were read back."""
     print_line(f"\noperation {operation['id']} is {operation['state']}")
     if operation["outcome"]:
         print_line(f"  {operation['outcome']}")
@@ -219,9 +219,9 @@ def print_outcome(operation: Mapping[str, Any]) -> None:
 
 
 def end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:
-    """Say how to carry out a plan that was only looked at, or why it can't be.
+    """Print how to carry out a plan that was only shown, or why it can't be carried out.
 
-    To look is no order: also where the plan is blocked it has done what was asked.
+    A dry run succeeds even if the plan is blocked.
     """
     if is_json:
         print_json(planned)
@@ -250,7 +250,7 @@ def _blocked_text(blocking: Mapping[str, Any]) -> str:
 
 
 def _ask(planned: Mapping[str, Any], ordering: Ordering) -> dict[str, Any]:
-    """Return what the gate of the risk class asks for."""
+    """Ask for what the gate of the risk class requires."""
     plan, target = planned["plan"], planned["target"]
     needs_reason = plan["risk"] in NEEDS_NAME
     loss = plan["loss"]
@@ -297,12 +297,12 @@ def _need_terminal(next_step: str) -> None:
         )
 
 
-def _tell_steps(operation: Mapping[str, Any], shown: dict[int, str]) -> None:
+def _print_steps(operation: Mapping[str, Any], shown: dict[int, str]) -> None:
     for step in operation["steps"]:
         line = f"{step['state']}: {step['title']}"
         if step["state"] == "waiting":
             line += f" ({step['error']})"
-        # A step that waits is looked at again and again: only its news is printed.
+        # A waiting step reports again and again: only a change is printed.
         is_new = shown.get(step["position"]) != line
         is_look = step["state"] == "running" and step["after"] is not None
         if is_new and not is_look and step["state"] != "pending":
@@ -311,7 +311,7 @@ def _tell_steps(operation: Mapping[str, Any], shown: dict[int, str]) -> None:
 
 
 def print_election(election: Mapping[str, Any]) -> None:
-    """Print who would win, and why not the others."""
+    """Print the winner, and why the other replicas do not win."""
     winner = election["winner_id"]
     if winner is None:
         print_line("No replica can become master now:")

@@ -1,7 +1,7 @@
-"""Print tables for people, JSON or YAML for programs; data on standard output, the rest on error.
+"""Print tables for people, JSON or YAML for programs; other output goes to standard error.
 
-Names come from brokers and clients, so they are printed as plain text, never as markup, and
-control characters are shown, not sent to the terminal.
+Names come from brokers and clients. So they are printed as plain text, never as markup, and control
+characters are escaped.
 """
 
 import json
@@ -19,36 +19,36 @@ _KIBI: Final = 1024
 
 Item = Mapping[str, Any]
 Column = str | tuple[str, Callable[[Any], object]] | Callable[[Any], object]
-"""What stands in a column: a field, a field and how it is written, or a function of the item."""
+"""A column: a field, a field with a formatter, or a function of the item."""
 Columns = Mapping[str, Column]
 """The columns of a table by their headings, from left to right."""
 
 _is_yaml: ContextVar[bool] = ContextVar("is_yaml", default=False)
-"""Which form for programs was chosen: one for all that a command prints."""
+"""The format for programs that the command uses."""
 
 
 def choose_yaml(*, is_chosen: bool) -> None:
-    """Have what is printed for programs be YAML from now on, or JSON."""
+    """Select YAML, or JSON, for all further output for programs."""
     _is_yaml.set(is_chosen)
 
 
 def print_json(value: Any) -> None:
-    """Print a value for programs; numbers that a double can't hold become strings."""
+    """Print a value for programs; numbers that exceed a double become strings."""
     _write(_yaml(value) if _is_yaml.get() else f"{_json(value, indent=2)}\n")
 
 
 def print_json_line(value: Any) -> None:
-    """Print one of many values for programs at once: a line of JSON, or a document of YAML."""
+    """Print one of many values for programs at once: a line of JSON, or a YAML document."""
     _write(f"---\n{_yaml(value)}" if _is_yaml.get() else f"{_json(value)}\n", flush=True)
 
 
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:
-    """Print rows under headings; columns whose heading ends in `#` stand to the right."""
-    from backend.cli.terminal import draw_table  # noqa: PLC0415 - programs don't wait for it
+    """Print rows under headings; columns whose heading ends in `#` are right-aligned."""
+    from backend.cli.terminal import draw_table  # noqa: PLC0415 - for people only
 
-    # Made before, so that what fails behind the door to the reader is the writing alone.
+    # Rendered first, so that only the write can fail in the guarded part.
     shown = [[_shown(value) for value in row] for row in rows]
     with reader():
         draw_table(columns, shown, title=title)
@@ -60,20 +60,20 @@ def print_items(columns: Columns, items: Iterable[Item], *, title: str | None = 
 
 
 def cells(columns: Columns, item: Item) -> list[object]:
-    """Return what stands in the columns for an item."""
+    """Return the cells of an item."""
     return [_cell(item, column) for column in columns.values()]
 
 
 def print_line(text: str) -> None:
     """Print one line of the result."""
-    from backend.cli.terminal import draw_line  # noqa: PLC0415 - programs don't wait for it
+    from backend.cli.terminal import draw_line  # noqa: PLC0415 - for people only
 
     with reader():
         draw_line(_shown(text))
 
 
 def yes_no(is_so: object) -> str:
-    """Write whether something is so."""
+    """Write a boolean as yes or no."""
     return "yes" if is_so else "no"
 
 
@@ -100,7 +100,7 @@ def bytes_text(size: float | None) -> str:
 
 
 def time_text(instant: str | None) -> str:
-    """Write an instant of the REST door in UTC, to the second."""
+    """Write a time of the REST API in UTC, to the second."""
     if instant is None:
         return UNKNOWN
     parsed = datetime.fromisoformat(instant)
@@ -113,7 +113,7 @@ def age_text(milliseconds: int | None) -> str | None:
 
 
 def number_text(value: float | None, *, digits: int = 1) -> str:
-    """Write a number, or that it is unknown, which is not zero (D21)."""
+    """Write a number; an unknown number is not zero (D21)."""
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
 
 
@@ -144,7 +144,7 @@ def _json(value: Any, *, indent: int | None = None) -> str:
 
 
 def _yaml(value: Any) -> str:
-    import yaml  # noqa: PLC0415 - only who asks for it waits for it
+    import yaml  # noqa: PLC0415 - only YAML output needs it
 
     return str(yaml.safe_dump(_exact(value), sort_keys=False, allow_unicode=True))
 

@@ -1,6 +1,6 @@
-"""Read a list page by page, and print it: as a table for people, or as data for programs.
+"""Read a list page by page, and print it as a table or as data for programs.
 
-A command that lists things names its question, which is a path with parameters, and its columns.
+A list command names its question, which is a path with parameters, and its columns.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,17 +12,17 @@ from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
 ASKED_PAGE_SIZE: Final = 100
-"""Largest page of a list for which the control plane asks brokers."""
+"""Largest page of a list for which the control plane queries brokers."""
 
 Path = str | Callable[[RestClient], str]
 """A path, or a function that completes it, for example with the only cluster."""
 Rows = Callable[[Item], Iterable[Item]]
-"""What makes several rows of one item."""
+"""Makes several rows of one item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Hold the items of a list, and each broker that any page named unknown."""
+    """Hold the items of a list, and each broker that a page names as unknown."""
 
     items: list[dict[str, Any]]
     unknown: list[dict[str, Any]]
@@ -37,7 +37,7 @@ def collect(
     page_size: int = ASKED_PAGE_SIZE,
     **parameters: Any,
 ) -> Found:
-    """Return the items of a list that brokers answer, up to a limit."""
+    """Return the items of a list from brokers, up to a limit."""
     items: list[dict[str, Any]] = []
     unknown: dict[str, dict[str, Any]] = {}
     has_more = False
@@ -68,7 +68,7 @@ def show_list(
     rows: Rows | None = None,
     **parameters: Any,
 ) -> None:
-    """List what the control plane keeps."""
+    """Print a list from the database of the control plane."""
     with connect(options) as client:
         found = list(client.list(_complete(client, path), limit=limit, **parameters))
     show_items(options, found, columns, rows=rows)
@@ -84,9 +84,9 @@ def show_asked_list(
     page_size: int = ASKED_PAGE_SIZE,
     **parameters: Any,
 ) -> None:
-    """List what brokers answer now, and name the brokers that did not answer.
+    """Print a list from brokers, and name the brokers that did not answer.
 
-    `name` is what the items are called in the data for programs.
+    `name` is the name of the items in the data for programs.
     """
     with connect(options) as client:
         path = _complete(client, path)
@@ -99,7 +99,7 @@ def show_asked_list(
 
 
 def show_items(options: Options, found: Any, columns: Columns, *, rows: Rows | None = None) -> None:
-    """Print one answer, which is a list or a single item."""
+    """Print one answer: a list or a single item."""
     if options.output == "json":
         print_json(found)
         return
@@ -108,7 +108,7 @@ def show_items(options: Options, found: Any, columns: Columns, *, rows: Rows | N
 
 
 def print_unknown(unknown: Iterable[Item]) -> None:
-    """Name the brokers that did not answer all that they were asked for."""
+    """Name the brokers that did not answer completely."""
     for one in unknown:
         print_line(f"unknown: broker {one['name']} ({one['address']}): {one['why']}")
 

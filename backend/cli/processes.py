@@ -1,7 +1,7 @@
 """The commands that start processes: `regent up` and `regent run …`.
 
-Every other command talks to a running cluster over REST; these make one. They replace the
-command line's own process, so that signals, exit codes and process ids are the real ones.
+Every other command is a client of the REST API. These commands replace the command line's own
+process, so that signals, exit codes and process ids are direct.
 """
 
 import os
@@ -64,7 +64,7 @@ def up(
             hold each message after one broker dies.
     """
     _keep_bytecode(data.absolute())
-    # Imported here, so that every other command starts without the databases' packages.
+    # This import is local, so that other commands start without the databases' packages.
     from backend.supervisor.cluster import ClusterOptions, run_cluster  # noqa: PLC0415
 
     sys.exit(
@@ -127,17 +127,17 @@ def broker(*, config: Annotated[Path, Parameter(name=["--config", "-c"])]) -> No
 
 
 def _keep_bytecode(data_dir: Path) -> None:
-    """Keep compiled Python in the data directory where the environment forbids it elsewhere.
+    """Keep compiled Python in the data directory if the environment disables its default place.
 
-    Without bytecode a start compiles every module again in each of its processes: that takes most
-    of the start's CPU time.
+    Without bytecode, each process compiles every module again at its start. That takes most of the
+    CPU time of the start.
     """
     if not sys.dont_write_bytecode:
         return
     directory = str(data_dir / BYTECODE_DIR)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = directory
-    # The first start makes the data directory after its checks, not before.
+    # The first start creates the data directory after its checks.
     if data_dir.is_dir():
         sys.pycache_prefix, sys.dont_write_bytecode = directory, False
 

@@ -29,7 +29,7 @@ BROKER_OPTIONS: Final = {
 
 
 def name_resource(order: Mapping[str, Any]) -> str:
-    """Name the kind and the name of the resource, for people."""
+    """Write the kind and the name of the resource, for people."""
     return f"{order['resource_kind'].replace('_', ' ')} {order['resource_name']}"
 
 

@@ -1,4 +1,4 @@
-"""Say whether something is protected from deletion."""
+"""Write whether a resource is protected from deletion."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from backend.cli.output import time_text
 
 
 def protection_text(protection: dict[str, Any] | None) -> str:
-    """Say who protects something from deletion, since when and why."""
+    """Write who protects a resource from deletion, since when and why."""
     if protection is None:
         return "none"
     why = f": {protection['reason']}" if protection["reason"] else ""

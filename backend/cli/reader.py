@@ -1,8 +1,8 @@
-"""Hold out when whoever reads the output of a command leaves, as `head` does.
+"""Handle a reader that closes the output of a command, as `head` does.
 
-What only looks ends then, since nobody looks any more. What changes something goes on to its end
-with its output dropped, and ends as it would have: a closed pipe decides nothing. So it is where
-what was printed can't be kept, on a full disk for one, but what only looks has failed then.
+A command that only reads then ends. A command that changes something drops its further output,
+continues, and ends with its usual code. The same applies if the output can't be written, for
+example on a full disk; then a command that only reads fails.
 """
 
 import os
@@ -18,16 +18,16 @@ _outlives_reader: ContextVar[bool] = ContextVar("outlives_reader", default=False
 
 
 def outlive_reader() -> None:
-    """Have the command go on to its end even if its reader leaves: it changes something."""
+    """Let the command continue after its reader leaves: it changes something."""
     _outlives_reader.set(True)
 
 
 @contextmanager
 def new_output() -> Iterator[None]:
-    """Begin the output of one command, of which nothing is known yet."""
+    """Reset the state for the output of a new command."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Closed by whoever began us; errors would be printed among the result otherwise.
+            # The parent process closed it; errors would otherwise be mixed with the result.
             nowhere = os.open(os.devnull, os.O_WRONLY)
             setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
     token = _outlives_reader.set(False)
@@ -39,11 +39,11 @@ def new_output() -> Iterator[None]:
 
 @contextmanager
 def reader() -> Iterator[None]:
-    """Write to whoever reads; drop it, and all that follows, when they are gone.
+    """Write to the reader; after the reader has left, drop this and all further output.
 
     Raises:
-        BrokenPipeError: they are, and the command only looks.
-        CommandError: it can't be kept, and the command only looks.
+        BrokenPipeError: the reader has left, and the command only reads.
+        CommandError: the output can't be written, and the command only reads.
     """
     try:
         yield
@@ -62,7 +62,7 @@ def reader() -> Iterator[None]:
 
 
 def print_note(text: str) -> None:
-    """Print what is not the result, such as progress or an error, on standard error."""
+    """Print progress or an error, not the result, on standard error."""
     try:
         print(text, file=sys.stderr)  # noqa: T201 - the product
     except BrokenPipeError:
@@ -70,7 +70,7 @@ def print_note(text: str) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Send what is left to nowhere."""
+    """Send the remaining output to /dev/null."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""The command `regent group recorded-lag`: how far all groups were when last measured."""
+"""The command `regent group recorded-lag`: the last measured lag of all groups."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,6 @@
-"""The commands `regent replica lag` and `catch-up`: how far replicas are behind, and wait for them.
+"""The commands `regent replica lag` and `catch-up`: show the lag, and wait for replicas.
 
-Both only look: a replica catches up by itself.
+Both commands change nothing: a replica catches up without an order.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ Size = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 
 
 def register(replica: App) -> None:
-    """Add the commands to those about replicas."""
+    """Add the commands to those of replicas."""
     replica.command(show_lag, name="lag")
     replica.command(catch_up, name="catch-up")
 
@@ -136,10 +136,10 @@ def catch_up(
 def _behind(
     found: Mapping[str, Any], wanted_ids: list[int] | None, max_lag: int
 ) -> list[Mapping[str, Any]]:
-    """List those that are waited for.
+    """List the replicas to wait for.
 
     Raises:
-        CommandError: one that was named is no replica of the group.
+        CommandError: a named broker is no replica of the group.
     """
     by_id = {one["broker_id"]: one for one in found["replicas"]}
     unknown = [i for i in wanted_ids or () if i not in by_id]
@@ -149,7 +149,7 @@ def _behind(
             why=f"the group's are {ids_text(sorted(by_id))}",
             exit_code=ExitCode.NOT_FOUND,
         )
-    # The set may hold a replica that is about to leave it, and lag is what was so a moment ago.
+    # A replica in the set may be about to leave it, and its lag is a moment old.
     return [
         by_id[i]
         for i in wanted_ids or by_id

@@ -1,4 +1,4 @@
-"""The commands `regent replica …`: who holds what, and what happened."""
+"""The commands `regent replica …`: replicas, epochs and history of broker groups."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -195,7 +195,7 @@ def _end(span: Mapping[str, Any], lag: Mapping[str, Any]) -> object:
 
 
 def _dead_text(group: Mapping[str, Any]) -> str:
-    """Say how many of a set are alive, unless all are: a dead member keeps nothing in sync."""
+    """Write how many members of a set are alive, unless all are."""
     members = [one for one in group["replicas"] if one["is_in_sync"]]
     alive_count = sum(one["is_alive"] for one in members)
     if alive_count == len(members):

@@ -1,4 +1,4 @@
-"""Speak to the REST door, and turn what it refuses into words for a terminal."""
+"""Send requests to the REST API, and turn its errors into texts for a terminal."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -49,17 +49,17 @@ LISTS: Final[Mapping[str, str]] = {
     "topic_not_found": "regent topic list",
     "user_not_found": "regent user list",
 }
-"""What shows the names there are, by the code of what names none."""
+"""The command that lists the valid names, by the code of the error."""
 
 SEND_UNANSWERED: Final = "send_unanswered"
-"""The code of a message that may be stored."""
+"""The error code for a message that may be stored."""
 
-# What was asked for may have happened all the same.
+# The request may have taken effect.
 _AFTER_SENDING: Final = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
 
 
 class RestClient:
-    """Speak to one server by a token, or to a local cluster by a session of its own."""
+    """Connect to a server with a token, or to a local cluster with a session."""
 
     def __init__(self, target: Target, *, transport: httpx.BaseTransport | None = None) -> None:
         self.target = target
@@ -69,11 +69,11 @@ class RestClient:
         self._http = httpx.Client(
             base_url=f"{target.server}/api/v1",
             headers=headers,
-            # The token alone speaks for us.
+            # The token is the only credential.
             cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=())),
             timeout=TIMEOUT,
             transport=transport,
-            # The address of a cluster is not a matter for a proxy of the environment.
+            # Proxy settings of the environment do not apply to the address of a cluster.
             trust_env=False,
         )
         self._own_session: LocalSession | None = None
@@ -93,14 +93,14 @@ class RestClient:
         traceback: TracebackType | None,
     ) -> None:
         if self._own_session is not None and self._own_session.is_passing:
-            # A session that stays behind ends by itself.
+            # A session that is left open expires.
             with contextlib.suppress(CommandError):
                 self._call("DELETE", "/session")
         self._http.close()
 
     @property
     def signs_in_itself(self) -> bool:
-        """Say whether a session that is over is followed by another without asking anybody."""
+        """Return whether an ended session is replaced by a new one without a prompt."""
         return self._own_session is not None
 
     def sign_in(self, name: str, password: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class RestClient:
             yield EventSource(answer).iter_sse()
 
     def lines(self, path: str, **parameters: str | None) -> Iterator[str]:
-        """Yield the lines of a file as they come; a file that is cut off is an error."""
+        """Yield the lines of a file as they arrive; a truncated file is an error."""
         try:
             with self._http.stream("GET", path, params=_present(parameters)) as answer:
                 if not answer.is_success:
@@ -141,7 +141,7 @@ class RestClient:
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Any:
-        """Ask for something to be made or done; under a key, asking twice has one effect."""
+        """Send a command; with the same key, a repeated request has one effect."""
         outlive_reader()
         arguments: dict[str, Any] = {} if body is None else {"json": body}
         if key is not None:
@@ -154,7 +154,7 @@ class RestClient:
         return self._call("PUT", path, json=body)
 
     def delete(self, path: str, **parameters: str | int | None) -> Any:
-        """Remove one resource, or some."""
+        """Delete one resource, or several."""
         outlive_reader()
         return self._call("DELETE", path, params=_present(parameters))
 
@@ -249,7 +249,7 @@ def segment(name: str) -> str:
     """Return a name as one segment of a path.
 
     Raises:
-        CommandError: an address would swallow it, and name another resource.
+        CommandError: URL normalization would remove the segment, and address another resource.
     """
     if name in _SWALLOWED:
         raise CommandError(
@@ -291,7 +291,7 @@ def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lines(answer: httpx.Response) -> Iterator[str]:
-    """Yield what stands between line feeds: JSON may hold all else that ends a line in Unicode."""
+    """Split at line feeds only: JSON may contain the other line ends of Unicode."""
     rest = ""
     for text in answer.iter_text():
         *whole, rest = f"{rest}{text}".split("\n")

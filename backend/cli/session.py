@@ -48,7 +48,7 @@ def login(
     """
     named = options.context
     if options.server and named:
-        # Here both may be given: the name that the server is to have.
+        # Both options are allowed here: the context is the new name of the server.
         options = replace(options, context=None)
     else:
         named = None
@@ -91,11 +91,11 @@ def logout(*, options: Options = Options()) -> None:
             exit_code=ExitCode.NOT_ALLOWED,
         )
     try:
-        # By that session alone: of one that is over, no other is opened to be ended.
+        # Only this session is used: an ended session must not cause a new one.
         with RestClient(replace(target, token=token, local=None)) as client:
             client.delete("/session")
     except CommandError as error:
-        # A session that is over already is what was asked for.
+        # An ended session is the wanted result.
         if error.exit_code is not ExitCode.NOT_ALLOWED:
             raise
     finally:
@@ -118,7 +118,7 @@ def whoami(*, options: Options = Options()) -> None:
     until = time_text(session["expires_at"])
     by = " by a token" if session.get("credential") == "token" else ""
     print_line(f"{session['name']} ({session['role']}){by} at {server} until {until}")
-    # Each limit holds: a user's own, and that of their token.
+    # Both limits apply: those of the user, and those of the token.
     for patterns in session.get("cluster_limits", []):
         print_line(f"only clusters {', '.join(patterns)}")
 
@@ -147,7 +147,7 @@ def _password(target: Target, name: str, *, is_piped: bool) -> str:
 
 
 def _keep(target: Target, named: str | None, token: str) -> str:
-    """Keep a session's token in its context, put that to use, and return its name."""
+    """Store a session's token in its context, select that context, and return its name."""
     with change_contexts() as contexts:
         name = named or target.context
         if name is None:
@@ -168,7 +168,7 @@ def _keep(target: Target, named: str | None, token: str) -> str:
 
 
 def _forget(target: Target) -> None:
-    """Drop a session's token from where it is kept: beside a password, or in contexts."""
+    """Delete a session's token from where it is stored: beside a password, or in contexts."""
     if target.local is not None:
         target.local.session_path.unlink(missing_ok=True)
         return
@@ -179,7 +179,7 @@ def _forget(target: Target) -> None:
 
 
 def _new_name(server: str, contexts: Contexts) -> str:
-    """Call a context like the host of its server, and if that is taken with its port."""
+    """Name a context like the host of its server; if the name is taken, add the port."""
     parts = urlsplit(server)
     host = re.sub(r"[^a-zA-Z0-9._-]", "-", parts.hostname or "").strip("._-")[:40] or "server"
     if host not in contexts.by_name:

@@ -1,4 +1,4 @@
-"""The commands `regent session …`: who is signed in and from where, and how to end that."""
+"""The commands `regent session …`: list and end open sessions."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The command `regent status`: one sentence about the health of all broker groups, and its code."""
+"""The command `regent status`: the health of all broker groups in one sentence and a code."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -71,11 +71,12 @@ def show_status(
 
 
 def _read(client: RestClient, cluster: str | None) -> Mapping[str, Any]:
-    """Ask for the health; a control plane that does not answer leaves it unknown."""
+    """Query the health; without an answer of the control plane it is unknown."""
     try:
         found: Mapping[str, Any] = client.get("/health", cluster_name=cluster)
     except CommandError as error:
-        # Who may not ask, or names no cluster, has made a mistake; all else is not known.
+        # A refusal, or a missing cluster name, is the user's error; any other failure means
+        # unknown.
         if error.exit_code is not ExitCode.FAILED:
             raise
         sentence = f"The health is not known: {error.what}."

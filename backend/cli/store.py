@@ -1,7 +1,7 @@
-"""The commands `regent store …`: look into the message store of a broker, from its files.
+"""The commands `regent store …`: inspect the message store of a broker, from its files.
 
-They need no server. All but `rebuild` only read, so that a store which is in use, damaged or on a
-disk mounted read-only can be looked at.
+The commands need no server. All commands except `rebuild` only read, so they also work on a store
+in use, on a damaged store and on a read-only disk.
 """
 
 from pathlib import Path
@@ -121,7 +121,7 @@ def stats(
             {
                 "store": str(paths.root),
                 **_control_fields(survey),
-                # Not of the store: nothing else was compared.
+                # The text is not about the whole store: only the log was checked.
                 "is_log_whole": is_log_whole,
                 "log_finding_count": survey.finding_count,
                 "queues": [store_files.fields(queue) for queue in survey.queues()],

@@ -1,4 +1,4 @@
-"""Where the files of a store are, who uses them, and how large they are."""
+"""The files of a store, the process that uses them, and their sizes."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ INDEX_NAME: Final = re.compile(r"\d{17}")
 STORES_SHOWN: Final = 5
 DIRECTORIES_SEARCHED_MAX: Final = 1_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# For who asks for a verification already.
+# For commands that already verify the store.
 TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
 ROOT_DIRECTORIES: Final = ("consumequeue", "index")
@@ -73,7 +73,7 @@ def locate(directory: Path, commit_log: Path | None) -> StorePaths:
 
 
 def _holds_files(paths: StorePaths) -> bool:
-    """Tell whether any file is a store's; a store that was never written to has no log yet."""
+    """Return whether any file belongs to a store; an empty store has no log yet."""
     try:
         return paths.commit_log.is_dir() and (
             any((paths.root / name).is_file() for name in ROOT_FILES)
@@ -81,19 +81,19 @@ def _holds_files(paths: StorePaths) -> bool:
             or any(SEGMENT_NAME.fullmatch(path.name) for path in paths.commit_log.iterdir())
         )
     except OSError:
-        # Whoever reads it tells why it can't be read.
+        # The command that reads the file reports why it can't.
         return True
 
 
 def _stores_near(directory: Path) -> list[Path]:
-    """List stores inside a directory; without any, the one that it is a part of."""
-    # As it was typed where that suffices.
+    """List stores inside a directory; without any, the store that contains it."""
+    # As typed, if that is enough.
     around = (*directory.parents, *directory.absolute().parents)
     return _stores_inside(directory) or [p for p in around if _holds_files(_usual(p))][:1]
 
 
 def _stores_inside(directory: Path) -> list[Path]:
-    """List a few stores, the nearest first: below a wrong path may lie a whole disk."""
+    """List a few stores, the nearest first: a wrong path may contain a whole disk."""
     found: list[Path] = []
     waiting = deque([directory])
     for _ in range(DIRECTORIES_SEARCHED_MAX):
@@ -124,9 +124,9 @@ def _usual(directory: Path) -> StorePaths:
 
 
 def is_in_use(paths: StorePaths) -> bool:
-    """Whether a broker holds the store's lock file.
+    """Return whether a broker holds the store's lock file.
 
-    It is asked for, not tried: that needs no right to write, and keeps no broker from starting.
+    The lock is queried, not taken: that needs no write permission, and does not block a broker.
 
     Raises:
         CommandError: the file cannot be read.
@@ -157,7 +157,7 @@ def refuse_if_in_use(paths: StorePaths) -> None:
 
 
 def log_span(paths: StorePaths) -> tuple[int, int]:
-    """Return the first log position that the segments have room for, and the one behind them."""
+    """Return the first log position of the segments, and the position after them."""
     names = sorted(path for path in paths.commit_log.glob("*") if SEGMENT_NAME.fullmatch(path.name))
     if not names:
         return 0, 0
@@ -171,13 +171,13 @@ def index_files(paths: StorePaths) -> list[Path]:
 
 
 def allocated_bytes(directory: Path) -> int:
-    """Return the room that the files below a directory take on the disk, holes left out."""
+    """Return the disk space of the files below a directory, without holes."""
     files = (path for path in directory.rglob("*") if path.is_file())
     return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)
 
 
 def unreadable(paths: StorePaths, why: str, *, next_step: str | None = None) -> CommandError:
-    """Say that a store could not be read; what to do, unless given, is to verify it."""
+    """Report that a store could not be read; the default advice is to verify it."""
     return CommandError(
         f"the store at {paths.root} could not be read",
         why=why,
@@ -198,19 +198,19 @@ def refused(
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """List the public fields of one of the engine's values, without bytes."""
+    """List the public fields of a value of the engine, without bytes."""
     names = (name for name in dir(value) if not name.startswith("_"))
     shown = {name: getattr(value, name) for name in names}
     return {name: field for name, field in shown.items() if not isinstance(field, bytes)}
 
 
 def time_text(timestamp_ms: int | None) -> str:
-    """Write an instant in UTC; a dash where there is none."""
+    """Write a time in UTC; a dash if there is none."""
     if timestamp_ms is None:
         return UNKNOWN
     try:
         instant = _EPOCH + timedelta(milliseconds=timestamp_ms)
     except OverflowError:
-        # No checksum covers the header of a record: it may hold a time that no calendar has.
+        # No checksum covers the header of a record: its time may be out of range.
         return f"{timestamp_ms} ms"
     return instant.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"

@@ -1,4 +1,4 @@
-"""What each finding of `regent store verify` means to an operator, and what to do about it."""
+"""The meaning of each finding of `regent store verify`, and the next step."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ SEVERITIES: Final = {
     "derived": "what the store at {store} derives from its log does not fit the log",
     "weakened": "the store at {store} works, but a safeguard of it is gone",
 }
-# These kinds keep a rebuild from being made.
+# These kinds prevent a rebuild.
 OBSTACLES: Final = frozenset({"odd_segment", "damaged_journal", "interrupted_truncation"})
-# These a rebuild leaves as they are: no other file knows what they should hold.
+# A rebuild does not change these: no other file holds their data.
 NOT_REBUILT: Final = frozenset({"damaged_epochs", "epochs_from_backup", "damaged_epoch_backup"})
 _DAMAGES: Final = frozenset({"damaged_log", "lost_tail"})
 
@@ -42,7 +42,7 @@ _EPOCHS: Final = (
 
 
 class Words(NamedTuple):
-    """What a kind of finding means to an operator, and what to do about it."""
+    """The meaning of a kind of finding for an operator, and the next step."""
 
     means: str
     next_step: str
@@ -262,9 +262,10 @@ WORDS: Final = {
 
 
 def words_of(found: Finding, paths: StorePaths, among: Iterable[Finding] = ()) -> Words:
-    """Say what a finding means for a store, and what to do.
+    """Explain what a finding means for a store, and the next step.
 
-    A broker takes consent to nothing but what is damaged first, which the others found tell.
+    A broker accepts a confirmed loss only for the first damage; the other findings show which is
+    first.
     """
     words = WORDS[found.kind]
     damages = [other.position for other in among if other.kind in _DAMAGES]
@@ -276,7 +277,7 @@ def words_of(found: Finding, paths: StorePaths, among: Iterable[Finding] = ()) -
 def finding_fields(
     found: Finding, paths: StorePaths, among: Iterable[Finding] = ()
 ) -> dict[str, Any]:
-    """List what is known of a finding, its consequence and the next step included."""
+    """List the facts of a finding, its effect and the next step."""
     consequence, next_step = words_of(found, paths, among)
     return {
         **store_files.fields(found),
@@ -287,7 +288,7 @@ def finding_fields(
 
 
 def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int) -> None:
-    """Print where things are wrong, then once for each kind what that means."""
+    """Print each place with a fault, then the meaning of each kind once."""
     print_table(
         ("SEVERITY", "WHAT", "WHERE", "DETAIL"),
         [
@@ -306,7 +307,7 @@ def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int
 
 
 def unwell(findings: Iterable[Finding], paths: StorePaths) -> CommandError | None:
-    """Sum up the worst of what was found; nothing if all of it are notes."""
+    """Summarize the worst finding; return nothing if all findings are notes."""
     findings = list(findings)
     for severity, summary in SEVERITIES.items():
         worst = next((found for found in findings if found.severity == severity), None)

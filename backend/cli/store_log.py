@@ -1,4 +1,4 @@
-"""Read the records of a log for `regent store dump`, and say where some cannot be read."""
+"""Read the records of a log for `regent store dump`, and report unreadable parts."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -17,7 +17,7 @@ REMARKS_SHOWN: Final = 50
 
 
 class LogRecords:
-    """The records of a log, the oldest first, and what there was to say up to the last taken."""
+    """The records of a log, the oldest first, and the remarks up to the last record taken."""
 
     def __init__(self, paths: StorePaths, position: int | None) -> None:
         self._paths = paths
@@ -46,17 +46,17 @@ class LogRecords:
         try:
             first, end = store_files.log_span(self._paths)
             start = max(first, self._position or 0)
-            # Few may be wanted of many: then nothing else shows for a long time.
-            with progress("reading the log", end - start) as tell:
+            # Only few records may match: then only the progress is visible for a long time.
+            with progress("reading the log", end - start) as advance:
                 while not is_over:
                     records, remarks = reader.read(PAGE_RECORDS)
                     is_over = len(records) < PAGE_RECORDS
-                    # A remark on one record is told before it.
+                    # The remark on a record is printed before the record.
                     page: list[Record | LogRemark] = [*remarks, *records]
                     yield from sorted(page, key=_position)
                     if records:
-                        tell(records[-1].log_position - start)
-        # Beside a broker that cuts its log, the newest segment may go.
+                        advance(records[-1].log_position - start)
+        # A running broker that truncates its log may remove the newest segment.
         except (StoreError, OSError) as error:
             raise store_files.unreadable(self._paths, str(error)) from error
 
@@ -78,7 +78,7 @@ class LogRecords:
             ) from error
 
     def note_nothing(self, *, topic: str | None, queue_id: int | None) -> None:
-        """Say on standard error that nothing was there to be taken."""
+        """Print on standard error that there was no record."""
         wanted = "no message"
         if topic is not None:
             wanted += f" of topic {topic!r}"
@@ -89,7 +89,7 @@ class LogRecords:
         print_note(f"there is {wanted} {where}" + (hint if wanted != "no message" else ""))
 
     def print_remarks(self) -> None:
-        """Say on standard error what there was to say."""
+        """Print the remarks on standard error."""
         for remark in self._remarks[:REMARKS_SHOWN]:
             print_note(
                 f"log positions {remark.position} to {remark.next_position}: {remark.text}"
@@ -99,17 +99,17 @@ class LogRecords:
             print_note(f"… and {len(self._remarks) - REMARKS_SHOWN} more such places")
 
     def refuse_gaps(self) -> None:
-        """Say that records are missing in what was taken.
+        """Report that records are missing in the output.
 
         Raises:
-            CommandError: they are.
+            CommandError: records are missing.
         """
         if any(remark.is_gap for remark in self._remarks):
             raise incomplete(self._paths, "shown")
 
 
 def incomplete(paths: StorePaths, done: str) -> CommandError:
-    """Say that parts of a log cannot be read, and what is therefore not done to them."""
+    """Report that parts of a log cannot be read, and which work is therefore not done."""
     return CommandError(
         f"parts of the log in {paths.commit_log} are damaged or missing; what they held is not"
         f" {done}",

@@ -20,10 +20,10 @@ from rich.progress import (
 from backend.cli.store_settings import FILE_SIZE_MAX, StoreSettings, settings_of
 from backend.cli.terminal import progress_console
 
-# About twenty steps a second, so that Ctrl-C is heard at once.
+# About twenty steps a second, so that Ctrl-C has an effect at once.
 STEP_BYTES: Final = 32 << 20
 
-# Log positions, and what is counted, are signed 64-bit integers in the engine.
+# Log positions and counts are signed 64-bit integers in the engine.
 NUMBER_MAX: Final = (1 << 63) - 1
 
 Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
@@ -73,10 +73,10 @@ class LogOptions:
     ] = None
 
     def settings(self) -> StoreSettings:
-        """Give the settings that these options and the file that they name tell.
+        """Return the settings of these options and of the file that they name.
 
         Raises:
-            CommandError: the file can't be read, or a value is none that a broker takes.
+            CommandError: the file can't be read, or a broker refuses a value.
         """
         return settings_of(**asdict(self))
 
@@ -128,7 +128,7 @@ NO_REBUILD_OPTIONS: Final = RebuildOptions()
 
 
 class LogReader(Protocol):
-    """What reads a log piece by piece: a survey, or a rebuild."""
+    """A reader of a log in steps: a survey, or a rebuild."""
 
     @property
     def total_bytes(self) -> int:
@@ -139,12 +139,12 @@ class LogReader(Protocol):
         """Bytes read."""
 
     def advance(self, size: int) -> bool:
-        """Read on over about `size` bytes; false once all is read."""
+        """Read about `size` more bytes; return false once all is read."""
 
 
 @contextmanager
 def progress(label: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
-    """Show rate and remaining time on a terminal; what is given is told how many bytes are done."""
+    """Show rate and remaining time on a terminal; yield a function that takes the bytes done."""
     with Progress(
         TextColumn(label),
         BarColumn(),
@@ -161,6 +161,6 @@ def progress(label: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
 
 def read_through(reader: LogReader, *, label: str) -> None:
     """Read the whole log, showing progress on a terminal."""
-    with progress(label, reader.total_bytes) as tell:
+    with progress(label, reader.total_bytes) as advance:
         while reader.advance(STEP_BYTES):
-            tell(reader.done_bytes)
+            advance(reader.done_bytes)

@@ -1,4 +1,4 @@
-"""The size of the queue files that a rebuild makes: as given, else that of the present files."""
+"""The size of the queue files of a rebuild: as given, else as the present files have it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from backend.cli.reader import print_note
 from backend.cli.store_files import SEGMENT_NAME, StorePaths, unreadable
 from backend.cli.store_settings import StoreSettings
 
-# Blocks of a file system, and the least that a queue file is given at once.
+# Block size of a file system, and the smallest growth of a queue file.
 _BLOCK_BYTES: Final = 4096
 _SLICE_BYTES: Final = 65_536
 
@@ -24,7 +24,7 @@ _SETTING: Final = "mappedFileSizeConsumeQueue"
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A queue file, and whether a crash may have left it shorter than it was to be."""
+    """A queue file, and whether a crash may have left it shorter than planned."""
 
     size: int
     may_be_torn: bool
@@ -32,17 +32,17 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class QueueSize:
-    """The size in bytes, and why a broker may have another, if nothing tells it for certain."""
+    """The size in bytes, and why a broker may use another, if no file proves it."""
 
     size_bytes: int
     doubt: str | None
 
 
 def choose(paths: StorePaths, settings: StoreSettings) -> QueueSize:
-    """Decide how large queue files will be.
+    """Decide the size of the new queue files.
 
     Raises:
-        CommandError: files that are there have another size than was given, or cannot be read.
+        CommandError: present files have another size than the given one, or cannot be read.
     """
     is_clean = not (paths.root / "abort").exists()
     try:
@@ -50,11 +50,11 @@ def choose(paths: StorePaths, settings: StoreSettings) -> QueueSize:
     except OSError as error:
         raise unreadable(paths, str(error)) from error
     given = settings.queue_file_size
-    return _tell(files) if given is None else _check(paths.queues, files, given)
+    return _read_size(files) if given is None else _check(paths.queues, files, given)
 
 
 def note_doubt(chosen: QueueSize) -> None:
-    """Say that nothing tells the size for certain, and how to give another."""
+    """Name the size without proof, and the option that sets it."""
     if chosen.doubt is not None:
         print_note(
             f"{chosen.doubt}\n  next: if broker.conf sets {_SETTING}, give the same with {_OPTION}:"
@@ -66,7 +66,7 @@ def _files(queues: Path, *, is_clean: bool) -> Iterator[_File]:
     named = (path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
     paths = sorted(path for path in named if path.is_file())
     for _, queue in groupby(paths, key=lambda path: path.parent):
-        # A crash leaves an empty file where it interrupts the making of one.
+        # A crash during the creation of a file leaves an empty file.
         begun = [path for path in queue if path.stat().st_size > 0]
         for path in begun:
             is_last = path == begun[-1]
@@ -75,10 +75,10 @@ def _files(queues: Path, *, is_clean: bool) -> Iterator[_File]:
 
 
 def _may_be_torn(path: Path, *, is_clean: bool) -> bool:
-    """Tell the last file of a queue that a broker completes, if it is shorter than its setting.
+    """Return whether a file may be shorter than its setting, so that a broker completes it.
 
-    The rule is the engine's (`is_torn` in stored_queue/finding.rs): such a file has no entries, or
-    the broker was killed before the size that the file was given reached the disk.
+    The rule is the engine's (`is_torn` in stored_queue/finding.rs). Such a file has no entries, or
+    the broker was killed before the size of the file reached the disk.
     """
     size = path.stat().st_size
     if size % _BLOCK_BYTES != 0:
@@ -89,7 +89,7 @@ def _may_be_torn(path: Path, *, is_clean: bool) -> bool:
 
 
 def _check(queues: Path, files: list[_File], given: int) -> QueueSize:
-    # As a broker rounds what it is given.
+    # Rounded as a broker does.
     size = -(-given // _ENTRY_BYTES) * _ENTRY_BYTES
     sizes = {file.size for file in files if not (file.may_be_torn and file.size < size)}
     if sizes and size not in sizes:
@@ -103,11 +103,11 @@ def _check(queues: Path, files: list[_File], given: int) -> QueueSize:
     return QueueSize(size, None)
 
 
-def _tell(files: list[_File]) -> QueueSize:
+def _read_size(files: list[_File]) -> QueueSize:
     """Return the size that most files have, the size set for the broker, and a doubt.
 
-    A broker rounds it to whole entries. Files that may be torn tell something only where no other
-    file does, and nothing for certain.
+    A broker rounds it to whole entries. Files that may be torn are used only if no other file
+    exists, and then the size is in doubt.
     """
     complete = [file for file in files if file.size % _ENTRY_BYTES == 0]
     whole = [file for file in complete if not file.may_be_torn]

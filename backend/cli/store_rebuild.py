@@ -1,4 +1,4 @@
-"""`regent store rebuild`: make queues and key index anew, beside those in use."""
+"""`regent store rebuild`: build new queues and a new key index beside the present ones."""
 
 import shutil
 import time
@@ -86,7 +86,7 @@ def rebuild(
 
 
 def _check_shape(paths: StorePaths, settings: StoreSettings) -> None:
-    """Refuse to make an index of a shape that the broker would throw away."""
+    """Refuse to build an index with a shape that the broker would discard."""
     size = settings.index_file_bytes
     found = {path.stat().st_size for path in store_files.index_files(paths)}
     if found and size not in found:
@@ -100,7 +100,7 @@ def _check_shape(paths: StorePaths, settings: StoreSettings) -> None:
 
 
 def _look(paths: StorePaths, settings: StoreSettings) -> list[Finding]:
-    """Find what is wrong with a store as far as that needs no look into its log."""
+    """Find faults of a store that are visible without reading its log."""
     try:
         survey = Survey(
             str(paths.root),
@@ -170,7 +170,7 @@ def _read(paths: StorePaths, work: Rebuild) -> None:
 
 
 def _finish(paths: StorePaths, work: Rebuild, old_suffix: str | None) -> Rebuilt:
-    """Have what was made take its place, which hears of Ctrl-C only once that is over."""
+    """Move the new files into place; Ctrl-C has an effect only after that."""
     state = "queues and index are each the old ones or the new ones, and whole"
     try:
         return work.finish(old_suffix=old_suffix)

@@ -1,4 +1,4 @@
-"""What the files of a store depend on: as told, else as broker.conf has it, else as in stock."""
+"""The settings that the store's files depend on: from options, broker.conf, or stock's defaults."""
 
 import re
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from backend.java_properties import parse_properties_text
 
 INDEX_SLOTS: Final = 5_000_000
 INDEX_ENTRIES: Final = 20_000_000
-# As brokers take it.
+# As brokers accept it.
 FILE_SIZE_MAX: Final = 1 << 31
-# Stock has whole numbers of 32 bits, and computes the size of an index file in them.
+# Stock uses signed 32-bit integers for these, and for the size of an index file.
 _COUNT_MAX: Final = (1 << 31) - 1
 _INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 _DELAY_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
@@ -24,7 +24,7 @@ _WHOLE: Final = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """The settings of a broker that tell how the files of its store look.
+    """The settings of a broker that determine the layout of its store's files.
 
     Attributes:
         commit_log: storePathCommitLog; None is the directory `commitlog` of the store.
@@ -49,14 +49,14 @@ class StoreSettings:
 
     @property
     def crc_property(self) -> str:
-        """The engine's name of what `crc` says."""
+        """The engine's name of the `crc` value."""
         return "verified" if self.crc else "off"
 
 
 def settings_of(
     config: Path | None, *, delay_levels: str | None = None, **options: Any
 ) -> StoreSettings:
-    """Put together what options tell, and of what they leave open, what a broker.conf does.
+    """Combine the options with the values of broker.conf; options come first.
 
     Args:
         config: The broker.conf, if it is to be asked.
@@ -65,7 +65,7 @@ def settings_of(
             say nothing.
 
     Raises:
-        CommandError: the file can't be read, or a value is none that a broker takes.
+        CommandError: the file can't be read, or a broker refuses a value.
     """
     found = {} if config is None else _read(config)
     found |= {
@@ -101,7 +101,7 @@ def _delay_levels_ms(text: str) -> list[int]:
 
 
 def _refuse_index_shape(settings: StoreSettings) -> None:
-    """Refuse numbers that no broker has an index with: its files would be too large."""
+    """Refuse numbers for which the files of an index would be too large."""
     size = settings.index_file_bytes
     if size > _INDEX_FILE_BYTES_MAX:
         raise CommandError(

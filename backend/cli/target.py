@@ -1,8 +1,8 @@
-"""Find the server a command speaks to, and what it signs in with.
+"""Find the server of a command, and the credential.
 
-What is typed comes before the environment: `--server`, `--context` or `--data`, of which one may be
-given, then REGENT_URL, REGENT_CONTEXT, the context in use, and last the local cluster that
-`regent up` runs in this directory.
+Typed options come first: `--server`, `--context` or `--data`, of which one may be given. Then
+follow REGENT_URL, REGENT_CONTEXT, the context in use, and the local cluster of `regent up` in this
+directory.
 """
 
 import json
@@ -27,9 +27,9 @@ Form = Literal["table", "json", "yaml"]
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Hold the options that every command of a running cluster takes.
+    """Hold the options of every command for a running cluster.
 
-    They hold what was typed: what comes from the environment is weighed against it below.
+    They hold only typed values; the values of the environment are read below.
     """
 
     server: str | None = None
@@ -45,7 +45,7 @@ class Options:
 
     @property
     def output(self) -> Literal["table", "json"]:
-        """Leave commands two forms to tell apart: a table for people, and data for programs."""
+        """Choose the output format: a table for people, or data for programs."""
         form = self.form or _form_of(choose_context(self))
         choose_yaml(is_chosen=form == "yaml")
         return "table" if form == "table" else "json"
@@ -53,7 +53,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class LocalAccess:
-    """Hold the password of a local cluster, and where the session is kept that it opened."""
+    """Hold the password of a local cluster, and the file of the session."""
 
     password: str = field(repr=False)
     session_path: Path
@@ -61,10 +61,10 @@ class LocalAccess:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Hold a server's address, how it was found, and what one signs in there with.
+    """Hold a server's address, how it was found, and the credential.
 
-    That is a token, or what a local cluster's directory holds where none was given. `cluster` is
-    the one that is meant where none is named.
+    The credential is a token, or the files of a local cluster's directory. `cluster` is the default
+    cluster.
     """
 
     server: str
@@ -77,7 +77,7 @@ class Target:
 
     @property
     def login(self) -> str:
-        """Return the command that signs in there."""
+        """Return the command that signs in to the server."""
         if self.context is not None:
             return f"regent login --context {self.context}"
         if self.local is not None:
@@ -86,13 +86,13 @@ class Target:
 
 
 def find_target(options: Options) -> Target:
-    """Decide which server is meant.
+    """Decide which server the command uses.
 
     Raises:
-        CommandError: none is named, kept and running here, or more than one is named.
+        CommandError: no server is named, stored or running here, or more than one is named.
     """
     context = choose_context(options)
-    # A token of the environment is not for a server that was chosen by its name.
+    # A token of the environment is not sent to a server that was chosen by its name.
     token = options.token or (None if options.context else os.environ.get(TOKEN))
     if context is not None:
         return Target(
@@ -112,10 +112,10 @@ def find_target(options: Options) -> Target:
 
 
 def choose_context(options: Options) -> Context | None:
-    """Return the context that is meant, if a context is.
+    """Return the chosen context, if any.
 
     Raises:
-        CommandError: there is none of the name, or another place is named too.
+        CommandError: the context does not exist, or another server is named too.
     """
     typed = {"--server": options.server, "--context": options.context, "--data": options.data}
     given = [name for name, value in typed.items() if value is not None]

@@ -1,4 +1,4 @@
-"""Draw tables and lines on a terminal, or for a pipe; imported by who prints for people only."""
+"""Draw tables and lines on a terminal or for a pipe; imported for output for people only."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ PIPE_WIDTH: Final = 240
 def draw_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
 ) -> None:
-    """Draw rows under headings; columns whose heading ends in `#` stand to the right."""
+    """Draw rows under headings; columns whose heading ends in `#` are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for column in columns:
         is_number = column.endswith("#")
@@ -37,15 +37,15 @@ def draw_line(text: str) -> None:
 
 
 def progress_console() -> Console:
-    """Return the console for progress, which is standard error."""
+    """Return the console for progress: standard error."""
     return _NoteConsole(stderr=True)
 
 
 class _ResultConsole(Console):
-    """Raise the error again: the caller decides what a closed output means for the command."""
+    """Raise the error again: the caller decides what a closed output means."""
 
     def on_broken_pipe(self) -> NoReturn:
-        raise  # noqa: PLE0704 - called where it is handled
+        raise  # noqa: PLE0704 - called in an except block
 
 
 class _NoteConsole(Console):
@@ -57,5 +57,5 @@ class _NoteConsole(Console):
 
 
 def _console() -> Console:
-    # A pipe has no width; what is cut off there is lost.
+    # A pipe has no width; text that is cut off there is lost.
     return _ResultConsole(width=None if sys.stdout.isatty() else PIPE_WIDTH)

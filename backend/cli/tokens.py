@@ -1,4 +1,4 @@
-"""The commands `regent token …`: what programs come with in place of a password."""
+"""The commands `regent token …`: credentials for programs."""
 
 from typing import Annotated
 

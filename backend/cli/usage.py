@@ -1,4 +1,4 @@
-"""Tell of a line that is no command in the form that every other error has."""
+"""Report an invalid command line in the format of all other errors."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ _MEANT: Final = re.compile(r'Did you mean "?(?P<name>[\w-]+)"?\?')
 
 
 def usage_error(error: CycloptsError, app: App) -> CommandError:
-    """Say what is wrong with the line, and which help tells how it is written."""
+    """Return what is wrong with the line, and the help that shows its syntax."""
     command = " ".join(("regent", *(error.command_chain or ())))
     what, why = _describe(error, command)
     next_step = f"{command} --help"
@@ -62,7 +62,7 @@ def _asks_json(error: CycloptsError) -> bool:
 
 
 def _getting(error: CycloptsError, app: App) -> str | None:
-    """Write the line that shows the one thing whose name was given to a list."""
+    """Write the line for one item, for a list command that was given a name."""
     unused = error.unused_tokens or ()
     *nouns, verb = error.command_chain or ("",)
     if not isinstance(error, UnusedCliTokensError) or verb != "list" or len(unused) != 1:

@@ -1,4 +1,4 @@
-"""The commands `regent user …`: who may sign in, and in which role."""
+"""The commands `regent user …`: users and their roles."""
 
 import getpass
 import sys

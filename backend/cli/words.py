@@ -1,8 +1,8 @@
-"""Take the words of an enumeration of the domain as the API writes them."""
+"""Take the names of an enumeration of the domain as the API writes them."""
 
 from typing import Final
 
 from cyclopts import Parameter
 
 WORDS: Final = Parameter(name_transform=str.lower)
-"""For enumerations whose values are the names of their members in lower case."""
+"""For enumerations whose values are the lower-case names of their members."""

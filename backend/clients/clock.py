@@ -1,4 +1,4 @@
-"""Tell the time. The only place that reads the wall clock; everyone else is passed a `Clock`.
+"""Read the time. Only this module reads the wall clock; all others receive a `Clock`.
 
 The wall clock is for instants that are stored or shown. It can be set at any moment, so an age is a
 difference of two readings of `elapsed_s`, never of the wall clock.
@@ -20,7 +20,7 @@ def elapsed_ms() -> float:
 
 
 class Clock(Protocol):
-    """Tell the time."""
+    """Return the time."""
 
     def now(self) -> datetime:
         """Return the present instant, aware, in UTC."""
@@ -32,7 +32,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """Tell the time of this machine."""
+    """Return the time of this machine."""
 
     def now(self) -> datetime:
         """Return the present instant, aware, in UTC."""

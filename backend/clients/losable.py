@@ -12,7 +12,7 @@ log = structlog.get_logger(__name__)
 
 
 async def read_losable(reading: Awaitable[AnswerT], *, unknown: AnswerT) -> AnswerT:
-    """Return what is read from Redis, or what stands for nobody's knowing it (D21)."""
+    """Return a value from Redis, or the value that means unknown (D21)."""
     try:
         return await reading
     except (RedisError, OSError, TimeoutError) as error:

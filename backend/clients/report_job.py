@@ -1,4 +1,4 @@
-"""Run the Spark job of a report as a process of its own, so that no worker ever holds a JVM.
+"""Run the Spark job of a report in a separate process, so that no worker ever holds a JVM.
 
 The process gets no setting of ours, and so no secret: it reads the files it is given (D25).
 """
@@ -22,8 +22,7 @@ ROOT: Final = Path(backend.__file__).parents[1]
 PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR", "JAVA_HOME", "SPARK_HOME")
 LOG_TAIL_BYTES: Final = 16_384
 DRIVER_MARGIN_S: Final = 5
-"""The driver's own alarm rings this much later than the deadline, in case nobody is left to end
-it."""
+"""The driver's own alarm rings this much later than the deadline, in case its parent has died."""
 
 
 class ReportJobFailed(Exception):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SEND_DEADLINE_S: Final = 5
 EXPIRY_S: Final = 60
-"""A message that no worker took by then is void; what it asked for is sent again."""
+"""A message that no worker took by then expires; its request is sent again."""
 REPORT_QUEUE: Final = "capacity"
 MAINTENANCE_QUEUE: Final = "maintenance"
 QUEUES_BY_TASK: Final = {"capacity.run": REPORT_QUEUE}

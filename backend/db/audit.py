@@ -131,7 +131,7 @@ async def find_checkpoint(connection: Connection) -> ChainEnd | None:
     return None if row is None else ChainEnd(row.number, bytes(row.hash))
 
 
-async def tells_of(connection: Connection, checkpoint: ChainEnd) -> bool:
+async def is_recorded(connection: Connection, checkpoint: ChainEnd) -> bool:
     """Return whether the newest entry about deletions confirms the deletion up to this entry."""
     columns = audit_entries.c
     statement = (
@@ -158,7 +158,7 @@ async def count_old(connection: Connection, *, before: datetime) -> int:
     return int(await connection.scalar(statement) or 0)
 
 
-async def let_go(
+async def expire(
     connection: Connection, author: Author, *, before: datetime, limit: int, at: datetime
 ) -> int:
     """Delete the oldest entries and add an entry about it, in one transaction; return the number.

@@ -66,7 +66,7 @@ def open_database(
         connect_args=_connect_arguments(application_name),
     )
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
-    event.listen(engine.sync_engine, "handle_error", _tell_of_standstill, retval=True)
+    event.listen(engine.sync_engine, "handle_error", _report_standstill, retval=True)
     return Database(engine.sync_engine)
 
 
@@ -103,7 +103,7 @@ def _refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
         raise DisconnectionError("the server has closed the connection")
 
 
-def _tell_of_standstill(context: ExceptionContext) -> OperationalError | None:
+def _report_standstill(context: ExceptionContext) -> OperationalError | None:
     """Report a transaction that the server ended after a pause as a lost connection.
 
     The driver reports it as an internal error.

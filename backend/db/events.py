@@ -30,8 +30,8 @@ NUMBERED_AT_ONCE_MAX: Final = 5_000
 _EVENT_FIELDS: Final = tuple(field.name for field in fields(Event))
 
 _STAGE: Final = insert(staged_events).returning(func.pg_notify(STAGED_CHANNEL, ""))
-# A function of the database: it takes the lock in a statement before the one that reads staged
-# events, so that this sees the result of the last holder.
+# A function of the database. It takes the lock in a statement before the one that reads staged
+# events. So the second statement sees the result of the last holder.
 _NUMBER: Final = Statement(
     "number_staged_events",
     "SELECT number_staged_events(CAST(:limit AS bigint), CAST(:channel AS text))",

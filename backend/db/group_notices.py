@@ -30,7 +30,7 @@ class GroupNotice:
     revision: int
 
 
-async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> None:
+async def send(runner: Pipeline | Connection, change: Change, revision: int) -> None:
     """Notify all processes of a change and of its event, once it is committed.
 
     No name contains a slash.
@@ -39,7 +39,7 @@ async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> 
     payload = f"{revision}/{change.kind}/{group.cluster_name}/{group.name}"
     for notice in ((CHANNEL, payload), (STAGED_CHANNEL, "")):
         if isinstance(runner, Pipeline):
-            runner.tell(*notice)
+            runner.notify(*notice)
         else:
             await runner.execute(select(func.pg_notify(*notice)))
 

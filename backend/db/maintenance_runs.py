@@ -2,7 +2,7 @@
 
 A slot is the number of whole intervals since 1970. One statement takes it, by the clock of
 Postgres, so that the clocks of two workers are never compared. If the deadline of a run is more
-than a minute after that of a new run, the clock was set back, and the old run blocks no other.
+than a minute after that of a new run, the clock was set back. Then the old run blocks no other.
 """
 
 from collections.abc import Mapping

@@ -1,15 +1,16 @@
-"""Send prepared statements of many callers over few connections, one behind another.
+"""Send prepared statements of many callers over few connections, in pipeline mode.
 
-What a controller does for one request is one statement, and a transaction of its own. SQLAlchemy
-and psycopg's cursors take several times the processor time that such a statement is worth (R11:
-two milliseconds against 0.05), and one connection of a pool for each that waits. So this module
-alone speaks to libpq: in its pipeline mode a statement does not wait for the answers of those
-before it, each is committed by itself, and the socket is always read, so that a server that went
-away is noticed without a ping. All other SQL goes through SQLAlchemy.
+A controller request needs one statement, which is its own transaction. SQLAlchemy and psycopg's
+cursors take several times the processor time of such a statement (R11: two milliseconds against
+0.05). They also need one pooled connection for each waiting caller. So only this module uses libpq
+directly, in pipeline mode. A statement does not wait for the answers of earlier statements, and
+each is committed separately. The socket is always read, so a lost server is noticed without a ping.
+All other SQL uses SQLAlchemy.
 
-Notices go apart from what they tell of. A commit that notifies waits for all others that do
-(Postgres holds one lock over the flush), so that a thousand elections could not share flushes; and
-each notice wakes a server process and a task for every listener there is.
+Notifications are sent separately from the changes that they announce. A commit with a notification
+waits for all other such commits, because Postgres holds one lock over the flush. So a thousand
+elections could not share flushes. Each notification also wakes a server process and a task for
+every listener.
 """
 
 import asyncio
@@ -28,17 +29,17 @@ from sqlalchemy.exc import OperationalError
 from backend.db.engine import Connection, Database, connect
 from backend.db.spelling import SPELLINGS, STATEMENT_HIDDEN
 
-# So many commits can share a flush of Postgres's log; each is a connection that stays open.
+# Number of connections, and so of commits that can share a flush of Postgres's log.
 LANE_COUNT_MAX: Final = 8
 IN_FLIGHT_MAX: Final = 1_000
 LOOK_INTERVAL_S: Final = 0.2
-"""How often a socket is read unasked while answers are due: uvloop stops to watch one with an error
-(a reset by a server that crashed) and tells nobody."""
+"""Interval of reads while answers are due: uvloop stops to watch a socket with an error (a reset by
+a crashed server), without a report."""
 
 _SUCCESSES: Final = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(\w+)")
-TELL_INTERVAL_S: Final = 0.02
-"""What is to be told within this time after something was told goes out together."""
+NOTIFY_INTERVAL_S: Final = 0.02
+"""Notifications within this time after the last one are sent together."""
 
 Row = Sequence[Any]
 Values = Mapping[str, Any]
@@ -47,35 +48,35 @@ Values = Mapping[str, Any]
 class Statement:
     """Hold SQL with parameters written as `:name`, for a pipeline and for SQLAlchemy.
 
-    A pipeline sends values as text, so SQL casts each where Postgres could not tell its type.
+    A pipeline sends values as text, so SQL casts a value if Postgres could not infer its type.
     """
 
-    def __init__(self, name: str, sql: str, *, is_planned_anew: bool = False) -> None:
-        """Prepare the SQL; a statement over many rows is planned anew for those it is given.
+    def __init__(self, name: str, sql: str, *, is_replanned: bool = False) -> None:
+        """Prepare the SQL; `is_replanned` has each execution planned for its number of rows.
 
-        Postgres would soon keep a plan that was made for a few, and take seconds with hundreds.
+        Postgres would soon keep a plan for few rows, which takes seconds with hundreds.
         """
         self.name = name.encode()
-        self.is_planned_anew = is_planned_anew
+        self.is_replanned = is_replanned
         self.names = tuple(dict.fromkeys(_PARAMETER.findall(sql)))
         self.text = text(sql)
         numbers = {parameter: i for i, parameter in enumerate(self.names, start=1)}
         self.sql = _PARAMETER.sub(lambda found: f"${numbers[found[1]]}", sql).encode()
 
     def encode(self, values: Values) -> list[bytes | None]:
-        """Spell the values as Postgres reads them.
+        """Encode the values as Postgres reads them.
 
         Raises:
-            DataError: a text holds a NUL, which would end it there.
-            TypeError: nothing of that type is ever sent.
+            DataError: a text contains a NUL, which would end it.
+            TypeError: values of this type are not supported.
         """
         return [SPELLINGS[type(value)](value) for value in map(values.__getitem__, self.names)]
 
 
 # A change that a notification announces is on the disk already. Another wait for the disk would
 # delay other commits.
-_TELL: Final = Statement(
-    "tell",
+_NOTIFY: Final = Statement(
+    "notify",
     """
 SELECT pg_notify(told.channel, told.payload)
   FROM unnest(CAST(:channels AS text[]), CAST(:payloads AS text[])) AS told (channel, payload),
@@ -85,75 +86,75 @@ SELECT pg_notify(told.channel, told.payload)
 
 
 class Pipeline:
-    """Carry statements to one database, in the order of their coming where they share a lane."""
+    """Send statements to one database, in the order of the calls within a lane."""
 
     def __init__(self, database_url: URL) -> None:
         self._url = database_url
         self._lanes: list[_Lane] = []
         self._opening = asyncio.Lock()
-        # By channel and payload, in the order of their coming, each once.
+        # By channel and payload, in the order of the calls, each once.
         self._unreported: dict[tuple[str, str], None] = {}
-        self._telling: asyncio.Task[None] | None = None
+        self._notifying: asyncio.Task[None] | None = None
 
     async def fetch(
         self, statement: Statement, values: Values, *, meanwhile: Callable[[], None] | None = None
     ) -> list[Row]:
-        """Carry out a statement as a transaction of its own; each value comes as text, or None.
+        """Execute a statement in its own transaction; each result value is text or None.
 
-        What is to be done with the answer can be prepared `meanwhile`, on its way to Postgres. Who
-        is cancelled while waiting knows nothing: the statement may be committed all the same.
+        `meanwhile` prepares the use of the answer while the statement is on its way to Postgres. If
+        the caller is cancelled, the outcome is unknown: the statement may be committed.
 
         Raises:
-            OperationalError: Postgres refuses, or does not answer; if the connection was lost
-                meanwhile, the statement may be committed all the same.
+            OperationalError: Postgres refuses, or does not answer; after a lost connection, the
+                statement may be committed nevertheless.
         """
         encoded = statement.encode(values)
         lane = self._free_lane() or await self._open_lane()
         return await lane.fetch(statement, encoded, meanwhile)
 
-    def tell(self, channel: str, payload: str = "") -> None:
-        """Have those told who listen on a channel: at once, or with what else is to be told soon.
+    def notify(self, channel: str, payload: str = "") -> None:
+        """Notify the listeners of a channel: at once, or together with the next notifications.
 
-        Nobody waits for it, and a notice that can't be delivered is lost: who listens has lost its
-        own connection too then, or looks by itself.
+        The caller does not wait, and a notification that can't be delivered is lost. Its listeners
+        then have lost their own connection too, or poll.
         """
-        if not self._unreported and self._telling is None:
-            # In a turn of its own: somebody waits for an answer.
-            asyncio.get_running_loop().call_soon(self._begin_to_tell)
+        if not self._unreported and self._notifying is None:
+            # In a separate turn of the loop: a caller waits for an answer.
+            asyncio.get_running_loop().call_soon(self._start_notifying)
         self._unreported[channel, payload] = None
 
-    def _begin_to_tell(self) -> None:
-        if self._unreported and self._telling is None:
-            self._telling = asyncio.get_running_loop().create_task(self._tell(), name="notices")
+    def _start_notifying(self) -> None:
+        if self._unreported and self._notifying is None:
+            self._notifying = asyncio.get_running_loop().create_task(self._notify(), name="notices")
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         try:
             while self._unreported:
                 unreported, self._unreported = self._unreported, {}
                 channels, payloads = zip(*unreported, strict=True)
                 values = {"channels": list(channels), "payloads": list(payloads)}
                 with contextlib.suppress(OperationalError):
-                    await self.fetch(_TELL, values)
-                await asyncio.sleep(TELL_INTERVAL_S)
+                    await self.fetch(_NOTIFY, values)
+                await asyncio.sleep(NOTIFY_INTERVAL_S)
         finally:
-            self._telling = None
+            self._notifying = None
 
     def close(self) -> None:
-        """Close the connections; what waits for an answer fails, and to be told is lost."""
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
+        """Close the connections; waiting statements fail, and waiting notifications are lost."""
+        if self._notifying is not None:
+            self._notifying.cancel()
+            self._notifying = None
         for lane in self._lanes:
             lane.close("the pipeline was closed")
         self._lanes.clear()
 
     def _free_lane(self) -> "_Lane | None":
-        """Find the lane with the fewest on their way, unless one more lane would be better."""
+        """Return the lane with the fewest open statements, unless one more lane would be better."""
         self._lanes = [lane for lane in self._lanes if lane.is_open]
         best = min(self._lanes, key=_Lane.count, default=None)
         if best is None or not best.count() or len(self._lanes) >= LANE_COUNT_MAX:
             return best
-        # Nobody waits for a connection who can go over another.
+        # No caller waits for a new connection if another connection is open.
         return best if self._opening.locked() else None
 
     async def _open_lane(self) -> "_Lane":
@@ -162,7 +163,7 @@ class Pipeline:
             is_enough = lane is not None and (
                 not lane.count() or len(self._lanes) >= LANE_COUNT_MAX
             )
-            # Another has opened it while this one waited for its turn.
+            # Another caller has opened it while this one waited for the lock.
             if lane is not None and lane.is_open and is_enough:
                 return lane
             try:
@@ -174,10 +175,10 @@ class Pipeline:
 
 
 class _Lane:
-    """One connection and who waits for its answers, in order."""
+    """One connection, and the callers that wait for its answers, in order."""
 
     def __init__(self, connection: psycopg.AsyncConnection) -> None:
-        # Kept although only its inside is used: it closes the socket when nobody holds it.
+        # Kept although only its inner object is used: its finalizer closes the socket.
         self._connection, self._libpq = connection, connection.pgconn
         self._libpq.nonblocking = 1
         self._libpq.enter_pipeline_mode()
@@ -217,7 +218,8 @@ class _Lane:
                 meanwhile()
             answer = await answering
         except asyncio.CancelledError:
-            # Whoever gives up has waited for too long: nobody else shall wait behind this.
+            # A caller that gives up has waited for too long: no other may wait behind this
+            # statement.
             self._retire()
             raise
         return [
@@ -228,11 +230,11 @@ class _Lane:
     def _send(
         self, statement: Statement, values: list[bytes | None]
     ) -> asyncio.Future[pq.abc.PGresult]:
-        if statement.is_planned_anew:
+        if statement.is_replanned:
             self._libpq.send_query_params(statement.sql, values)
         else:
             if statement.name not in self._prepared:
-                # Answered before the statement itself, and both fail together.
+                # It is answered before the statement itself, and both fail together.
                 self._libpq.send_prepare(statement.name, statement.sql)
                 self._prepared.add(statement.name)
             self._libpq.send_query_prepared(statement.name, values)
@@ -272,7 +274,7 @@ class _Lane:
             self.close("it was retired")
 
     def _take(self, result: pq.abc.PGresult | None) -> None:
-        """Keep an answer, the first where one has failed, until the end of its statement."""
+        """Keep an answer, or the first error, until the end of its statement."""
         if result is None:
             return
         if result.status != pq.ExecStatus.PIPELINE_SYNC:
@@ -285,13 +287,13 @@ class _Lane:
             if not future.done():
                 future.set_result(answer)
             return
-        # Such as a plan that a migration made void: what was prepared here is not to be trusted.
+        # For example, a migration made a plan invalid: the prepared statements are not reliable.
         self._is_retired = True
         error = psycopg.OperationalError("Postgres answered nothing")
         _fail(future, error if answer is None else psycopg.errors.error_from_result(answer))
 
     def _retire(self) -> None:
-        """Take no more, and close when those on their way are answered."""
+        """Accept no more statements, and close after the answers of the open ones."""
         self._is_retired = True
         if not self._waiting:
             self.close("it was retired")
@@ -316,9 +318,10 @@ _patient_pipelines: WeakKeyDictionary[Engine, Pipeline] = WeakKeyDictionary()
 
 
 def pipeline_of(database: Database, *, is_patient: bool = False) -> Pipeline:
-    """Find the pipeline beside a pool; it is closed when the pool is disposed of.
+    """Find the pipeline of a pool; it is closed when the pool is disposed of.
 
-    What takes long, or waits for locks, has a patient one: nobody's election shall wait behind it.
+    Statements that take long or wait for locks use a second, patient pipeline, so that no election
+    waits behind them.
     """
     engine = database.sync_engine
     pipelines = _patient_pipelines if is_patient else _pipelines
@@ -341,7 +344,7 @@ async def run(
     *,
     meanwhile: Callable[[], None] | None = None,
 ) -> list[Row]:
-    """Carry out a statement by itself, or within a transaction that does more."""
+    """Execute a statement in its own transaction, or within a larger transaction."""
     if isinstance(runner, Pipeline):
         return await runner.fetch(statement, values, meanwhile=meanwhile)
     if meanwhile is not None:
@@ -356,10 +359,10 @@ def _text(value: bytes | None) -> str | None:
 def _fail(future: asyncio.Future[pq.abc.PGresult], error: psycopg.Error) -> None:
     if not future.done():
         future.set_exception(_failure(error))
-        # Who waited may have gone; then nobody looks at the error.
+        # The caller may have gone; then the error is not read.
         future.exception()
 
 
 def _failure(error: psycopg.Error) -> OperationalError:
-    # Parameters are not logged: they can be addresses of brokers and proofs of who they are.
+    # Parameters are not logged: they may be addresses of brokers, or their identity codes.
     return OperationalError(STATEMENT_HIDDEN, None, error, hide_parameters=True)

@@ -77,10 +77,10 @@ staged AS (
 SELECT revision FROM changed
 """
 
-# What was decided from this process's ears alone holds unless another process heard a replica
-# later, or one that is not heard here and is alive, with a lease more as in `_held`. An age is
-# looked up in the two lists only for what others heard: joined with them, a row would cost as much
-# as the whole change.
+# A decision from the heartbeats of this process is valid unless another process received a later
+# one of the replica. A replica that sends this process no heartbeat, but is alive, has one more
+# lease, as in `_held`. An age is looked up in the two lists only for reports of other processes: a
+# join would cost as much per row as the whole change.
 _UNHEARD_ELSEWHERE: Final = """
 NOT EXISTS (
     SELECT FROM replica_reports s
@@ -394,8 +394,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
     """Read a group with the reports at other processes.
 
     A process removes the report of a replica that it treats as lost. So an outdated row is of a
-    process that is paused or dead, and its replica has one more lease to reach a running process
-    (D28).
+    process that is paused or dead. Its replica has one more lease to reach a running process (D28).
     """
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     reports: dict[int, ReplicaReport] = {}

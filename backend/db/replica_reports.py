@@ -94,7 +94,7 @@ UPDATE replica_groups
  WHERE replica_groups.broker_group_id = due.broker_group_id
 RETURNING due.cluster_name, due.broker_group_name, due.broker_id
 """,  # noqa: S608 - all parts are ours
-    is_planned_anew=True,
+    is_replanned=True,
 )
 
 # The last heartbeat of a replica is kept longer than its process: it shows since when it is gone.
@@ -128,7 +128,7 @@ DELETE FROM replica_reports
    AND replica_reports.heard_by = CAST(:heard_by AS uuid)
 RETURNING replica_reports.broker_group_id, replica_reports.broker_id, heard_at),
 {_KEEP_LAST}""",  # noqa: S608 - all parts are ours
-    is_planned_anew=True,
+    is_replanned=True,
 )
 
 _FORGET_OLD: Final = Statement(
@@ -175,7 +175,7 @@ SELECT c.name AS cluster_name, b.name AS broker_group_name
  ORDER BY g.broker_group_id
  LIMIT CAST(:limit AS bigint)
 """,
-    is_planned_anew=True,
+    is_replanned=True,
 )
 
 

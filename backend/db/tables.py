@@ -177,7 +177,7 @@ adoption_candidates = Table(
     CheckConstraint("broker_id >= 1", name="broker_id"),
 )
 
-# The history of every change; it outlives the groups that it tells of.
+# The history of every change; it is kept when its group is deleted.
 replica_group_changes = Table(
     "replica_group_changes",
     metadata,

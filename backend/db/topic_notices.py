@@ -24,7 +24,7 @@ class TopicNotice(msgspec.Struct, frozen=True):
 async def announce(
     connection: Connection, cluster_name: str, topic_name: str, broker_group_names: Collection[str]
 ) -> None:
-    """Tell every process once the transaction is committed.
+    """Notify every process once the transaction is committed.
 
     A notice holds 8 000 bytes at most, so that many groups take several.
     """

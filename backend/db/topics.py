@@ -60,7 +60,7 @@ async def list_of_name(
 async def list_holders(
     connection: Connection, cluster_name: str, topic_names: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """Name the broker groups that hold each of some topics; one that nobody holds has none."""
+    """Name the broker groups that hold each of some topics, perhaps none."""
     statement = (
         select(topics.c.name, broker_groups.c.name)
         .select_from(topic_placements.join(topics).join(clusters))

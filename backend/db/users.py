@@ -66,7 +66,7 @@ async def find(connection: Connection, name: str) -> StoredUser | None:
 
 
 async def hold_credentials(connection: Connection, user_id: int, password_hash: str) -> bool:
-    """Tell whether a user still has a password and may sign in; so it stays till the end."""
+    """Return whether a user still has a password and may sign in; so it stays till the end."""
     statement = (
         select(users.c.id)
         .where(
@@ -80,10 +80,10 @@ async def hold_credentials(connection: Connection, user_id: int, password_hash: 
 
 
 async def get_for(connection: Connection, name: str, principal: Principal) -> User:
-    """Return a user whose access a principal may look at: oneself, or anybody.
+    """Return a user whose access a principal may see: oneself, or any user for an administrator.
 
     Raises:
-        UserNotFound: nobody has the name, or it is not for the principal to know.
+        UserNotFound: no user has the name, or the principal may not see the user.
     """
     found = await find(connection, name)
     if found is None or not principal.may_see_access_of(name):
@@ -95,7 +95,7 @@ async def lock(connection: Connection, name: str) -> User:
     """Return the user of a name, who stays as they are until the transaction ends.
 
     Raises:
-        UserNotFound: nobody has the name.
+        UserNotFound: no user has the name.
     """
     statement = select(users).where(users.c.name == name).with_for_update()
     row = (await connection.execute(statement)).first() if _is_storable(name) else None
@@ -105,14 +105,14 @@ async def lock(connection: Connection, name: str) -> User:
 
 
 async def lock_but_not_last(connection: Connection, name: str) -> User:
-    """Return a user without whom an administrator of all clusters who can sign in would be left.
+    """Return a user, if another administrator of all clusters who can sign in remains.
 
     All who count are locked in the order of their ids, so that of two administrators who disable
     each other at once one is refused.
 
     Raises:
-        UserNotFound: nobody has the name.
-        LastAdministrator: nobody would be left.
+        UserNotFound: no user has the name.
+        LastAdministrator: no other administrator would remain.
     """
     if not _is_storable(name):
         raise UserNotFound(name)
@@ -146,7 +146,7 @@ async def change(connection: Connection, user_id: int, **values: Any) -> User:
 async def replace_password(
     connection: Connection, user_id: int, *, old_hash: str, new_hash: str
 ) -> bool:
-    """Replace a password, which is no one-time one then; tell whether it was still the old one."""
+    """Replace a password by a permanent one; return whether the old one was still valid."""
     statement = (
         update(users)
         .where(users.c.id == user_id, users.c.password_hash == old_hash)

@@ -87,7 +87,7 @@ def adopt_replicas(
     ids of brokers that sent no code.
 
     Raises:
-        AdoptionRefused: somebody is not there, or what is known does not suffice.
+        AdoptionRefused: a broker is missing, or the known facts are not sufficient.
     """
     chosen = _choose(empty.name, candidates, order)
     replicas = {

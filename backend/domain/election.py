@@ -229,9 +229,9 @@ def elect_master(
 
     Raises:
         BrokerNotRegistered: the broker that asks, or the chosen broker, is no replica of the group.
-        MasterNotAvailable: the controller asked, and nobody may become master. ElectionFailed: a
-        broker or an operator asked, and nobody may become master. MasterLeaseLive: the winner must
-        wait until the lease of the current master ends.
+        MasterNotAvailable: the controller asked, and no replica may become master. ElectionFailed:
+        a broker or an operator asked, and no replica may become master. MasterLeaseLive: the winner
+        must wait until the lease of the current master ends.
     """
     winner_id, _ = _find_winner(group, liveness, ballot)
     if winner_id is None:
@@ -287,8 +287,7 @@ def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> 
     """Return whether a replica has all data that masters of the group reported as confirmed (D27).
 
     Its last report may be older than that of its master. A member that still runs in the process in
-    which it joined the set has lost nothing since then, and its master confirmed nothing without
-    it.
+    which it joined the set has lost nothing since then. Its master confirmed nothing without it.
     """
     report = liveness.reports.get(broker_id)
     if not group.confirmed.is_known:
@@ -305,7 +304,7 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
         return False
     is_member = broker_id in group.sync_state_set.members
     is_whole = is_member and holds_confirmed(broker_id, group, liveness)
-    return not is_whole or _is_confirmed_anew(broker_id, group, ballot)
+    return not is_whole or _is_reconfirmed(broker_id, group, ballot)
 
 
 def warn_of_no_writer(
@@ -365,10 +364,10 @@ def _find_winner(
 def _stays(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
     """Return whether the current master continues in its epoch."""
     is_kept = winner_id == group.master_id and not group.is_master_lost
-    return is_kept and not _is_confirmed_anew(winner_id, group, ballot)
+    return is_kept and not _is_reconfirmed(winner_id, group, ballot)
 
 
-def _is_confirmed_anew(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
+def _is_reconfirmed(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
     """Return whether an operator accepts a loss for the current master, chosen by name.
 
     This starts a new epoch, in which replicas truncate the data that the master lacks.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.domain.replica_identity import Teller
+from backend.domain.replica_identity import Reporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LogHistory:
 
     spans: tuple[EpochSpan, ...]
     max_offset: int
-    reported_by: Teller | None = None
+    reported_by: Reporter | None = None
 
 
 def find_disagreement(histories: Mapping[int, LogHistory]) -> int | None:

@@ -129,12 +129,12 @@ def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:
     return frozenset(chosen)
 
 
-def tell_plan(operation: Operation, *, at: datetime) -> NewEvent:
+def plan_event(operation: Operation, *, at: datetime) -> NewEvent:
     """Return the event of an operation that was just planned."""
     return _of(operation, f"operation.{operation.state}", at, risk=operation.plan.risk)
 
 
-def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterator[NewEvent]:
+def change_events(before: Operation, after: Operation, *, at: datetime) -> Iterator[NewEvent]:
     """Return the events for the differences of an operation, its steps first."""
     for was, step in zip(before.steps, after.steps, strict=True):
         if step.state is not was.state:
@@ -151,7 +151,7 @@ def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterato
         yield _of(after, TAKEN_OVER, at, fence=after.fence)
 
 
-def tell_topics(
+def topic_events(
     kind: str,
     cluster_name: str,
     broker_group_name: str,

@@ -26,7 +26,7 @@ _RISK_WORDS: Final[Mapping[Risk, str]] = {
     Risk.LOSS: "may lose data",
 }
 
-NO_WAY_BACK: Final = "None"
+NO_UNDO: Final = "None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ class Plan:
 
     @property
     def is_reversible(self) -> bool:
-        """Return whether the plan names an undo; only `no_way_back` writes that there is none."""
-        return bool(self.way_back) and self.way_back.partition(":")[0] != NO_WAY_BACK
+        """Return whether the plan names an undo; only `no_undo` writes that there is none."""
+        return bool(self.way_back) and self.way_back.partition(":")[0] != NO_UNDO
 
     @property
     def risk_label(self) -> str:
@@ -171,9 +171,9 @@ class ReadBack:
     agreement: Agreement
 
 
-def no_way_back(why: str) -> str:
+def no_undo(why: str) -> str:
     """Write that a plan can't be undone, and why."""
-    return f"{NO_WAY_BACK}: {why}"
+    return f"{NO_UNDO}: {why}"
 
 
 def find_block(checks: Sequence[Check]) -> Check | None:

@@ -14,7 +14,7 @@ MASTER_ROLE_ID: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class Reporter:
     """Hold the identity that a broker reports."""
 
     cluster_name: str
@@ -22,21 +22,21 @@ class Teller:
     broker_id: int
 
 
-def find_other(teller: Teller | None, group: ReplicaGroup, broker_id: int) -> str | None:
+def find_other(reporter: Reporter | None, group: ReplicaGroup, broker_id: int) -> str | None:
     """Return which broker answers in place of a replica; None if it is the replica, or unknown.
 
     A former master that does not know the new master yet also answers as master. Until it follows,
     it can't be distinguished from another broker at its address.
     """
-    if teller is None:
+    if reporter is None:
         return None
-    if (teller.cluster_name, teller.broker_group_name) != (group.cluster_name, group.name):
-        where = f"{teller.broker_group_name} in cluster {teller.cluster_name}"
+    if (reporter.cluster_name, reporter.broker_group_name) != (group.cluster_name, group.name):
+        where = f"{reporter.broker_group_name} in cluster {reporter.cluster_name}"
         return f"a broker of {where} has its address"
-    if teller.broker_id == broker_id:
+    if reporter.broker_id == broker_id:
         return None
-    if teller.broker_id != MASTER_ROLE_ID:
-        return f"broker {teller.broker_id} of the group has its address now"
+    if reporter.broker_id != MASTER_ROLE_ID:
+        return f"broker {reporter.broker_id} of the group has its address now"
     if broker_id == group.master_id:
         return None
     return "a broker that acts as master has its address now"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from backend.domain.replica_identity import Teller
+from backend.domain.replica_identity import Reporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LogPosition:
     is_following: bool
     bytes_per_second: int
     obstacle: str | None = None
-    reported_by: Teller | None = None
+    reported_by: Reporter | None = None
 
 
 @dataclass(frozen=True, slots=True)

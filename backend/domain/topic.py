@@ -74,12 +74,12 @@ class QueueSettings:
 
     @property
     def is_readable(self) -> bool:
-        """Tell whether consumers may read the queues."""
+        """Return whether consumers may read the queues."""
         return bool(self.permissions & Permission.READ)
 
     @property
     def is_writable(self) -> bool:
-        """Tell whether producers may send to the queues."""
+        """Return whether producers may send to the queues."""
         return bool(self.permissions & Permission.WRITE)
 
     @property

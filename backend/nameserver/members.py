@@ -76,7 +76,7 @@ class Group:
 
     @property
     def has_master(self) -> bool:
-        """Tell whether the master's id is taken."""
+        """Return whether the master's id is taken."""
         return MASTER_ID in self.addresses
 
     def describe(self) -> GroupMembers:

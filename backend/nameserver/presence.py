@@ -5,9 +5,9 @@ The other is its report as a replica of a controller's group, by id: elections a
 it. Each row has its own timeout, and a registration never extends a lease (D9).
 
 Pure: time comes from the monotonic clock that is passed in, so that a step of the wall clock ends
-no lease (D3). What differs from stock on purpose: a replica moves to the connection that it was
-heard on last, so the close of an old one means nothing, and a connection takes all its brokers
-along (control-plane.md 1.16, 2.6).
+no lease (D3). Two differences from stock are intended. A replica moves to the connection of its
+last heartbeat, so the close of an old connection has no effect. A closed connection takes all its
+brokers along (control-plane.md 1.16, 2.6).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -119,7 +119,7 @@ class PresenceTable:
     def hear(
         self, key: ReplicaKey, report: ReplicaReport, *, connection: object, takes_notices: bool
     ) -> bool:
-        """Note a replica's heartbeat; tell whether there was room for it.
+        """Record a replica's heartbeat; return whether there was space for it.
 
         Positions only rise while a connection lasts (S67).
         """
@@ -154,7 +154,7 @@ class PresenceTable:
     def promise_lease(self, key: ReplicaKey) -> int:
         """Say how long a lease would last, in ms, that was asked for with the last heartbeat.
 
-        It is the broker's once Postgres has it, and only told to one that asks for leases.
+        The lease is valid once Postgres has it, and is only sent to a broker that asks for leases.
         """
         held = self.find_replica(key)
         if held is None or not held.takes_notices:

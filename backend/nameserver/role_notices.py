@@ -23,7 +23,12 @@ from backend.nameserver.replica_report_writer import DATABASE_ERRORS
 from backend.remoting.command import notice
 from backend.remoting.headers import encode_header
 from backend.remoting.request_code import RequestCode
-from backend.services.controller.group_changes import BrokerGroupName, Controller, Tell, find_group
+from backend.services.controller.group_changes import (
+    BrokerGroupName,
+    Controller,
+    Notify,
+    find_group,
+)
 
 RETRY_DELAY_S: Final = 1.0
 PUSHES_AT_ONCE_MAX: Final = 64
@@ -55,7 +60,7 @@ class RoleNotices:
     ) -> None:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
-        # The brokers that this process notified of its own election, until the notice of Postgres
+        # The brokers that this process notified of an election, until the notice of Postgres
         # arrives.
         self._informed: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
         controller.listeners.append(self._prepare)
@@ -71,7 +76,7 @@ class RoleNotices:
                     # Changes that were committed while this process did not listen. A second notice
                     # is harmless.
                     for cluster_name, broker_group_name in self._table.list_groups():
-                        pushes.create_task(self._tell(cluster_name, broker_group_name))
+                        pushes.create_task(self._notify(cluster_name, broker_group_name))
                     async for notice in notices:
                         self._controller.known.drop_before(
                             notice.revision, notice.cluster_name, notice.broker_group_name
@@ -82,7 +87,7 @@ class RoleNotices:
                         names = (notice.cluster_name, notice.broker_group_name)
                         if not self._heard_ids(*names) <= informed_ids:
                             pushes.create_task(
-                                self._tell(
+                                self._notify(
                                     *names, revision=notice.revision, informed_ids=informed_ids
                                 )
                             )
@@ -90,7 +95,7 @@ class RoleNotices:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
             await asyncio.sleep(RETRY_DELAY_S)
 
-    def _prepare(self, group: ReplicaGroup) -> Tell:
+    def _prepare(self, group: ReplicaGroup) -> Notify:
         """Build the notices of reachable brokers while the election is being written.
 
         The new master comes first, since clients wait for it. If a heartbeat arrives meanwhile, its
@@ -100,7 +105,7 @@ class RoleNotices:
         known = self._list_reachable(group)
         notices = [_spell(group, one) for one in known]
 
-        def tell(revision: int) -> None:
+        def notify(revision: int) -> None:
             present = self._list_reachable(group)
             spelled = notices if present == known else [_spell(group, one) for one in present]
             for one, frame in zip(present, spelled, strict=True):
@@ -108,7 +113,7 @@ class RoleNotices:
             informed_ids = frozenset(one.broker_id for one in present)
             self._informed[group.cluster_name, group.name] = (revision, informed_ids)
 
-        return tell
+        return notify
 
     def _list_reachable(self, group: ReplicaGroup) -> list["_Reachable"]:
         heard = [(one, _connection_of(one)) for one in self._by_rank(group)]
@@ -134,7 +139,7 @@ class RoleNotices:
     def _heard_ids(self, cluster_name: str, broker_group_name: str) -> set[int]:
         return {one.key[2] for one in self._table.list_of_group(cluster_name, broker_group_name)}
 
-    async def _tell(
+    async def _notify(
         self,
         cluster_name: str,
         broker_group_name: str,
@@ -153,7 +158,7 @@ class RoleNotices:
             # Read again: the replicas of the table may have changed meanwhile.
             for heard in self._by_rank(group):
                 if heard.key[2] not in informed_ids:
-                    await self._tell_replica(group, heard)
+                    await self._notify_replica(group, heard)
 
     async def _find(
         self, cluster_name: str, broker_group_name: str, revision: int | None
@@ -165,7 +170,7 @@ class RoleNotices:
         view = await find_group(BrokerGroupName(broker_group_name, cluster_name), self._controller)
         return None if view is None else view.group
 
-    async def _tell_replica(self, group: ReplicaGroup, heard: HeardReplica) -> None:
+    async def _notify_replica(self, group: ReplicaGroup, heard: HeardReplica) -> None:
         replica = group.replicas.get(heard.key[2])
         if replica is None:
             return

@@ -118,7 +118,7 @@ class RouteTable:
         return departure
 
     def _is_outdated_master(self, group: Group, registration: Registration) -> bool:
-        """Tell whether the id is held by a live broker of a newer master epoch."""
+        """Return whether the id is held by a live broker of a newer master epoch."""
         held_by = group.addresses.get(registration.broker_id)
         if held_by is None or held_by == registration.address:
             return False

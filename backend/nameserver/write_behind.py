@@ -1,8 +1,8 @@
 """Write changes of the route table to Postgres and Redis, after the answer was sent.
 
 The queue holds names of brokers with outdated rows, not events. The present state is read from the
-table when a broker's turn comes. So the queue is bounded by the number of brokers, a database that
-was down for an hour misses nothing, and the order of events does not matter.
+table when a broker's turn comes. So the queue is bounded by the number of brokers, and the order of
+events does not matter. A database that was down for an hour misses nothing.
 """
 
 import asyncio

@@ -61,7 +61,7 @@ def given_of(parameter: Parameter) -> Given:
 
 
 def is_cursor(annotation: Any) -> bool:
-    """Tell whether a parameter is a cursor."""
+    """Return whether a parameter is a cursor."""
     return any(isinstance(one, Cursor) for one in marks_of(annotation))
 
 

@@ -1,4 +1,4 @@
-"""Take apart the addresses that peers, brokers and controllers are named by."""
+"""Parse the addresses of peers, brokers and controllers."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ def split_address(address: str) -> Address:
     """Take `host:port` apart.
 
     Raises:
-        ConnectionError: the text is no address that could be reached.
+        ConnectionError: the text is no valid address.
     """
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
@@ -23,7 +23,7 @@ def split_address(address: str) -> Address:
 
 
 def _is_host(text: str) -> bool:
-    """Tell whether a name can be looked up at all: else that is no `OSError`."""
+    """Return whether a name can be looked up; a lookup of any other name raises no `OSError`."""
     try:
         return bool(text.encode("idna")) and "\0" not in text
     except UnicodeError:

@@ -1,4 +1,4 @@
-"""Build requests and answers as frames, in the encoding their reader is known to understand."""
+"""Encode requests and answers as frames, in an encoding that their reader knows."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,7 @@ __all__ = ["PROTOCOL_VERSION", "Command", "answer", "notice", "request"]
 
 # The version number of stock 5.5.0; below 232 Java refuses SQL filters (remoting.md 1.4).
 PROTOCOL_VERSION: Final = 513
-# Java maps a language it does not know to null, so we name one that every client knows.
+# Java decodes an unknown language as null, so we name one that every client knows.
 LANGUAGE: Final = "JAVA"
 
 _RESPONSE_FLAG: Final = 1
@@ -25,7 +25,7 @@ def request(
     ext: Mapping[str, str] | None = None,
     body: bytes = b"",
 ) -> bytes:
-    """Encode a request that wants an answer carrying the same opaque."""
+    """Encode a request that expects an answer with the same opaque."""
     return encode_command(
         code=code, opaque=opaque, language=LANGUAGE, version=PROTOCOL_VERSION, ext=ext, body=body
     )
@@ -38,7 +38,7 @@ def notice(
     ext: Mapping[str, str] | None = None,
     body: bytes = b"",
 ) -> bytes:
-    """Encode a one-way request, which nobody answers."""
+    """Encode a one-way request, which has no answer."""
     return encode_command(
         code=code,
         opaque=opaque,
@@ -61,7 +61,7 @@ def answer(
 ) -> bytes:
     """Encode the answer of a request in the encoding of that request (remoting.md 1.4).
 
-    With `body_size` its body is sent behind it, and not copied into it.
+    With `body_size` the body follows the frame, and is not copied into it.
     """
     return encode_command(
         code=code,

@@ -1,7 +1,7 @@
-"""Hold one side of a remoting conversation: bytes in, commands out, answers matched.
+"""Implement one side of a remoting connection: bytes in, commands out, answers matched.
 
-It never waits and owns no socket. The shell feeds it chunks, writes what `request` returns, and
-resolves what it kept under an opaque when `take` hands the answer over.
+It never waits and owns no socket. The shell passes received chunks in, writes the bytes that
+`request` returns, and resolves the waiter that `take` returns for an answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,8 +14,8 @@ from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
 
 FRAME_SIZE_MAX: Final = 16 << 20
 HEADER_WRITTEN_MAX: Final = (1 << 24) - 1
-"""The largest header that we write ourselves: the answer to a batch names each of its messages.
-What clients send has less."""
+"""The largest header that we write: the answer to a batch names each of its messages. Headers of
+clients are smaller."""
 
 PENDING_COUNT_MAX: Final = 1024
 _OPAQUE_MAX: Final = 2**31 - 1
@@ -24,9 +24,9 @@ Waiter = TypeVar("Waiter")
 
 
 class PeerConnection(Generic[Waiter]):
-    """Decodes what a peer sends and remembers which answers are still owed to us.
+    """Decodes the frames of a peer, and keeps the waiters of open requests.
 
-    A waiter is whatever the shell keeps per open request, for instance a future.
+    A waiter is any object of the shell for an open request, for example a future.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class PeerConnection(Generic[Waiter]):
         return len(self._pending)
 
     def receive_data(self, data: bytes) -> None:
-        """Take a chunk of any size; whole commands come out of `commands`.
+        """Take a chunk of any size; `commands` returns the whole commands.
 
         Raises:
-            RemoteProtocolError: the peer sent garbage or an oversized frame; close the connection.
+            RemoteProtocolError: the peer sent an invalid or oversized frame; close the connection.
         """
         try:
             self._commands.extend(self._decoder.receive(data))
@@ -58,7 +58,7 @@ class PeerConnection(Generic[Waiter]):
             raise RemoteProtocolError(str(error)) from error
 
     def commands(self) -> list[Command]:
-        """Hand over the whole commands received so far, each once and in order."""
+        """Return the whole commands received so far, each once and in order."""
         commands, self._commands = self._commands, []
         return commands
 
@@ -73,7 +73,7 @@ class PeerConnection(Generic[Waiter]):
         """Encode a request and keep the waiter until its answer arrives.
 
         Raises:
-            LocalProtocolError: too many requests are open already.
+            LocalProtocolError: too many requests are open.
         """
         opaque = self._opaque_of_another()
         frame = request(code, opaque=opaque, ext=ext, body=body)
@@ -81,12 +81,12 @@ class PeerConnection(Generic[Waiter]):
         return frame
 
     def passed_on(self, command: Command, waiter: Waiter | None, ext: Mapping[str, str]) -> bytes:
-        """Encode somebody else's request as it came, under an opaque of ours and with more fields.
+        """Encode the request of another peer unchanged, under our opaque and with more fields.
 
         Without a waiter, as for one-way requests, no answer is expected.
 
         Raises:
-            LocalProtocolError: too many requests are open already.
+            LocalProtocolError: too many requests are open.
         """
         opaque = self._opaque_of_another()
         frame = encode_command(
@@ -110,18 +110,18 @@ class PeerConnection(Generic[Waiter]):
         return notice(code, opaque=self._next_opaque(), ext=ext, body=body)
 
     def take(self, response: Command) -> Waiter | None:
-        """Give the waiter of this answer; None when it was never asked for or given up."""
+        """Return the waiter of an answer; None if there was no request, or it was dropped."""
         return self._pending.pop(response.opaque, None)
 
     def forget(self, waiter: Waiter) -> None:
-        """Drop a waiter whose deadline has passed; a late answer is then ignored."""
+        """Drop a waiter after its deadline; a late answer is then ignored."""
         for opaque, kept in self._pending.items():
             if kept is waiter:
                 del self._pending[opaque]
                 return
 
     def abandon(self) -> Iterable[Waiter]:
-        """Hand over every waiter when the connection is gone."""
+        """Return every waiter when the connection has ended."""
         pending, self._pending = self._pending, {}
         return pending.values()
 

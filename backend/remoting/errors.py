@@ -1,13 +1,13 @@
-"""Tell the peer's protocol mistakes from our own."""
+"""Distinguish the peer's protocol errors from our own."""
 
 
 class RemotingError(Exception):
-    """A conversation in the remoting protocol went wrong."""
+    """A protocol error on a remoting connection."""
 
 
 class RemoteProtocolError(RemotingError):
-    """The peer sent what the protocol forbids; its connection must be closed."""
+    """The peer broke the protocol; its connection must be closed."""
 
 
 class LocalProtocolError(RemotingError):
-    """Our side used a connection wrongly, for instance past its bound of open requests."""
+    """Our side used a connection wrongly, for example beyond its limit of open requests."""

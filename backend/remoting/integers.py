@@ -1,4 +1,4 @@
-"""The integers that Java's fields hold: a value beyond them no other reader could take."""
+"""The ranges of Java's integers: no other reader accepts a value beyond them."""
 
 from typing import Annotated
 

@@ -1,9 +1,9 @@
 """Read the JSON that Java tools write, and write JSON that every client reads.
 
-Stock RocketMQ leaves integer map keys unquoted and uses whole objects as map keys
-(remoting.md 3.1). The reader takes both; an object used as a key becomes its compact text with
-sorted members. The writer quotes all keys, except that maps of message queues keep the object
-form, the one that every Java tool reads.
+Stock RocketMQ leaves integer map keys unquoted, and uses whole objects as map keys (remoting.md
+3.1). The reader accepts both; an object as a key becomes its compact text with sorted members. The
+writer quotes all keys, except that maps of message queues keep the object form, which every Java
+tool reads.
 """
 
 import json
@@ -30,14 +30,14 @@ _WORDS: Final = {"true": True, "false": False, "null": None, "NaN": None}
 
 
 class InvalidJson(ValueError):
-    """A document is neither JSON nor what Java takes for it."""
+    """A document is neither JSON nor accepted by Java as JSON."""
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """Read a body into a typed value, leniently where the strict reader refuses.
+    """Decode a body into a typed value; use the lenient reader if the strict one refuses.
 
     Raises:
-        InvalidJson: the document cannot be read, or does not have the shape of the type.
+        InvalidJson: the document cannot be read, or does not match the type.
     """
     try:
         return msgspec.json.decode(data, type=kind, strict=False)
@@ -54,7 +54,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def loads(data: bytes, *, allows_halves: bool = False) -> Any:
-    """Read one document into plain values, also texts with half a character where that is allowed.
+    """Decode one document into plain values; lone surrogates in texts are optional.
 
     Raises:
         InvalidJson: the document is malformed, too deep or too large.
@@ -73,18 +73,18 @@ def loads(data: bytes, *, allows_halves: bool = False) -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """Write compact JSON with quoted keys."""
+    """Encode compact JSON with quoted keys."""
     return msgspec.json.encode(value)
 
 
 def encode_object_map(entries: Iterable[tuple[Any, Any]]) -> bytes:
-    """Write a map whose keys are objects, in the form that Java itself emits."""
+    """Encode a map whose keys are objects, in Java's form."""
     parts = (msgspec.json.encode(key) + b":" + msgspec.json.encode(value) for key, value in entries)
     return b"{" + b",".join(parts) + b"}"
 
 
 class _Reader:
-    """Recursive descent over one document, bounded in depth."""
+    """A recursive-descent parser for one document, with a depth limit."""
 
     def __init__(self, text: str, *, allows_halves: bool) -> None:
         self._text, self._at = text, 0
@@ -133,10 +133,10 @@ class _Reader:
         return members
 
     def _flat_object(self) -> dict[str, Any] | None:
-        """Have the strict reader read an object that holds no other, as Java's keys and entries.
+        """Let the strict reader read an object without nested objects, as Java's keys and entries.
 
-        A brace within a text only cuts the object short in the middle of that text, which the
-        strict reader refuses.
+        A brace within a text cuts the object short in the middle of that text, and the strict
+        reader refuses it.
         """
         found = _FLAT_OBJECT.match(self._text, self._at)
         if found is None:
@@ -178,7 +178,7 @@ class _Reader:
         except json.JSONDecodeError as error:
             raise self.fault("a string does not end") from error
         if not self._allows_halves and _HALF_CHARACTER.search(text):
-            # Nobody could write it as UTF-8 again, neither to a file nor to the next reader.
+            # A lone surrogate can't be encoded as UTF-8.
             raise self.fault("a string with half a character ends")
         return str(text)
 

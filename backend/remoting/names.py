@@ -1,4 +1,4 @@
-"""Decide which topic and group names the protocol allows, and build the derived ones."""
+"""Check topic and group names against the protocol's rules, and build the derived names."""
 
 from typing import Final
 
@@ -17,7 +17,8 @@ HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 HALF_OPERATION_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 TRANSACTION_CHECK_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
 STATE_TOPIC: Final = "rmq_sys_REGENT_STATE"
-"""Ours: what a failover must keep besides messages (D14). No client sees it."""
+"""Ours: the topic of the state, besides messages, that survives a failover (D14). No client sees
+it."""
 
 SYSTEM_TOPICS: Final = frozenset(
     {
@@ -68,7 +69,7 @@ class InvalidName(ValueError):
 
 
 def check_topic_name(name: str) -> None:
-    """Accept a topic name or say what is wrong with it.
+    """Accept a topic name, or raise why it is invalid.
 
     Raises:
         InvalidName: the name is blank, too long or holds a forbidden character.
@@ -77,7 +78,7 @@ def check_topic_name(name: str) -> None:
 
 
 def check_consumer_group_name(name: str) -> None:
-    """Accept a producer or consumer group name or say what is wrong with it.
+    """Accept a producer or consumer group name, or raise why it is invalid.
 
     Raises:
         InvalidName: the name is blank, too long or holds a forbidden character.
@@ -86,22 +87,22 @@ def check_consumer_group_name(name: str) -> None:
 
 
 def is_system_topic(name: str) -> bool:
-    """Tell whether every broker owns this topic, so that nobody may create or delete it."""
+    """Return whether the topic belongs to every broker, so that it can't be created or deleted."""
     return name in SYSTEM_TOPICS or name.startswith(SYSTEM_TOPIC_PREFIX)
 
 
 def retry_topic(group: str) -> str:
-    """Name the topic that brings failed messages of a group back to it."""
+    """Return the topic from which a group receives its failed messages again."""
     return RETRY_PREFIX + group
 
 
 def dead_letter_topic(group: str) -> str:
-    """Name the topic that keeps what a group failed to consume for good."""
+    """Return the topic that keeps the messages that a group finally failed to consume."""
     return DEAD_LETTER_PREFIX + group
 
 
 def reply_topic(cluster_name: str) -> str:
-    """Name the topic that carries request-reply answers of a cluster."""
+    """Return the topic that carries request-reply answers of a cluster."""
     return f"{cluster_name}_REPLY_TOPIC"
 
 

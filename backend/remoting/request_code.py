@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class RequestCode(IntEnum):
-    """What a request asks for, spelled as in stock RocketMQ."""
+    """The request codes, spelled as in stock RocketMQ."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -149,15 +149,15 @@ class RequestCode(IntEnum):
 
     # Ours: counters and positions of one broker for the history (D25).
     GET_BROKER_SAMPLE = 7001
-    # Ours: a master is to have everything confirmed, since another is about to be elected (R10c).
+    # Ours: a master must confirm all its messages, before another is elected (R10c).
     HAND_OVER = 7002
-    # Ours: who holds which queue in order; ends holds that an operator names; who reads a queue.
+    # Ours: the locks of queues, the end of named holds, and the readers of queues.
     GET_QUEUE_LOCKS = 7003
     RELEASE_QUEUE_LOCKS = 7004
     GET_QUEUE_READERS = 7005
-    # Ours: all clients of a broker at once; stock tells consumers group by group.
+    # Ours: all clients of a broker at once; stock lists consumers group by group.
     GET_CLIENTS = 7006
-    # Ours: what each member of consumer groups says of its group; stock tells the last heard.
+    # Ours: the subscriptions of each member of a group; stock returns only the last received ones.
     GET_MEMBERSHIPS = 7007
-    # Ours: the properties that a broker knows, with their types, bounds and values.
+    # Ours: the properties of a broker, with their types, bounds and values.
     GET_BROKER_PROPERTIES = 7010

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ResponseCode(IntEnum):
-    """How a request ended; a number space apart from the request codes."""
+    """The result of a request; these codes are separate from the request codes."""
 
     SUCCESS = 0
     SYSTEM_ERROR = 1
@@ -73,7 +73,7 @@ class ResponseCode(IntEnum):
     USER_NOT_EXIST = 3001
     POLICY_NOT_EXIST = 3002
 
-    # Ours: a step of an operation came under a lower fence than one before it (D20).
+    # Ours: a step of an operation has a lower fence than an earlier step (D20).
     OPERATION_FENCED = 7001
-    # Ours: a replica passed a request on to a broker that is not the master and has taken nothing.
+    # Ours: a replica passed a request on to a broker that is not the master and changed nothing.
     NOT_TAKEN = 7002

@@ -1,4 +1,4 @@
-"""Describe what a broker agent tells about itself for the history (D25; our request 7001)."""
+"""Describe the sample of a broker agent for the history (D25; our request 7001)."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ import msgspec
 
 from backend.remoting.bodies.base import Body
 
-# Columns hold reported figures in 64 bits, queues in 32, and instants as such. A figure that
-# does not fit would stop the archive for all brokers.
+# The history stores figures in 64 bits, queues in 32, and times as such. A figure that does not fit
+# would stop the archive for all brokers.
 Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 QueueId = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 Instant = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]
@@ -15,7 +15,7 @@ Instant = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]
 
 
 class QueueSample(Body, frozen=True, kw_only=True):
-    """The ends of one queue."""
+    """The first and last offset of one queue."""
 
     queue_id: QueueId
     min_offset: Number
@@ -23,7 +23,7 @@ class QueueSample(Body, frozen=True, kw_only=True):
 
 
 class TopicSample(Body, frozen=True, kw_only=True):
-    """What one topic has taken in since the agent booted, and its queues."""
+    """The messages that one topic received since the agent's start, and its queues."""
 
     name: str
     messages_in: Number
@@ -32,11 +32,11 @@ class TopicSample(Body, frozen=True, kw_only=True):
 
 
 class BrokerSample(Body, frozen=True, kw_only=True):
-    """Counters since boot, positions and resources of one broker at one moment.
+    """Counters since the start, positions and resources of one broker at one time.
 
-    `broker_id` is that of the role, which a change of master moves to another broker; `own_id`
-    stays with this one, and agents of before do not tell it. The disk's size is without what the
-    system keeps for itself.
+    `broker_id` is the id of the role, which a failover moves to another broker. `own_id` stays with
+    the broker; earlier agents do not send it. The disk's size excludes the space that the system
+    reserves.
     """
 
     observed_at_ms: Instant

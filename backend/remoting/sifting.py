@@ -1,4 +1,4 @@
-"""Read tables item by item: an item that can't be read takes no other along (D32)."""
+"""Decode tables item by item: an invalid item does not affect the others (D32)."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,15 +14,15 @@ T = TypeVar("T")
 
 REASON_LENGTH_MAX: Final = 300
 LEFT_OUT_COUNT_MAX: Final = 10_000
-"""A document with more odd items is malformed: to name each would hold up all other work."""
+"""A document with more invalid items is malformed: naming each would delay all other work."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Name an item that was left out: where it was, and why it is not taken.
+    """Name an item that was left out: its path, and why it is invalid.
 
-    The path is made of the names of tables and the keys in them. The content is the item itself as
-    JSON, for whoever keeps it.
+    The path consists of the names of tables and the keys in them. The content is the item itself as
+    JSON, for a caller that keeps it.
     """
 
     path: tuple[str, ...]
@@ -31,17 +31,17 @@ class LeftOut:
 
     @property
     def name(self) -> str:
-        """Give the item's own key."""
+        """Return the item's own key."""
         return self.path[-1]
 
 
 def decode_items(data: bytes, kind: type[T], *tables: str) -> tuple[T, list[LeftOut]]:
-    """Read a body; items of the named tables that can't be read are left out and named.
+    """Decode a body; invalid items of the named tables are left out and named.
 
     A table is a field of the body, or of a struct in it, that holds a map or a list.
 
     Raises:
-        InvalidJson: the document is malformed, or something outside of these tables is.
+        InvalidJson: the document is malformed, or something outside of these tables is invalid.
     """
     try:
         return java_json.decode(data, kind), []
@@ -56,16 +56,16 @@ def decode_items(data: bytes, kind: type[T], *tables: str) -> tuple[T, list[Left
 
 
 def put_back(document: dict[str, Any], left_out: Iterable[LeftOut]) -> dict[str, Any]:
-    """Give a document that also holds the items that were left out of it.
+    """Return a document with the items that were left out of it.
 
-    What the document says of the same item is newer and stays.
+    An item of the document is newer and stays.
     """
     whole = dict(document)
     for one in left_out:
         place: dict[str, Any] = whole
         for step in one.path[:-1]:
             inner = place.get(step)
-            # Its maps are of others too: only copies are changed.
+            # The document shares its maps with others: only copies are changed.
             place[step] = {str(key): value for key, value in inner.items()} if inner else {}
             place = place[step]
         place.setdefault(one.name, msgspec.Raw(one.content))
@@ -73,7 +73,7 @@ def put_back(document: dict[str, Any], left_out: Iterable[LeftOut]) -> dict[str,
 
 
 def left_out_of(path: tuple[str, ...], reason: str, item: object) -> LeftOut:
-    """Name an item that was read and is not taken."""
+    """Name an item that was decoded but refused."""
     content = msgspec.json.encode(item) if isinstance(item, msgspec.Struct) else _dumps(item)
     return LeftOut(tuple(map(_writable, path)), reason[:REASON_LENGTH_MAX], content)
 
@@ -94,7 +94,7 @@ _LIST: Final[Any] = list
 
 
 class _Sieve:
-    """Walks over plain values beside the types that they should have."""
+    """Checks plain values against the types that they should have."""
 
     def __init__(self, tables: frozenset[str], left_out: list[LeftOut]) -> None:
         self._tables, self._left_out = tables, left_out
@@ -139,7 +139,7 @@ class _Sieve:
     def _fits(self, value: Any, kind: Any, path: tuple[str, ...], item: Any) -> bool:
         try:
             msgspec.convert(value, kind, strict=False)
-            # Half a character converts, and can't be written again.
+            # A lone surrogate is accepted here, but can't be encoded again.
             msgspec.json.encode(value)
         except msgspec.ValidationError as error:
             reason = str(error)
@@ -156,7 +156,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _dumps(item: object) -> bytes:
-    # In ASCII, so that half a character has a form too.
+    # In ASCII, so that a lone surrogate can be written.
     plain = dict(item) if isinstance(item, Mapping) else item
     return json.dumps(plain, allow_nan=False, default=str).encode()
 

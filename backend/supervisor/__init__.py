@@ -1,5 +1,5 @@
-"""A whole local cluster from one command: what `regent up` runs.
+"""Run a whole local cluster from one command: `regent up`.
 
-Owns processes and directories only. It knows no table, topic or election: the processes that it
-starts are the same ones that a real installation runs (docs/architecture.md).
+The supervisor owns processes and directories only. It knows no table, topic or election: it starts
+the same processes as a real installation (docs/architecture.md).
 """

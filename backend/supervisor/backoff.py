@@ -1,20 +1,20 @@
-"""How long to wait before something that ended is started again; it can't spin."""
+"""Compute the delay before an ended process is started again, so that restarts are bounded."""
 
 DELAY_S_MIN = 0.2
 DELAY_S_MAX = 10.0
 STEADY_AFTER_S = 20.0
-"""What ran this long was well: it is started again as if it had never failed."""
+"""A process that ran this long was healthy: its delay starts again at the shortest."""
 
 
 class Backoff:
-    """Twice the delay for each early end, up to a limit."""
+    """Double the delay for each early end, up to a limit."""
 
     def __init__(self) -> None:
         """Begin with the shortest delay."""
         self._delay_s = DELAY_S_MIN
 
     def delay_s(self, *, ran_s: float) -> float:
-        """Give the delay after a run of so many seconds; never less than the shortest one."""
+        """Return the delay after a run of the given seconds."""
         if ran_s >= STEADY_AFTER_S:
             self._delay_s = DELAY_S_MIN
         delay_s = self._delay_s

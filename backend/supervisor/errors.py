@@ -1,4 +1,4 @@
-"""What can stop a local cluster from starting, each as one line with the next step."""
+"""Define why a local cluster can't start, each as one line with the next step."""
 
 
 class CannotStart(Exception):

@@ -1,9 +1,8 @@
-"""Make the log of a broker that was alone the beginning of a group's.
+"""Make the log of a broker without a group the beginning of the group's log.
 
-What it wrote then belongs to no epoch, and replicas that copied it could not tell afterwards that
-they hold the same as one another. So it becomes epoch 0 before the group's first election
-(FORMAT.md section 8). Only the log that founds a group may have it: two logs with different bytes
-in one epoch would be taken for the same.
+That log belongs to no epoch, so replicas that copy it could not compare their logs later. So it
+becomes epoch 0 before the group's first election (FORMAT.md section 8). Only the log that founds a
+group may have epoch 0: two different logs in one epoch would be taken for equal.
 """
 
 import os
@@ -15,10 +14,10 @@ EPOCH_FILE_NAME = "epochFileCheckpoint"
 
 
 def found(group: GroupLayout) -> None:
-    """Note epoch 0 in the first broker's store, if the group is new and that holds a log.
+    """Record epoch 0 in the first broker's store, if the group is new and the store holds a log.
 
     Raises:
-        OSError: the disk refused.
+        OSError: the disk refused the write.
     """
     founder = group.brokers[0]
     path = founder.store_path / EPOCH_FILE_NAME

@@ -1,8 +1,8 @@
 """The broker groups of a local cluster: the order in which their agents start and stop.
 
-A broker that has no id yet starts only when its group has a master. So the first election of a
-group goes to its first broker, which may hold messages from when it was alone, and the controller
-gives ids in the order of the brokers' names.
+A broker without an id starts only after its group has a master. So the first broker wins the first
+election of a group, and keeps the messages of its time without a group. The controller gives ids in
+the order of the brokers' names.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from backend.supervisor.supervision import Supervised
 SERVING_TIMEOUT_S = 60.0
 CHECK_S = 0.1
 REPORT_S = 10.0
-"""How often a wait for replicas is told; they may have a long log to copy."""
+"""Interval of the messages about a wait for replicas, which may have a long log to copy."""
 
 Launch = Callable[[ProcessSpec], Awaitable[Supervised]]
 
@@ -36,7 +36,7 @@ class BrokerGroups:
         self._running: dict[str, Supervised] = {}
 
     async def begin(self, settings: Mapping[str, str]) -> None:
-        """Start every broker that need not wait for another one; they wait for a controller.
+        """Start every broker that does not need another one; the brokers wait for a controller.
 
         Raises:
             CannotStart: a broker's files can't be written.
@@ -55,7 +55,7 @@ class BrokerGroups:
                     await self._start(group, broker)
 
     async def complete(self) -> None:
-        """Wait until each group has its master and all its replicas in sync.
+        """Wait until each group has its master, and all its replicas are in sync.
 
         Raises:
             CannotStart: a broker stopped, or a group has no master after a minute.
@@ -73,7 +73,7 @@ class BrokerGroups:
             await asyncio.gather(*tasks.values(), return_exceptions=True)
 
     async def describe(self) -> dict[str, str]:
-        """Say for each group where its brokers are, its master first."""
+        """List the brokers of each group with their addresses, the master first."""
         masters = await self._masters()
         return {
             group.name: _describe(group, masters.get(group.name)) for group in self._layout.groups
@@ -82,7 +82,7 @@ class BrokerGroups:
     async def stop(self) -> None:
         """Stop the brokers, each master after its replicas.
 
-        A master that stopped first would have another one elected, only for that to stop too.
+        If a master stopped first, a replica would be elected, only to be stopped next.
         """
         masters = set((await self._masters()).values())
         last = [
@@ -110,7 +110,7 @@ class BrokerGroups:
             await self._await_replicas(group)
 
     async def _await_master(self, group: GroupLayout) -> None:
-        """Wait for a master; any of the group's brokers that stops meanwhile ends the wait."""
+        """Wait for a master; the wait ends if a broker of the group stops."""
         is_serving = partial(signs.is_serving, self._layout, group)
         waits = [
             asyncio.create_task(
@@ -122,7 +122,7 @@ class BrokerGroups:
         try:
             await asyncio.gather(*waits)
         except CannotStart as error:
-            # All wait in vain for as long, and whoever is told of first need not know why.
+            # All groups wait for the same cause, so the first one is enough.
             over, _ = await asyncio.wait(waits, timeout=2 * CHECK_S)
             raise CannotStart("\n".join(_reasons(over))) from error
         finally:

@@ -1,4 +1,4 @@
-"""Where a local cluster keeps things, and which ports it takes."""
+"""The directories and ports of a local cluster."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pathlib import Path
 CLUSTER_NAME = "DefaultCluster"
 LOOPBACK = "127.0.0.1"
 GROUP_COUNT_MAX = 20
-"""More broker groups than this on one machine is a mistake in the command, not a wish."""
+"""More broker groups than this on one machine are probably a mistake in the command."""
 REPLICA_COUNT_MAX = 5
 GROUP_PORT_STRIDE = 10
-"""A broker takes its port, the one two below (old clients) and the one above (replication)."""
+"""A broker uses its port, the port two below (old clients) and the next one (replication)."""
 REPLICA_PORT_STRIDE = GROUP_COUNT_MAX * GROUP_PORT_STRIDE
-"""A broker's port depends on its place alone: adding groups or replicas moves nobody."""
+"""A broker's port depends on its place only: more groups or replicas do not change it."""
 BROKERS_DIR = "brokers"
 
 
@@ -35,7 +35,7 @@ class BrokerLayout:
 
     @property
     def name(self) -> str:
-        """The first one is called like its group, as when it is alone in it."""
+        """The first broker is named like its group, as without replicas."""
         return self.directory.name
 
     @property
@@ -65,7 +65,7 @@ class BrokerLayout:
 
 @dataclass(frozen=True, slots=True)
 class GroupLayout:
-    """One broker group; more than one broker in it are kept by the controller."""
+    """One broker group; with more than one broker, the controller manages it."""
 
     name: str
     brokers: tuple[BrokerLayout, ...]
@@ -125,7 +125,7 @@ class ClusterLayout:
         return self.data_dir / "cluster.json"
 
     def ports(self) -> Iterator[tuple[int, str, str]]:
-        """Give each port that must be free, whose it is, and the option that moves it."""
+        """Return each required port with its owner, and the option that changes it."""
         yield self.http_port, "the console", "--http-port"
         yield self.remoting_port, "the name server", "--remoting-port"
         for group in self.groups:
@@ -144,7 +144,7 @@ def plan_layout(
     broker_port: int,
     replica_counts: Mapping[str, int],
 ) -> ClusterLayout:
-    """Lay out a local cluster of these broker groups, with so many brokers each."""
+    """Lay out a local cluster with these broker groups and numbers of brokers."""
     root = data_dir.absolute()
     groups = tuple(
         GroupLayout(
@@ -175,7 +175,7 @@ _GROUP_NAMES = tuple(f"broker-{chr(ord('a') + index)}" for index in range(GROUP_
 
 
 def broker_group_names(count: int) -> tuple[str, ...]:
-    """Name the first so many groups."""
+    """Return the names of the first groups."""
     return _GROUP_NAMES[:count]
 
 

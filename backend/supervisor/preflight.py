@@ -1,4 +1,4 @@
-"""Checks before anything is started, so that a failure is one clear line and changes nothing."""
+"""Checks before the start, so that a failure is one clear line and changes nothing."""
 
 import errno
 import fcntl
@@ -14,16 +14,16 @@ from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import LOOPBACK, ClusterLayout
 
 DISK_FREE_BYTES_MIN = 512 << 20
-"""Postgres, and room to write a first report."""
+"""Postgres, and space for a first report."""
 DISK_FREE_BYTES_MIN_PER_BROKER = 256 << 20
 """Its first commit-log segments."""
 
 
 def prepare_directories(layout: ClusterLayout) -> None:
-    """Make the data directory and its parts.
+    """Create the data directory and its parts.
 
     Raises:
-        CannotStart: the directory can't be made or written.
+        CannotStart: the directory can't be created or written.
     """
     try:
         layout.data_dir.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def prepare_directories(layout: ClusterLayout) -> None:
 
 @contextmanager
 def exclusive_directory(layout: ClusterLayout) -> Iterator[None]:
-    """Hold the data directory, so that a second cluster can't run on it.
+    """Lock the data directory, so that a second cluster can't run in it.
 
     Raises:
         CannotStart: another process holds it.
@@ -72,7 +72,7 @@ def check_disk(layout: ClusterLayout) -> None:
 
 
 def check_ports(layout: ClusterLayout) -> None:
-    """Raise CannotStart for the first port that two parts want, or some process has already."""
+    """Raise CannotStart for the first port that two parts need, or another process uses."""
     owners: dict[int, str] = {}
     for port, owner, option in layout.ports():
         if not 0 < port < 1 << 16:
@@ -103,12 +103,12 @@ def _check_port(port: int, owner: str, option: str) -> None:
 
 
 def ensure_bootstrap_secret(path: Path) -> str:
-    """Return the password of the first user, made on the first start and readable by us alone.
+    """Return the password of the first user; the first start creates it with mode 600.
 
-    With an empty one, as a start that was cut off has left it, nobody could ever sign in.
+    An interrupted start may leave an empty file; with an empty password no sign-in works.
 
     Raises:
-        CannotStart: it can't be read or written.
+        CannotStart: the file can't be read or written.
     """
     try:
         secret = path.read_text().strip() if path.exists() else ""
@@ -121,7 +121,7 @@ def ensure_bootstrap_secret(path: Path) -> str:
 
 
 def _write_secret(path: Path, secret: str) -> None:
-    """Write it beside its place, so that it is there whole or not at all."""
+    """Written to a temporary file first, so that the replacement is atomic."""
     temporary = path.with_suffix(".tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,4 +1,4 @@
-"""One child process: started in a session of its own, waited for, stopped or killed."""
+"""One child process in its own session: started, awaited, stopped or killed."""
 
 import asyncio
 import ctypes
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LOG_BYTES_MAX = 64 << 20
-"""A log larger than this at the start of its process becomes the one previous log kept."""
+"""A log above this size is moved aside at the start of its process; one old log is kept."""
 LOG_TAIL_LINES = 5
 LOG_TAIL_BYTES = 4096
 
@@ -26,7 +26,7 @@ class ProcessSpec:
         command: Program and arguments.
         environment: Added to the environment of the supervisor.
         log_path: Takes its output.
-        is_ready: Tells whether it does its work; without one, it does when it has started.
+        is_ready: Returns whether it is healthy; without a check, a started process is healthy.
         stop_timeout_s: How long it may take to stop before it is killed.
     """
 
@@ -56,7 +56,7 @@ class ChildProcess:
         """Start the process.
 
         Raises:
-            OSError: the system has no room for it, or its log can't be written.
+            OSError: the system lacks resources, or the log can't be written.
         """
         spec = self._spec
         _rotate(spec.log_path)
@@ -67,13 +67,14 @@ class ChildProcess:
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **spec.environment},
-                # Its own session: Ctrl-C reaches the supervisor alone, which stops in order.
+                # In its own session, Ctrl-C reaches only the supervisor, which stops all parts in
+                # order.
                 start_new_session=True,
                 preexec_fn=_die_with_supervisor,
             )
 
     async def ended(self) -> str:
-        """Wait until the process has ended, and say how."""
+        """Wait until the process has ended, and describe how."""
         assert self._child is not None, "it was started"
         code = await self._child.wait()
         if code < 0:
@@ -82,7 +83,7 @@ class ChildProcess:
         return ": ".join([f"exited with {code}", *last_words])
 
     async def terminate(self) -> None:
-        """Ask the process to stop, and kill it when its time is over."""
+        """Ask the process to stop, and kill it after the timeout."""
         if self._child is None or self._child.returncode is not None:
             return
         self._child.send_signal(signal.SIGTERM)
@@ -99,7 +100,7 @@ class ChildProcess:
 
 
 def tail(log_path: Path) -> list[str]:
-    """Read the last lines of a log, which may be a large one."""
+    """Read the last lines of a log, which may be large."""
     if not log_path.exists():
         return []
     with log_path.open("rb") as log:
@@ -114,5 +115,5 @@ def _rotate(log_path: Path) -> None:
 
 
 def _die_with_supervisor() -> None:
-    """Ask the kernel to end this child when the supervisor dies, however that happens."""
+    """Have the kernel end this child when the supervisor dies, in any way."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

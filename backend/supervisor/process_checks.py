@@ -1,6 +1,6 @@
-"""Signs of life of a local cluster's processes, each asked for as its users would.
+"""Health checks of a local cluster's processes, through the interfaces of their users.
 
-No answer is no sign: nothing here raises.
+A missing answer means not healthy: no check raises.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ ANSWER_TIMEOUT_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LocalGroupState:
-    """What the controller says of a group, by addresses.
+    """The controller's answer about a group, by addresses.
 
     Attributes:
         master: Who is master and alive.
@@ -41,7 +41,7 @@ class LocalGroupState:
 async def group_states(
     layout: ClusterLayout, groups: Sequence[GroupLayout]
 ) -> dict[str, LocalGroupState]:
-    """Ask the controller about groups (remoting.md 2.9, request 1006); absent is unknown."""
+    """Ask the controller about groups (remoting.md 2.9, 1006); a missing group is unknown."""
     body = json.dumps([group.name for group in groups]).encode()
     answer = await _ask(layout, RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, body)
     return {
@@ -50,7 +50,7 @@ async def group_states(
 
 
 async def registered_masters(layout: ClusterLayout) -> dict[str, str]:
-    """Ask the name server who takes messages in each group (remoting.md 2.7, request 106)."""
+    """Ask the name server for the writable brokers of each group (remoting.md 2.7, request 106)."""
     answer = await _ask(layout, RequestCode.GET_BROKER_CLUSTER_INFO)
     return {
         name: broker["brokerAddrs"]["0"]
@@ -60,7 +60,7 @@ async def registered_masters(layout: ClusterLayout) -> dict[str, str]:
 
 
 async def is_serving(layout: ClusterLayout, group: GroupLayout) -> bool:
-    """Tell whether a group takes messages, and its master is known to clients."""
+    """Return whether a group takes messages, and clients find its master."""
     master = (await registered_masters(layout)).get(group.name)
     if not group.is_replicated:
         return master is not None
@@ -69,7 +69,7 @@ async def is_serving(layout: ClusterLayout, group: GroupLayout) -> bool:
 
 
 async def is_broker_ready(layout: ClusterLayout, group: GroupLayout, broker: BrokerLayout) -> bool:
-    """Tell whether one broker does its part: alone its group's, else a member of the set's."""
+    """Return whether a broker works: as the only broker of its group, or as a member of the set."""
     if not group.is_replicated:
         return await takes_connections(broker.port) and await is_serving(layout, group)
     state = (await group_states(layout, [group])).get(group.name)
@@ -77,22 +77,22 @@ async def is_broker_ready(layout: ClusterLayout, group: GroupLayout, broker: Bro
 
 
 async def is_http_ready(layout: ClusterLayout) -> bool:
-    """Tell whether the control plane says that it can serve."""
+    """Return whether the control plane reports that it can serve."""
     return await asyncio.to_thread(_get, f"{layout.http_url}/readyz") is not None
 
 
 async def is_worker_ready(redis_url: str) -> bool:
-    """Tell whether a worker answers on the task queue."""
+    """Return whether a worker answers on the task queue."""
     return await asyncio.to_thread(_ping_worker, redis_url)
 
 
 async def takes_connections(port: int) -> bool:
-    """Tell whether something listens on a port."""
+    """Return whether a process listens on a port."""
     return await _connects(asyncio.open_connection(LOOPBACK, port))
 
 
 async def takes_socket_connections(path: Path) -> bool:
-    """Tell whether something listens on a unix socket."""
+    """Return whether a process listens on a unix socket."""
     return await _connects(asyncio.open_unix_connection(path))
 
 
@@ -136,7 +136,7 @@ def _get(url: str) -> str | None:
 
 
 def _ping_worker(redis_url: str) -> bool:
-    # Half a second that only a start pays.
+    # This costs half a second, at a start only.
     from celery import Celery  # noqa: PLC0415
     from kombu.exceptions import OperationalError  # noqa: PLC0415
     from redis.exceptions import RedisError  # noqa: PLC0415

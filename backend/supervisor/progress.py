@@ -1,4 +1,4 @@
-"""What the user sees while a local cluster starts: one line a step, each with its time."""
+"""The output of a start: one line per step, each with its duration."""
 
 import io
 import sys
@@ -14,7 +14,7 @@ from rich.markup import escape
 class _Output(io.TextIOBase):
     """Standard output that may be a closed terminal, a broken pipe or a file on a full disk.
 
-    What can't be shown there is lost, and what runs goes on.
+    Output that can't be written is dropped, and the cluster continues.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class _Output(io.TextIOBase):
 
 
 class Progress:
-    """Prints steps and facts to the terminal, in plain text when it is not one."""
+    """Print steps and facts to the terminal; as plain text if it is none."""
 
     def __init__(self) -> None:
         """Print to standard output."""
@@ -49,7 +49,7 @@ class Progress:
 
     @asynccontextmanager
     async def step(self, title: str, *, first_time: bool = False) -> AsyncIterator[None]:
-        """Show that a step is under way and, when it is done, how long it took."""
+        """Show a step while it runs and, at its end, its duration."""
         started = time.monotonic()
         hint = " (first start: making its files)" if first_time else ""
         if self._console.is_terminal:
@@ -61,12 +61,12 @@ class Progress:
         self._console.print(f"[green]ok[/green]  {title:<28} [dim]{took_s:5.1f} s[/dim]")
 
     def facts(self, facts: Mapping[str, str]) -> None:
-        """Print names and values as two columns; values stay whole, to be copied."""
+        """Print names and values in two columns; values are not wrapped, for copying."""
         self._console.print()
         for name, value in facts.items():
             self._console.print(f"[bold]{name:<12}[/bold] {escape(value)}")
         self._console.print()
 
     def note(self, text: str) -> None:
-        """Print one line at once, also into a pipe."""
+        """Print and flush one line."""
         self._console.print(escape(text))

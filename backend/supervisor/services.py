@@ -17,17 +17,18 @@ from backend.supervisor.process import ProcessSpec
 from backend.supervisor.supervision import Condition
 
 SEGMENT_BYTES = 128 << 20
-"""Commit-log segments of a local cluster: an eighth of stock's, since they are preallocated."""
+"""Commit-log segments of a local cluster: an eighth of stock's size, since they are
+preallocated."""
 DISK_USED_RATIO_MAX = 95
-"""A developer's disk is often fuller than a broker's; stock refuses writes from 75 %."""
+"""A developer's disk is often fuller than a broker's; stock refuses writes above 75 %."""
 CONSOLE_DIR = Path(__file__).resolve().parents[2] / "frontend" / "dist"
 
 
 def environment(layout: ClusterLayout, *, database_url: str, redis_url: str) -> dict[str, str]:
-    """Return the settings that all of the cluster's processes share."""
+    """Return the settings that all processes of the cluster share."""
     return {
         "PYTHONUNBUFFERED": "1",
-        # No plugin changes our models; looking for plugins reads every installed package.
+        # No plugin changes our models; the search for plugins reads every installed package.
         "PYDANTIC_DISABLE_PLUGINS": "1",
         "REGENT_DATABASE_URL": database_url,
         "REGENT_REDIS_URL": redis_url,
@@ -56,7 +57,7 @@ def worker_process(layout: ClusterLayout, settings: Mapping[str, str]) -> Proces
         settings,
         *("celery", "-A", "workers.celery_app", "worker"),
         *("--loglevel", "info"),
-        # Alone here: no second to spend on asking other workers what they know.
+        # This is the only worker, so it need not wait for the answers of others.
         *("--without-mingle", "--without-gossip"),
         is_ready=partial(signs.is_worker_ready, settings["REGENT_REDIS_URL"]),
     )
@@ -90,7 +91,7 @@ def broker_process(
 
 
 def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: BrokerLayout) -> None:
-    """Write the broker's settings; a file that is there already keeps what the user put into it."""
+    """Write the broker's settings; an existing file keeps the user's settings."""
     ours = {
         "listenPort": str(broker.port),
         "namesrvAddr": layout.name_server_address,
@@ -121,7 +122,7 @@ def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: Broke
 
 
 def _update(path: Path, ours: Mapping[str, str]) -> None:
-    """Carry this start's ports, directory and mode into a file from an earlier one."""
+    """Update this start's ports, directory and mode in an existing file."""
     lines = path.read_text().splitlines()
     given = [line.partition("=")[0].strip() for line in lines]
     updated = [

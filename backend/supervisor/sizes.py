@@ -1,8 +1,8 @@
-"""How many groups and replicas to run, from what was asked for and what the directory holds.
+"""Decide how many groups and replicas to run, from the options and the directory.
 
-What is asked for wins, and what is not asked for stays as it is. Nothing that holds messages is
-ever removed: more groups or replicas are added, and groups that are not asked for rest. Fewer
-replicas are refused, since any of them may be the one that holds the newest messages.
+Options come first; without an option, the number stays. Nothing that holds messages is removed:
+groups or replicas can be added, and groups beyond the option stay stopped. Fewer replicas are
+refused, since any replica may hold the newest messages.
 """
 
 import re
@@ -15,8 +15,8 @@ from backend.supervisor.layout import BROKERS_DIR, GROUP_COUNT_MAX, broker_group
 
 GROUP_COUNT_DEFAULT = 2
 REPLICA_COUNT_DEFAULT = 1
-"""Idle, a group of three takes 2.8 % of a core, and 2 % more of the control plane for its leases; a
-broker that is alone takes 0.3 % (R17) and a third of the memory. A first look needs no failover."""
+"""Idle, a group of three takes 2.8 % of a core, and 2 % more in the control plane for its leases. A
+group of one broker takes 0.3 % (R17) and a third of the memory. A first look needs no failover."""
 
 _BROKER_DIR = re.compile(r"(broker-[a-z])(?:-([2-9]))?")
 
@@ -35,7 +35,7 @@ class Sizes:
 
 
 def find_replica_counts(data_dir: Path) -> dict[str, int]:
-    """Count the brokers of each group that an earlier start has made, by group name."""
+    """Count the brokers of each group of an earlier start, by group name."""
     counts: dict[str, int] = {}
     for config_path in (data_dir / BROKERS_DIR).glob("*/broker.conf"):
         found = _BROKER_DIR.fullmatch(config_path.parent.name)
@@ -47,10 +47,10 @@ def find_replica_counts(data_dir: Path) -> dict[str, int]:
 def decide_sizes(
     found: Mapping[str, int], *, group_count: int | None, replica_count: int | None
 ) -> Sizes:
-    """Decide what to run.
+    """Decide the number of groups and replicas.
 
     Raises:
-        CannotStart: fewer replicas are asked for than there are.
+        CannotStart: fewer replicas are requested than exist.
     """
     if group_count is None:
         names = tuple(found) or broker_group_names(GROUP_COUNT_DEFAULT)

@@ -1,4 +1,4 @@
-"""`cluster.json`: where the parts of a running local cluster are, for tools and tests."""
+"""`cluster.json`: the addresses and process ids of a running local cluster, for tools and tests."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def describe(
     *,
     started_at: datetime,
 ) -> dict[str, Any]:
-    """Return the content of `cluster.json`; it names the secret's file, never the secret."""
+    """Return the content of `cluster.json`; it names the file of the secret, never the secret."""
     pids = {supervised.name: supervised.part.pid for supervised in parts}
     return {
         "cluster": CLUSTER_NAME,
@@ -55,7 +55,7 @@ def describe(
 
 
 def write_atomically(path: Path, state: dict[str, Any]) -> None:
-    """Replace the file at `path`, so that a reader sees the old or the new state, whole."""
+    """Replace the file at `path` atomically."""
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(state, indent=2) + "\n")
     temporary.replace(path)

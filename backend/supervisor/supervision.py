@@ -1,6 +1,6 @@
-"""Keep one part of the cluster running: started again when it ends, and the user is told.
+"""Keep one part of the cluster running: restart it after its end, and inform the user.
 
-The same for every part: databases, control plane, worker, scheduler and brokers.
+This applies to every part: databases, control plane, worker, scheduler and brokers.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from backend.supervisor.errors import CannotStart
 from backend.supervisor.process import tail
 
 CHECK_S = 0.1
-DELAY_S_WORTH_TELLING = 1.0
+SHOWN_DELAY_MIN_S = 1.0
 
 Condition = Callable[[], Awaitable[bool]]
 
 
 class Part(Protocol):
-    """Something that runs, and may end."""
+    """A part that runs, and may end."""
 
     name: str
     log_path: Path
     is_ready: Condition | None
-    """Tells whether it does its work; without one, it does when it has started."""
+    """Returns whether the part is healthy; without a check, a started part is healthy."""
 
     @property
     def pid(self) -> int | None:
@@ -35,31 +35,31 @@ class Part(Protocol):
         """Start it; raises OSError or CannotStart."""
 
     async def ended(self) -> str:
-        """Wait until it has ended, and say how: `was ended by SIGKILL`."""
+        """Wait until the part has ended, and describe how: `was ended by SIGKILL`."""
 
     async def terminate(self) -> None:
-        """Stop it in order."""
+        """Stop the part cleanly."""
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the part."""
 
 
 class Supervised:
     """A part that is kept running until `stop`."""
 
     def __init__(
-        self, part: Part, *, tell: Callable[[str], None], on_change: Callable[[], None]
+        self, part: Part, *, show: Callable[[str], None], on_change: Callable[[], None]
     ) -> None:
         """Prepare to keep `part` running.
 
         Args:
             part: What runs.
-            tell: Shows the user one line.
+            show: Shows the user one line.
             on_change: Called whenever the process id changes; must not raise.
         """
         self.part = part
         self.restart_count = 0
-        self._tell, self._on_change = tell, on_change
+        self._show, self._on_change = show, on_change
         self._watch: asyncio.Task[None] | None = None
 
     @property
@@ -68,16 +68,16 @@ class Supervised:
         return self.part.name
 
     async def start(self) -> None:
-        """Start the part and watch over it."""
+        """Start the part and supervise it."""
         await self.part.spawn()
         self._on_change()
         self._watch = asyncio.create_task(self._keep_running(), name=f"watch {self.name}")
 
     async def wait_until(self, holds: Condition, *, timeout_s: float) -> None:
-        """Wait until a condition holds.
+        """Wait until a condition is true.
 
         Raises:
-            CannotStart: the part ended first, or the time was over.
+            CannotStart: the part ended first, or the time ran out.
         """
         deadline = time.monotonic() + timeout_s
         while not await holds():
@@ -90,12 +90,12 @@ class Supervised:
             await asyncio.sleep(0.05)
 
     async def stop(self) -> None:
-        """Stop the part in order; it is not started again."""
+        """Stop the part cleanly, without a restart."""
         await self._stop_watching()
         await self.part.terminate()
 
     def kill(self) -> None:
-        """End the part at once; it is not started again."""
+        """Kill the part, without a restart."""
         if self._watch is not None:
             self._watch.cancel()
         self.part.kill()
@@ -103,7 +103,7 @@ class Supervised:
     async def _stop_watching(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
-            # What went wrong in it is no reason not to stop the part.
+            # An error of the supervision must not prevent the stop of the part.
             await asyncio.wait({self._watch})
 
     async def _keep_running(self) -> None:
@@ -115,8 +115,8 @@ class Supervised:
             self.restart_count += 1
             self._on_change()
             delay_s = backoff.delay_s(ran_s=ended_at - started_at)
-            pause = f" in {delay_s:.0f} s" if delay_s >= DELAY_S_WORTH_TELLING else ""
-            self._tell(f"{self.name} {how}; starting it again{pause} (log: {self.part.log_path})")
+            pause = f" in {delay_s:.0f} s" if delay_s >= SHOWN_DELAY_MIN_S else ""
+            self._show(f"{self.name} {how}; starting it again{pause} (log: {self.part.log_path})")
             await asyncio.sleep(delay_s)
             started_at = time.monotonic()
             try:
@@ -128,14 +128,14 @@ class Supervised:
             how = await self._run(down_since=ended_at)
 
     async def _run(self, *, down_since: float) -> str:
-        """Tell when the part does its work again, then wait for its end and say how that was."""
+        """Report when the part is healthy again, then wait for its end and describe it."""
         ending = asyncio.create_task(self._ended(), name=f"end of {self.name}")
         try:
             while not ending.done() and not await self._is_ready():
                 await asyncio.wait({ending}, timeout=CHECK_S)
             if ending.done():
                 return await ending
-            self._tell(f"{self.name} is up again after {time.monotonic() - down_since:.1f} s")
+            self._show(f"{self.name} is up again after {time.monotonic() - down_since:.1f} s")
             return await ending
         finally:
             ending.cancel()
@@ -143,13 +143,13 @@ class Supervised:
     async def _ended(self) -> str:
         try:
             return await self.part.ended()
-        except Exception as error:  # noqa: BLE001 - nobody would watch over the part any more
+        except Exception as error:  # noqa: BLE001 - supervision must not end
             return f"can't be watched ({error!r})"
 
     async def _is_ready(self) -> bool:
         try:
             return self.part.is_ready is None or await self.part.is_ready()
-        except Exception:  # noqa: BLE001 - nobody would watch over the part any more
+        except Exception:  # noqa: BLE001 - supervision must not end
             return False
 
     def _why(self) -> str:

@@ -75,5 +75,5 @@ class AuditVerificationOut:
             end_hash=found.end.hash.hex(),
             broken_number=None if fault is None else fault.number,
             reason=None if fault is None else fault.reason,
-            let_go_number=found.let_go,
+            let_go_number=found.expired_number,
         )

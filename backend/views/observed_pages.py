@@ -48,5 +48,5 @@ def views_of(answer: Any) -> tuple[Any, Any]:
 
 
 def is_observed_page(answer: Any) -> bool:
-    """Tell whether an answer is an observed page."""
+    """Return whether an answer is an observed page."""
     return isinstance(answer, type) and issubclass(answer, ObservedPage)

@@ -1,4 +1,4 @@
-"""Add whom operators would have as master of a group under a controller.
+"""Add the preferred master of a group under a controller.
 
 Revision: 20261122_03
 Follows: 20261122_01

@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def _describe_sessions() -> None:
-    # Of sessions from before, nobody knows where they were opened; they live for hours only.
+    # For earlier sessions it is unknown where they were opened; they end within hours.
     op.add_column("sessions", sa.Column("id", sa.Uuid(), nullable=True))
     op.add_column("sessions", sa.Column("source", sa.Text(), nullable=True))
     op.add_column("sessions", sa.Column("user_agent", sa.Text(), nullable=True))
@@ -73,7 +73,7 @@ def downgrade() -> None:
     op.drop_table("api_tokens")
     for name in ("id", "source", "user_agent", "last_used_at"):
         op.drop_column("sessions", name)
-    # Whom the older rules do not know is kept out, not let further in.
+    # Users that the older rules do not know are refused, and get no further access.
     op.execute("DELETE FROM users WHERE disabled_at IS NOT NULL OR password_expires_at IS NOT NULL")
     op.drop_column("users", "password_expires_at")
     op.drop_column("users", "disabled_at")

@@ -27,7 +27,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Without patterns a role holds everywhere, so who was limited is kept out until somebody looks.
+    # Without patterns a role is valid everywhere, so a limited user is disabled until an
+    # administrator acts.
     op.execute(
         "UPDATE users SET disabled_at = coalesce(disabled_at, now())"
         " WHERE NOT '*' = ANY (cluster_patterns)"

@@ -1,4 +1,4 @@
-"""Keep when a replica was last heard, also once nobody hears it.
+"""Keep the time of a replica's last heartbeat, also after it is lost.
 
 Revision: 20261126_01
 Follows: 20261125_01

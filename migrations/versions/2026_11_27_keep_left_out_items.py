@@ -1,4 +1,4 @@
-"""Keep which topics and groups of a broker are left out because nobody can serve them.
+"""Keep which topics and groups of a broker are left out because no broker can serve them.
 
 Revision: 20261127_10
 Follows: 20261127_02

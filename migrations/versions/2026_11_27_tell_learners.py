@@ -1,4 +1,4 @@
-"""Keep which replicas are learners, so that nobody misses them in a SyncStateSet.
+"""Keep which replicas are learners, so that a SyncStateSet is complete without them.
 
 Revision: 20261127_01
 Follows: 20261126_01

@@ -16,7 +16,7 @@ def test_the_console_makes_its_forms_from_the_orders_as_they_are():
     assert FORMS.read_text() == forms(), "run `make orders`"
 
 
-def test_a_form_is_told_what_a_field_means_and_which_value_of_another_one_needs_it():
+def test_a_form_explains_what_a_field_means_and_which_value_of_another_one_needs_it():
     offset = json.loads(forms())["resetOffsets"]["offset"]
 
     assert offset["text"] == "New offset, with the position `offset`."

@@ -4,13 +4,12 @@ import re
 
 import pytest
 
+from tests.language import PROSE_HABITS
 from tests.spec_index import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 OPENING_LINES = 40
 """In so many lines a page has shown what it is about."""
-UNCLEAR = re.compile(r"\b(told|nobody|whoever|anew|somebody)\b", re.IGNORECASE)
-"""Words that stand where a noun should."""
 QUOTED = re.compile(r"^```.*?^```|`[^`\n]*`|\[test_[^\]]*\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 
 
@@ -28,8 +27,8 @@ def opening_gaps(text):
 
 
 def unclear_words(text):
-    """Give the words of a page that stand for a noun, without code and names of tests."""
-    return UNCLEAR.findall(QUOTED.sub("", text))
+    """Give the habit words of a page, without code and names of tests."""
+    return PROSE_HABITS.findall(QUOTED.sub("", text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -7,7 +7,7 @@ import pytest
 from tests.scenarios import TABLE, find_citations, read_catalogue, render, rust_tests
 
 NOT_SHOWN_YET: frozenset[int] = frozenset()
-"""Scenarios without a test: whoever writes one takes its number out. Nothing is ever added."""
+"""Scenarios without a test: the author of a test removes its number. Nothing is ever added."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Run seeds until so many masters have changed, print what came of each, and fail on a violation.
+"""Run seeds until enough masters have changed, print the results, and fail on a violation.
 
 Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]
 [--kinds KIND …]`; see docs/chaos.md.
@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 
 def main() -> int:
-    """Run what was asked for; 1 when anything was violated."""
+    """Run the requested seeds; return 1 after a violation."""
     options = _parse()
     kinds = tuple(kind for kind in Kind if kind in options.kinds)
     if options.runs == 1:
@@ -48,7 +48,7 @@ def main() -> int:
         f"{options.failovers} failovers in {options.runs} runs, from seed {options.seed} on",
         flush=True,
     )
-    return uvloop.run(_until_told(_run_all(plans, options.jobs)))
+    return uvloop.run(_until_reported(_run_all(plans, options.jobs)))
 
 
 def _parse() -> argparse.Namespace:
@@ -77,7 +77,7 @@ def _run_one(plan: Plan) -> int:
     directory = RESULTS / f"seed-{plan.seed}"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    outcome = uvloop.run(_until_told(run(plan, directory)))
+    outcome = uvloop.run(_until_reported(run(plan, directory)))
     (directory / "outcome.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n")
     print(_described(outcome), flush=True)
     for violation in outcome.violations[:VIOLATIONS_SHOWN]:
@@ -92,7 +92,7 @@ def _run_one(plan: Plan) -> int:
 
 
 async def _run_all(plans: list[Plan], job_count: int) -> int:
-    """Run each plan in a process of its own, some side by side."""
+    """Run each plan in a separate process, some side by side."""
     slots = asyncio.Semaphore(job_count)
 
     async def run_slotted(plan: Plan) -> int:
@@ -113,8 +113,8 @@ async def _run_all(plans: list[Plan], job_count: int) -> int:
     return 1 if failed else 0
 
 
-async def _until_told(work: Coroutine[Any, Any, Result]) -> Result:
-    """Do some work; a signal ends it, and with it every process that it has started."""
+async def _until_reported(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine; a signal ends it, and with it every process that it has started."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

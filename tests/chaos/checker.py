@@ -1,9 +1,9 @@
-"""Judge a run by its journal and by what the brokers held at its end. Pure.
+"""Check a run: its journal, and the stores of the brokers at its end. Pure.
 
-What must hold (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
-time, I4 every queue offset is used once, I7 replicas are alike byte for byte, I8 what was read
-stays, I9 committed offsets do not go back, I13 delayed messages are delivered. The store of the
-last master is the truth that the journal is held against.
+The invariants (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
+time, I4 every queue offset is used once. I7 replicas are equal byte for byte, I8 a message that was
+read stays. I9 committed offsets do not go back, I13 delayed messages are delivered. The journal is
+compared with the store of the last master.
 """
 
 import bisect
@@ -19,7 +19,7 @@ _ENTRY: Final = struct.Struct(">qiq")
 
 
 def check(evidence: Evidence) -> list[Violation]:
-    """Find everything that must not have happened."""
+    """Find all violations."""
     truth = evidence.stores[evidence.last_master]
     return [
         *_check_epochs(truth),
@@ -42,7 +42,7 @@ def _check_epochs(store: BrokerStore) -> Iterator[Violation]:
 
 
 def _check_queues(store: BrokerStore) -> Iterator[Violation]:
-    """Hold each queue against the log: offsets without a hole, entries that lead to records."""
+    """Compare each queue with the log: offsets without a gap, entries that lead to records."""
     wanted: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for record in store.records:
         entries = wanted.setdefault((record.topic, record.queue), [])
@@ -87,7 +87,8 @@ def _check_replicas(evidence: Evidence, truth: BrokerStore) -> Iterator[Violatio
 
 
 def _filled_epochs(store: BrokerStore) -> list[tuple[int, int]]:
-    """Leave out epochs that begin at the log's end: who was stopped first has not heard of them."""
+    """Leave out epochs that begin at the log's end: a broker that was stopped first does not know
+    them."""
     return [(epoch, start) for epoch, start in store.epochs if start < len(store.log)]
 
 
@@ -138,9 +139,9 @@ def _check_readings(evidence: Evidence, truth: BrokerStore) -> Iterator[Violatio
 
 
 def _check_masters(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
-    """Hold who acknowledged against who was elected, and the order of epochs against time.
+    """Compare acknowledgements with elections, and the order of epochs with time.
 
-    What was sent after the answer of a later epoch had come must not be acknowledged in an earlier
+    A message that was sent after an answer of a later epoch must not be acknowledged in an earlier
     one: its master was not alone then.
     """
     numbers = [number for number, _ in truth.epochs]

@@ -1,7 +1,7 @@
 """The processes of a run: the control plane and the agents of one group, over their databases.
 
-Each can be ended at any moment and started again on what it left. Nothing here waits for a process
-to be of use: the run watches that.
+Each can be killed at any moment and started again with its data. Nothing here waits for a process
+to be ready: the run checks that.
 """
 
 import os
@@ -48,7 +48,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the controller has committed of the group."""
+    """The committed state of the group at the controller."""
 
     master: int | None
     epoch: int
@@ -57,12 +57,12 @@ class Standing:
 
 
 def agent_name(agent: int) -> str:
-    """Name an agent as the network does."""
+    """Return the name of an agent in the network."""
     return f"agent{agent}"
 
 
 class Process:
-    """One process at a time, always with the same command; its log goes on over its lives."""
+    """One process at a time, always with the same command; its log continues over all starts."""
 
     def __init__(self, command: list[str], log_path: Path, environment: Mapping[str, str]) -> None:
         self._command, self.log_path = command, log_path
@@ -105,7 +105,7 @@ class Process:
             self._process = None
 
     def stop(self) -> int | None:
-        """End it in order and give its exit code; None if it did not run."""
+        """Stop it cleanly and return its exit code; None if it did not run."""
         if self._process is None:
             return None
         self._process.send_signal(signal.SIGTERM)
@@ -151,7 +151,8 @@ class Cluster:
         return Standing(master, epoch, frozenset(members), revision)
 
     async def elections(self) -> dict[int, int] | None:
-        """Give who was elected in each epoch, by the controller's history; None without answer."""
+        """Return the elected master of each epoch, by the controller's history; None without
+        answer."""
         rows = await self._query(
             "SELECT master_epoch, master_id FROM replica_group_changes"
             " WHERE kind = 'master_elected' ORDER BY id"
@@ -159,7 +160,7 @@ class Cluster:
         return None if rows is None else dict(rows)
 
     def ended_by_itself(self) -> dict[str, int]:
-        """Name the processes that ended though nobody ended them, with their exit codes."""
+        """Name the processes that ended without a fault of the schedule, with their exit codes."""
         processes = {CONTROLLER: self.controller} | {
             agent_name(agent): process for agent, process in self.agents.items()
         }
@@ -236,7 +237,7 @@ class Cluster:
             mappedFileSizeCommitLog=str(1 << 20),
             mappedFileSizeConsumeQueue="20000",
             maxMessageSize="65536",
-            # However full the disk of this machine is, no message is deleted for it.
+            # A full disk of this machine must not cause deletions.
             cleanFileForciblyEnable="false",
             diskMaxUsedSpaceRatio="95",
         )
@@ -247,7 +248,7 @@ class Cluster:
 def _free_ports(hosts: Hosts) -> Iterator[int]:
     """Find ports that are free with their neighbours: two below is the fast port, one above ours.
 
-    They stay free: nobody else uses these hosts, and the kernel gives others above them.
+    They stay free: no other program uses these hosts, and the kernel gives ports above them.
     """
     for port in _PORTS:
         try:

@@ -1,7 +1,7 @@
-"""Commit how far a consumer group is, as messages are acknowledged, and ask what was committed.
+"""Commit the offsets of a consumer group, as messages are acknowledged, and query them.
 
-It speaks to whoever acknowledged last. One request is on its way at a time, and each commit of a
-queue is greater than those before, so that an offset which goes back was never asked for.
+It sends to the broker that acknowledged last. One request is on its way at a time, and each commit
+of a queue is greater than the former ones. So an offset that goes back was never requested.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ class Committer:
         self._task = asyncio.create_task(self._run(), name="committer")
 
     async def close(self) -> None:
-        """End after the request that is on its way; ending twice is no error."""
+        """End after the open request; a second call is no error."""
         self._is_over = True
         if self._task is not None:
             await asyncio.wait([self._task])
 
     def check_alive(self) -> None:
-        """Raise what ended it."""
+        """Raise the error that ended it."""
         if self._task is not None and self._task.done() and not self._is_over:
             self._task.result()
 
@@ -87,7 +87,7 @@ class Committer:
 
 
 async def _ask(client: Client, code: int, fields: dict[str, object]) -> tuple[int, str] | None:
-    """Give the code and the offset that came, or nothing."""
+    """Return the code and the offset of the answer, or nothing."""
     try:
         async with asyncio.timeout(ANSWER_TIMEOUT_S):
             answer = await client.call(code, fields)

@@ -1,7 +1,7 @@
-"""Judge committed offsets (I9) and delayed messages (I13) of a run. Pure.
+"""Check committed offsets (I9) and delayed messages (I13) of a run. Pure.
 
-An offset is promised once the record of the log that holds it is confirmed: once a message behind
-it is acknowledged. What was committed in the last tick before a failover may be gone.
+An offset is guaranteed once its record in the log is confirmed: once a later message is
+acknowledged. Commits of the last tick before a failover may be lost.
 """
 
 import bisect
@@ -22,7 +22,7 @@ _OFFSETS_FIELD: Final = 4
 
 @dataclass
 class _Logged:
-    """What the log says of one queue's offset: from which positions on it is which."""
+    """The offsets of one queue in the log, each with the position from which it is valid."""
 
     positions: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
@@ -33,8 +33,8 @@ class _Logged:
 
 
 def check_commits(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
-    """Hold the offsets of the log and those that were told against those that were committed."""
-    # A request without an answer may have its effect late, and take an offset back then.
+    """Compare the offsets of the log and the reported ones with the committed ones."""
+    # A request without an answer may take effect late, and then lower an offset.
     in_doubt = {(c.queue, c.offset) for c in evidence.commits if c.answered_at_s is None}
     sent = {(c.queue, c.offset) for c in evidence.commits}
     logged: dict[int, _Logged] = {}
@@ -53,7 +53,7 @@ def check_commits(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]
 
 
 def _offsets_in(truth: BrokerStore, topic: str) -> Iterator[tuple[int, int, int]]:
-    """Give position, queue and offset of what the records of state say of the topic's queues."""
+    """Yield position, queue and offset of the topic's queues in the records of state."""
     for record in truth.records:
         if record.topic == STATE_TOPIC:
             # The first byte is the version.
@@ -69,7 +69,7 @@ def _check_looks(
     logged: dict[int, _Logged],
     in_doubt: set[tuple[int, int]],
 ) -> Iterator[Violation]:
-    """Hold what a master told against what was confirmed when it was asked."""
+    """Compare a master's report with the offsets that were confirmed at that time."""
     told = sorted(evidence.acknowledgements, key=lambda one: one.answered_at_s)
     times = [one.answered_at_s for one in told]
     confirmed = list(itertools.accumulate((one.position for one in told), max))
@@ -78,7 +78,7 @@ def _check_looks(
         by_then = bisect.bisect_right(times, look.answered_at_s)
         if not before or look.queue not in logged:
             continue
-        # A broker that others have followed may not know of it yet.
+        # A broker that was a replica may not know of it yet.
         if _master_at(confirmed[by_then - 1], evidence, truth) != look.agent:
             continue
         floor = logged[look.queue].before(confirmed[before - 1])
@@ -92,7 +92,8 @@ def _check_looks(
 def _check_last(
     evidence: Evidence, truth: BrokerStore, logged: dict[int, _Logged]
 ) -> Iterator[Violation]:
-    """What the last master took in its last epoch is in its log, which it has written in order."""
+    """The commits of the last master in its last epoch are in its log, which it has written in
+    order."""
     epoch_start = max((start for _, start in truth.epochs), default=0)
     of_epoch = [a.answered_at_s for a in evidence.acknowledgements if a.position >= epoch_start]
     last = {commit.queue: commit for commit in evidence.commits}
@@ -113,7 +114,7 @@ def _master_at(position: int, evidence: Evidence, truth: BrokerStore) -> int | N
 
 
 def check_delays(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
-    """Look for every delayed message that was acknowledged; it may be there more than once."""
+    """Look for every acknowledged delayed message; duplicates are allowed."""
     delivered = {
         number_of(record.body) for record in truth.records if record.topic == evidence.delayed_topic
     }

@@ -1,8 +1,8 @@
 """Run the control plane's remoting port alone: controller and name server, without HTTP doors.
 
-It is what a chaos run kills and starts again and again; the doors would take most of that time.
-Usage: `python -m tests.chaos.control_plane HOST PORT`, with `REGENT_DATABASE_URL`,
-`REGENT_REDIS_URL` and `REGENT_LEASE_POLICY` as for `backend.server`.
+A chaos run kills and starts this process repeatedly; the doors would take most of that time. Usage:
+`python -m tests.chaos.control_plane HOST PORT`, with `REGENT_DATABASE_URL`, `REGENT_REDIS_URL` and
+`REGENT_LEASE_POLICY` as for `backend.server`.
 """
 
 import asyncio

@@ -21,7 +21,7 @@ STOP_TIMEOUT_S: Final = 20
 
 
 class Postgres:
-    """A Postgres of its own: unlike the other tests' one, it may be crashed."""
+    """A separate Postgres: unlike the one of other tests, it may be crashed."""
 
     def __init__(self) -> None:
         # Not the run's folder: a unix socket's path may have 107 bytes only.
@@ -36,7 +36,7 @@ class Postgres:
         upgrade(self.url)
 
     async def crash(self) -> None:
-        """End every process of it without letting them finish anything."""
+        """Kill all its processes."""
         pid = self._server.get_pid()
         assert pid is not None, "Postgres does not run"
         process = psutil.Process(pid)

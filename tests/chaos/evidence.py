@@ -1,4 +1,4 @@
-"""What a run left, and what it can have got wrong."""
+"""The remains of a run, and the violations that it can have."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tests.chaos.stores import BrokerStore
 
 
 class Breach(StrEnum):
-    """What a run can have got wrong."""
+    """The kinds of violations."""
 
     LOST = "an acknowledged message is lost"
     OFFSET_TWICE = "a queue offset was used twice"
@@ -26,7 +26,7 @@ class Breach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that must not have happened."""
+    """One violation."""
 
     breach: Breach
     text: str
@@ -37,13 +37,13 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a run left."""
+    """The remains of a run."""
 
     topic: str
     acknowledgements: Sequence[Acknowledgement]
     readings: Sequence[Reading]
     masters: Mapping[int, int]
-    """Who was elected in which epoch, by the controller's history."""
+    """The elected master of each epoch, by the controller's history."""
 
     stores: Mapping[int, BrokerStore]
     last_master: int
@@ -56,5 +56,5 @@ class Evidence:
 
 
 def number_of(body: bytes) -> int:
-    """Tell which message a body belongs to: its digits up to the colon."""
+    """Return the message of a body: its digits up to the colon."""
     return int(body.partition(b":")[0])

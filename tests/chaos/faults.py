@@ -1,4 +1,5 @@
-"""Carry a fault out on a cluster, and undo it: after each, everything runs and passes again."""
+"""Carry out a fault on a cluster, and undo it: after each, everything runs and is connected
+again."""
 
 import asyncio
 import shutil
@@ -12,23 +13,23 @@ from tests.chaos.journal import Journal
 from tests.chaos.schedule import LEASE_S, NEEDS_WHOLE, Fault, Kind, Side
 
 COMMIT_TIMEOUT_S: Final = 6.0
-"""How long a change may take to be committed before a controller is killed all the same."""
+"""How long to wait for a commit before the controller is killed anyway."""
 
 POLL_S: Final = 0.005
 ALONE_S: Final = 3.0
-"""How long a broker whose store was changed is alone: it starts, and asks to be elected."""
+"""How long a broker with a changed store is alone: it starts, and requests an election."""
 
 LISTENING_S: Final = 1.5 * LEASE_S
-"""How long after a pause of the controller an election would still be for that pause."""
+"""How long after a pause of the controller an election would be a consequence of the pause."""
 
 
 class Faults:
-    """What can be done to a cluster."""
+    """The possible actions on a cluster."""
 
     def __init__(
         self, cluster: Cluster, journal: Journal, *, await_whole: Callable[[], Awaitable[None]]
     ) -> None:
-        """Get ready; `await_whole` waits until all brokers are members, and messages come."""
+        """Prepare; `await_whole` waits until all brokers are members, and messages arrive."""
         self._cluster, self._journal, self._await_whole = cluster, journal, await_whole
         self._master = AGENTS[0]
         self._acts: dict[Kind, Callable[[Fault], object]] = {
@@ -49,7 +50,7 @@ class Faults:
         }
 
     async def carry_out(self, fault: Fault) -> None:
-        """Do it and undo it."""
+        """Carry the fault out and undo it."""
         if fault.kind in NEEDS_WHOLE:
             await self._await_whole()
         standing = await self._cluster.standing()
@@ -108,10 +109,10 @@ class Faults:
         self._cluster.network.heal(resets=fault.resets)
 
     async def _lost_reply(self, fault: Fault) -> None:
-        """Hold the controller's answers back, have it commit something, and kill it then.
+        """Hold the controller's answers back, let it commit a change, and kill it then.
 
-        With its process die the answers that no link has carried: the change is committed, and
-        nobody was told.
+        Answers that no link has carried are lost with the process: the change is committed without
+        an answer.
         """
         cluster = self._cluster
         victim = self._master if fault.is_variant else self._replica(fault)
@@ -193,7 +194,8 @@ class Faults:
             await asyncio.sleep(fault.delay_s)
 
     async def _observer_pause(self, fault: Fault) -> None:
-        """Have the controller find closed connections and old heartbeats, as if all had died."""
+        """Let the controller find closed connections and old heartbeats, as if all brokers had
+        died."""
         cluster = self._cluster
         before = await cluster.elections()
         cluster.controller.send_signal(signal.SIGSTOP)
@@ -218,7 +220,7 @@ class Faults:
         await self._stop(victim)
         await asyncio.to_thread(shutil.copytree, store, copied)
         self._cluster.agents[victim].start()
-        # More is acknowledged by all, which the copy lacks.
+        # All members acknowledge more messages, which the copy lacks.
         await self._await_whole()
 
         def put_back() -> None:
@@ -246,7 +248,8 @@ class Faults:
     async def _change_store(self, fault: Fault, victim: int, change: Callable[[], None]) -> None:
         """Change a store while its broker is down; as a variant, while every broker is."""
         agents = self._cluster.agents
-        # The victim first: as the only member of a new set it would lose what it alone may hold.
+        # The victim first: as the only member of a new set it would lose the only copy of some
+        # data.
         others = [agent for agent in AGENTS if agent != victim and fault.is_variant]
         down = [victim, *others]
         for agent in down:

@@ -1,4 +1,4 @@
-"""Note what was promised and what was seen: one line of JSON each, written as it happens.
+"""Record promises and observations: one line of JSON each, written immediately.
 
 Times are seconds of the monotonic clock since the run began.
 """
@@ -17,7 +17,7 @@ class Acknowledgement:
     """A send that was answered with success."""
 
     number: int
-    """The message's own, unique in the run."""
+    """The number of the message, unique in the run."""
 
     agent: int
     sent_at_s: float
@@ -47,14 +47,14 @@ class Commit:
     offset: int
     sent_at_s: float
     answered_at_s: float | None
-    """None where no answer came: it may have its effect at any later moment."""
+    """None without an answer: it may take effect at any later time."""
 
     is_taken: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A committed offset as a broker told it, or `NONE_COMMITTED`."""
+    """A committed offset as a broker reported it, or `NONE_COMMITTED`."""
 
     agent: int
     queue: int
@@ -64,7 +64,7 @@ class Look:
 
 
 class Journal:
-    """The journal of one run; what the checker needs of it is kept in memory too."""
+    """The journal of one run; the data for the checker is also kept in memory."""
 
     def __init__(self, path: Path) -> None:
         self._started_at_s: Final = time.monotonic()
@@ -85,27 +85,27 @@ class Journal:
         self._write("acknowledged", asdict(entry))
 
     def read(self, entry: Reading) -> None:
-        """Note what was seen."""
+        """Record an observation."""
         self.readings.append(entry)
         self._write("read", asdict(entry))
 
     def promised_later(self, number: int, agent: int) -> None:
-        """Note that a delayed message was acknowledged."""
+        """Record that a delayed message was acknowledged."""
         self.deferred.append(number)
         self.note("deferred", number=number, agent=agent)
 
     def committed(self, entry: Commit) -> None:
-        """Note a commit and what became of it."""
+        """Record a commit and its outcome."""
         self.commits.append(entry)
         self._write("committed", asdict(entry))
 
     def looked(self, entry: Look) -> None:
-        """Note a committed offset that was told."""
+        """Record a reported committed offset."""
         self.looks.append(entry)
         self._write("looked", asdict(entry))
 
     def note(self, event: str, **facts: Any) -> None:
-        """Note anything else: faults, refusals, elections."""
+        """Record other events: faults, refusals, elections."""
         self._write(event, {"at_s": self.now_s()} | facts)
 
     def close(self) -> None:

@@ -1,11 +1,11 @@
-"""Carry every connection of a group, and lose what a partition would lose.
+"""Forward every connection of a group, and drop the data that a partition would drop.
 
-Each node listens on one loopback address and is known to the others under another one, same port,
-where this proxy listens. Who connects is told by the kernel: the process that owns the other end.
+Each node listens on one loopback address. The others know it under another one, with the same port,
+where this proxy listens. The kernel identifies the client: the process that owns the other end.
 
-A link goes from one node to another, whoever opened the connection. A cut link holds back what is
-on its way, the end of a connection too, and lets it pass when it heals, as a network does whose
-packets were lost and sent again. A connection comes about only while both directions pass.
+A link goes from one node to another, in any direction of the connection. A cut link holds back its
+data and the end of a connection, and delivers them when it heals. A network whose packets were lost
+and sent again does the same. A connection is opened only while both directions pass.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Link = tuple[str, str]
 
 @dataclass(eq=False, slots=True)
 class _Carried:
-    """One connection that is carried."""
+    """One forwarded connection."""
 
     source: str
     target: str
@@ -38,7 +38,7 @@ class Network:
     def __init__(
         self, owner_of: Callable[[str, int], str | None], *, real: str, proxy: str
     ) -> None:
-        """Tell nodes apart by `owner_of`, which names who owns a host and port, if anybody."""
+        """Identify nodes by `owner_of`, which returns the owner of a host and port, if any."""
         self._owner_of, self._real, self._proxy = owner_of, real, proxy
         self._passing: dict[Link, asyncio.Event] = {}
         self._carried: set[_Carried] = set()
@@ -57,13 +57,13 @@ class Network:
         self._servers.append(await asyncio.start_server(carry, self._proxy, port))
 
     def cut(self, sources: Iterable[str], targets: Iterable[str]) -> None:
-        """Let nothing pass from some nodes to others; the other direction is not touched."""
+        """Block all data from some nodes to others; the other direction is not affected."""
         for source in sources:
             for target in targets:
                 self._gate((source, target)).clear()
 
     def heal(self, *, resets: bool = False) -> None:
-        """Let everything pass again; connections over cut links break first if that is wanted."""
+        """Unblock all links; if wanted, connections over cut links break first."""
         cut = {frozenset(link) for link, gate in self._passing.items() if not gate.is_set()}
         if resets:
             for carried in self._carried:
@@ -73,13 +73,13 @@ class Network:
             gate.set()
 
     def drop(self, name: str) -> None:
-        """Break every connection of a node, and lose what was on its way."""
+        """Break every connection of a node, and drop its data in transit."""
         for carried in self._carried:
             if name in carried.ends:
                 carried.task.cancel()
 
     async def close(self) -> None:
-        """Carry nothing any more."""
+        """Stop forwarding."""
         for server in self._servers:
             server.close()
         tasks = [carried.task for carried in self._carried]
@@ -126,7 +126,7 @@ class Network:
 
 
 class _Ended(ConnectionError):
-    """One side has closed: so does the other."""
+    """One side has closed: close the other."""
 
 
 async def _pump(
@@ -141,10 +141,10 @@ async def _pump(
         except OSError:
             data = b""
         broken = not data
-        # The link may have been cut while nothing came.
+        # The link may have been cut while no data came.
         await gate.wait()
         if data and not writer.is_closing():
-            # Who is gone without our hearing of it takes nothing; its own end tells.
+            # A node that is gone unnoticed takes nothing; its own end shows that.
             with contextlib.suppress(OSError):
                 writer.write(data)
                 await writer.drain()

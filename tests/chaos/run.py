@@ -1,7 +1,7 @@
-"""Run one seed: a cluster, a workload, faults until so many masters have changed, and the verdict.
+"""Run one seed: a cluster, a workload, faults until enough masters have changed, and the check.
 
-Everything it leaves is in one directory: the journal, every process's log, the stores, and the
-command that repeats it.
+All its output is in one directory: the journal, every process's log, the stores, and the command
+that repeats it.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ IN_SYNC: Final = frozenset(AGENTS)
 
 
 class NotRecovered(AssertionError):
-    """The group did not come to work again though nothing was wrong any more."""
+    """The group did not recover although no fault was active any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is; with the same plan it meets the same faults."""
+    """The parameters of a run; the same plan has the same faults."""
 
     seed: int
     failover_count: int
@@ -42,17 +42,17 @@ class Plan:
 
     @property
     def policy(self) -> str:
-        """Say which lease policy it runs under: seeds take turns."""
+        """Return the lease policy of the run: seeds alternate."""
         return ("quorum", "strict")[self.seed % 2]
 
     @property
     def flush(self) -> str:
-        """Say when messages count as stored."""
+        """Return the flush mode."""
         return ("ASYNC_FLUSH", "SYNC_FLUSH")[self.seed // 2 % 3 == 2]
 
     @property
     def command(self) -> str:
-        """Say how it is run again."""
+        """Return the command that repeats it."""
         kinds = "" if self.kinds == tuple(Kind) else f" --kinds {' '.join(self.kinds)}"
         return (
             f"python -m tests.chaos --seed {self.seed} --failovers {self.failover_count}"
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """The results of a run."""
 
     plan: Plan
     failovers: dict[str, int] = field(default_factory=dict)
@@ -75,17 +75,17 @@ class Outcome:
 
     @property
     def failover_count(self) -> int:
-        """Give how many masters were elected after the first."""
+        """Return the number of elections after the first."""
         return sum(self.failovers.values())
 
     @property
     def fault_count(self) -> int:
-        """Give how many faults were carried out, with a new master or without."""
+        """Return the number of faults, with or without a new master."""
         return sum(self.faults.values())
 
 
 async def run(plan: Plan, directory: Path) -> Outcome:
-    """Run a plan and judge it."""
+    """Run a plan and check it."""
     started_at_s = time.monotonic()
     (directory / "command").write_text(plan.command + "\n")
     outcome = Outcome(plan)
@@ -117,7 +117,7 @@ async def run(plan: Plan, directory: Path) -> Outcome:
 
 @dataclass
 class _Scene:
-    """One run under way."""
+    """A run in progress."""
 
     plan: Plan
     cluster: Cluster
@@ -127,7 +127,7 @@ class _Scene:
     outcome: Outcome
 
     async def begin(self) -> None:
-        """Start everything, one broker after the other, so that ids are ours."""
+        """Start everything, one broker after the other, so that the ids are known."""
         self.cluster.controller.start()
         await self.cluster.open_network()
         for agent in AGENTS:
@@ -138,7 +138,7 @@ class _Scene:
         await self._await_progress()
 
     async def disturb(self) -> None:
-        """Let faults happen until each kind was there and enough masters were elected."""
+        """Inject faults until each kind has occurred and enough masters were elected."""
         faults = Faults(self.cluster, self.journal, await_whole=self._await_whole)
         elected_count = len(await self._elections())
         plan = self.plan
@@ -158,7 +158,7 @@ class _Scene:
             elected_count = count
 
     async def judge(self) -> list[Violation]:
-        """Let everything come to rest, stop it, and hold it against the journal."""
+        """Let the cluster recover, stop it, and compare it with the journal."""
         await self._await_standing(IN_SYNC)
         await self._await_progress()
         await self.workload.stop_sending()
@@ -215,7 +215,7 @@ class _Scene:
         await self._await_progress()
 
     async def _await_progress(self) -> None:
-        """Wait until messages are acknowledged that were sent from now on."""
+        """Wait until messages that are sent from now on are acknowledged."""
         since_s, told = self.journal.now_s(), self.journal.acknowledgements
         first, deadline_s = len(told), time.monotonic() + RECOVERY_S_MAX
         while sum(entry.sent_at_s > since_s for entry in told[first:]) < PROGRESS_COUNT:
@@ -223,7 +223,7 @@ class _Scene:
             await asyncio.sleep(POLL_S)
 
     async def _await_all_read(self) -> None:
-        """Wait until every broker has shown everything that was acknowledged."""
+        """Wait until every broker has shown all acknowledged messages."""
         ends = [0] * QUEUE_COUNT
         for told in self.journal.acknowledgements:
             ends[told.queue] = max(ends[told.queue], told.offset + 1)
@@ -236,7 +236,7 @@ class _Scene:
             await asyncio.sleep(POLL_S)
 
     async def _await_all_delivered(self, master: int) -> None:
-        """Wait until every delayed message that was acknowledged is shown."""
+        """Wait until every acknowledged delayed message is shown."""
         wanted, deadline_s = set(self.journal.deferred), time.monotonic() + RECOVERY_S_MAX
         missing = wanted
         while missing:

@@ -1,6 +1,6 @@
-"""Draw faults from a seed: which, on whom, for how long. Pure, so that a seed is a schedule.
+"""Draw faults from a seed: kind, target and duration. Pure, so that a seed is a schedule.
 
-Roles stand for brokers, since who is master when a fault comes depends on the run. Times are
+Roles stand for brokers, since the master at the time of a fault depends on the run. Times are
 seconds.
 """
 
@@ -17,38 +17,40 @@ class Kind(StrEnum):
 
     KILL = "kill"
     """The master is killed, and started again after the duration. In its other form nothing that it
-    sends reaches brokers or the controller any more from the delay before on, and what is on its
-    way is lost: who acknowledges too early is found out."""
+    sends reaches brokers or the controller after the delay, and data on its way is lost. This
+    detects an early acknowledgement."""
 
     PAUSE = "pause"
     """The master is stopped with SIGSTOP for the duration."""
 
     PARTITION = "partition"
-    """Nothing passes between two sides for the duration."""
+    """No data passes between two sides for the duration."""
 
     ONE_WAY = "one-way"
-    """Nothing passes from the first side to the second for the duration; the rest does."""
+    """No data passes from the first side to the second for the duration; the other direction
+    works."""
 
     LOST_REPLY = "lost-reply"
-    """Somebody is killed, and the controller between committing the change and telling of it."""
+    """A process is killed, and the controller between the commit of a change and its
+    notification."""
 
     CONTROLLER = "controller"
-    """The controller is killed, then the master, before there is a controller again."""
+    """The controller is killed, then the master, before the controller runs again."""
 
     POSTGRES = "postgres"
-    """Postgres crashes and the master is killed; both come back."""
+    """Postgres crashes and the master is killed; both are started again."""
 
     REDIS = "redis"
     """Redis is emptied while the master is killed."""
 
     HAND_OVER = "hand-over"
-    """The master is told to stop, and started again after the duration."""
+    """The master is stopped, and started again after the duration."""
 
     DOUBLE = "double"
-    """A replica is killed or paused, and the master killed before that is over."""
+    """A replica is killed or paused, and the master is killed before it is back."""
 
     ALL = "all"
-    """Every broker is killed at once; they come back in some order."""
+    """Every broker is killed at once; they are started again in some order."""
 
     OBSERVER_PAUSE = "observer-pause"
     """The controller is stopped with SIGSTOP for the duration, and no master may change for that.
@@ -63,7 +65,7 @@ class Kind(StrEnum):
 
 
 class Side(StrEnum):
-    """Who stands on one side of a partition."""
+    """The members of one side of a partition."""
 
     MASTER = "master"
     REPLICAS = "replicas"
@@ -71,10 +73,10 @@ class Side(StrEnum):
     CONTROLLER = "controller"
     CLIENT = "client"
     CLUSTER = "cluster"
-    """Everybody but the other side and the client, who goes on sending to a master cut off."""
+    """All except the other side and the client, which still sends to a master that is cut off."""
 
     OTHERS = "others"
-    """Everybody but the other side."""
+    """All except the other side."""
 
 
 SIDES: Final = (
@@ -106,22 +108,22 @@ WEIGHTS: Final = {
     Kind.EMPTIED_STORE: 1,
 }
 NEEDS_WHOLE: Final = frozenset({Kind.OBSERVER_PAUSE, Kind.OLDER_COPY, Kind.EMPTIED_STORE})
-"""What is judged of these faults holds for a group that was whole before."""
+"""The checks of these faults require a group that was complete before."""
 
 LEASE_S: Final = 2.0
-"""The leases of a run's masters: what lasts for longer has the master replaced."""
+"""The leases of a run's masters: a longer fault causes the master's replacement."""
 
 LONG_S_MIN: Final = 1.2 * LEASE_S
 PAUSE_S_MIN: Final = 0.1
 BREAK_S_MAX: Final = 1.0
-"""How long a process is down that was killed."""
+"""How long a killed process is down."""
 
 _LASTING: Final = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.ONE_WAY, Kind.OBSERVER_PAUSE})
 LONG_CHANCE: Final = 0.6
 """How often a pause or partition outlasts a lease."""
 
 REST_CHANCE: Final = 0.6
-"""How often the group is given the time to be whole again before the next fault."""
+"""How often the group has the time to recover before the next fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,29 +134,29 @@ class Fault:
     kind: Kind
     duration_s: float
     delay_s: float
-    """Between the two halves of a fault that has two."""
+    """The time between the two parts of a fault."""
 
     sides: tuple[Side, Side]
     replica_choice: int
-    """Which of the replicas is meant, by their ids modulo their count."""
+    """The replica of the fault, by its id modulo the number of replicas."""
 
     resets: bool
-    """Whether connections break at the end of a partition, or go on with what was held back."""
+    """Whether connections break at the end of a partition, or continue with the held data."""
 
     is_variant: bool
-    """Which of its two forms a fault takes, where it has two."""
+    """The form of a fault that has two forms."""
 
     rests: bool
-    """Whether the group becomes whole before the next fault."""
+    """Whether the group recovers before the next fault."""
 
 
 def draw_faults(
     seed: int, *, pause_s_max: float, only: Collection[Kind] = frozenset(Kind)
 ) -> Iterator[Fault]:
-    """Draw faults of some kinds without end.
+    """Draw faults of some kinds, endlessly.
 
-    Each round holds every kind before any comes again more often than its weight, so that a short
-    run meets them all.
+    Each round contains every kind before any repeats beyond its weight, so that a short run has all
+    of them.
     """
     source = random.Random(seed)
     weights = {kind: weight for kind, weight in WEIGHTS.items() if kind in only}

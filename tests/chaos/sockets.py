@@ -1,6 +1,6 @@
 """Ask the kernel which process a connection comes from (proc(5)).
 
-Searching the table for one line is much cheaper than reading all of it: on a busy machine it has
+A search for one line in the table is much cheaper than reading all of it: on a busy machine it has
 thousands.
 """
 

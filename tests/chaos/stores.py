@@ -1,6 +1,6 @@
-"""Read what a stopped broker left on its disk, without the engine that wrote it (FORMAT.md 1-3, 8).
+"""Read the store of a stopped broker, without the engine that wrote it (FORMAT.md 1-3, 8).
 
-The log is read to where no record follows any more; queues as long as their log says they are.
+The log is read up to the last record; the length of the queues comes from the log.
 """
 
 import struct
@@ -30,14 +30,14 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class BrokerStore:
-    """What one broker holds."""
+    """The data of one broker."""
 
     log: bytes
     """Up to the last record's end; the first byte is that of position 0."""
 
     records: tuple[LogRecord, ...]
     queues: dict[tuple[str, int], bytes]
-    """The entries of each queue, as many as there are files for."""
+    """The entries of each queue, up to the end of its files."""
 
     epochs: tuple[tuple[int, int], ...]
     """Number and first position of each."""

@@ -1,4 +1,4 @@
-"""Each kind of fault under each lease policy; `make soak SOAK=chaos` makes 120 failovers."""
+"""Each kind of fault under each lease policy; `make soak SOAK=chaos` runs 120 failovers."""
 
 import json
 import re

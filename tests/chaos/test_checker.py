@@ -1,4 +1,4 @@
-"""The checker finds each thing that must not happen, when it is planted."""
+"""The checker finds each planted violation."""
 
 import dataclasses
 import struct
@@ -47,7 +47,7 @@ def acknowledged(number, **changes):
 
 
 def evidence(**changes):
-    """Eight messages, the first four in epoch 1, all as it should be."""
+    """Eight messages, the first four in epoch 1, without a violation."""
     held = store([record(number) for number in range(8)])
     given = {
         "topic": "chaos",
@@ -72,7 +72,7 @@ def test_a_run_without_faults_has_no_violation():
     assert check(evidence()) == []
 
 
-def test_a_message_that_nobody_holds_is_lost():
+def test_a_message_that_no_broker_holds_is_lost():
     told = [*evidence().acknowledgements, acknowledged(8)]
 
     assert breaches(acknowledgements=told) == {Breach.LOST}

@@ -1,4 +1,5 @@
-"""The checker finds offsets that went back and delayed messages that never came, when planted."""
+"""The checker finds planted errors: offsets that went back, and delayed messages that never
+came."""
 
 import dataclasses
 
@@ -102,14 +103,14 @@ def test_a_commit_that_was_never_answered_may_take_its_effect_late():
     assert breaches(held, looks=[], commits=commits) == set()
 
 
-def test_an_offset_that_nobody_committed_is_found():
+def test_an_offset_that_no_consumer_committed_is_found():
     held = log(*(body_of({0: offset}) for offset in (1, 2, 3, 9, 4)))
 
     assert Breach.OFFSET_INVENTED in breaches(held, looks=[])
 
 
 @pytest.mark.parametrize("told", [2, NONE_COMMITTED])
-def test_a_master_that_tells_less_than_was_confirmed_is_found(told):
+def test_a_master_that_reports_less_than_was_confirmed_is_found(told):
     assert breaches(looks=[Look(2, 0, told, 5.3, 5.4)]) == {Breach.OFFSET_BACK}
 
 

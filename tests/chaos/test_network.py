@@ -1,4 +1,4 @@
-"""The proxy loses what a partition would lose, and nothing else."""
+"""The proxy drops the data that a partition would drop, and nothing else."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from tests.chaos.sockets import find_owner
 from tests.waiting import PATIENCE_S
 
 SILENCE_S = 0.2
-"""How long nothing comes before it is taken for certain that nothing will."""
+"""After this time without data, it is assumed that none will come."""
 
 
 class Peer:
@@ -164,7 +164,7 @@ async def _read_to_end(reader):
         return b""
 
 
-def test_the_kernel_tells_which_process_a_connection_comes_from():
+def test_the_kernel_knows_which_process_a_connection_comes_from():
     host = Hosts.of_process(os.getpid()).real
     with socket.create_server((host, 0)) as server, socket.socket() as own:
         own.connect(server.getsockname())

@@ -1,4 +1,4 @@
-"""The workload goes on offering, whatever becomes of brokers."""
+"""The workload continues, in any state of the brokers."""
 
 import asyncio
 import os

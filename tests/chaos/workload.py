@@ -1,8 +1,8 @@
-"""Offer messages to every broker at a fixed rate, whatever it answers, and read from all of them.
+"""Send messages to every broker at a fixed rate, after any answer, and read from all of them.
 
-Open loop: a send is due when it is due, also while earlier ones wait. Who acknowledged last is
-offered most, but every broker is offered messages all the time, master or not, so that a second
-master could not hide.
+Open loop: a send does not wait for earlier ones. The broker that acknowledged last gets most
+messages, but every broker gets some all the time, master or not. So a second master would be
+detected.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ TOPIC: Final = "chaos"
 QUEUE_COUNT: Final = 4
 SEND_INTERVAL_S: Final = 0.025
 ALL_EVERY: Final = 4
-"""Every so manyth message is one for each broker."""
+"""Every nth message is sent to each broker."""
 
 LATE_S_MAX: Final = 1.0
-"""What is due since longer is left out: this machine is too busy to offer it."""
+"""Sends that are overdue for longer are left out: this machine is too busy."""
 
 DELAYED_TOPIC: Final = "chaos-delayed"
 DELAYED_EVERY: Final = 9
-"""Every so manyth message is one to be delivered later; a number that has none in common with the
-queues' and brokers', so that all of them get such messages."""
+"""Every nth message is a delayed one. The number is coprime to the numbers of queues and brokers,
+so that all of them get such messages."""
 
 DELAY_LEVEL: Final = "1"
 """The shortest: a second."""
@@ -42,7 +42,7 @@ _SIZES: Final = (20, 100, 333, 1000, 4000, 30_000)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker is reached, and from where."""
+    """The addresses of a broker, for and of its connections."""
 
     host: str
     port: int
@@ -71,7 +71,7 @@ class Workload:
             self._tasks.append(asyncio.create_task(self._read(agent)))
 
     async def stop_sending(self) -> None:
-        """Send no more, and wait for the answers that are still to come."""
+        """Send no more, and wait for the open answers."""
         if self._sender is not None:
             self._sender.cancel()
         if self._sends:
@@ -89,7 +89,7 @@ class Workload:
             client.writer.close()
 
     def check_alive(self) -> None:
-        """Raise what ended a task that should go on."""
+        """Raise the error that ended a task."""
         for task in (*self._tasks, self._sender):
             if task is not None and task.done() and not task.cancelled():
                 task.result()
@@ -124,20 +124,20 @@ class Workload:
 
     @property
     def last_master(self) -> int:
-        """Name who acknowledged last."""
+        """Return the broker that acknowledged last."""
         told = self.journal.acknowledgements
         return told[-1].agent if told else next(iter(self.addresses))
 
     def client_of(self, agent: int) -> Client | None:
-        """Give the connection to a broker, if there is one now."""
+        """Return the connection to a broker, if there is one now."""
         client = self._clients.get(agent)
         return client if client is not None and _is_open(client) else None
 
     async def read_delivered(self, agent: int) -> set[int]:
-        """Read which delayed messages a broker shows.
+        """Read the delayed messages that a broker shows.
 
         Raises:
-            OSError: it does not answer.
+            OSError: the broker does not answer.
         """
         numbers = set[int]()
         for queue in range(QUEUE_COUNT):
@@ -175,11 +175,11 @@ class Workload:
         if answer.code:
             return
         if is_delayed:
-            # Where it waits is the broker's own business: only its delivery was promised.
+            # The broker decides where it waits: only its delivery is guaranteed.
             self.journal.promised_later(number, agent)
             return
-        # A message's id is the broker's address and the log position; who was asked may only have
-        # passed it on.
+        # A message's id is the broker's address and the log position; another broker may have
+        # passed the request on.
         host, port, position = parse_offset_message_id(answer.ext["msgId"])
         self.journal.acknowledged(
             Acknowledgement(
@@ -194,7 +194,7 @@ class Workload:
         )
 
     def _agent_at(self, host: str, port: int) -> int:
-        """Name the broker that advertises an address."""
+        """Return the broker that advertises an address."""
         (agent,) = (n for n, at in self.addresses.items() if (at.host, at.port) == (host, port))
         return agent
 
@@ -234,7 +234,7 @@ class Workload:
 
 
 def _is_open(client: Client) -> bool:
-    """Tell whether requests can be sent; a broker that hung up answers none."""
+    """Return whether requests can be sent; a closed connection answers none."""
     return not (client.closed.is_set() or client.writer.is_closing())
 
 

@@ -1,4 +1,4 @@
-"""Scenarios of the stock Java client, each run in a process of its own."""
+"""Scenarios of the stock Java client, each run in a separate process."""
 
 import json
 import subprocess
@@ -131,7 +131,7 @@ class RunningScenario:
                 return self._events[-1]
         raise ScenarioError(f"{self._title}: {self._describe()}")
 
-    def tell(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()

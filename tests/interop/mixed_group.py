@@ -35,7 +35,7 @@ PATIENCE = dict.fromkeys(
     ("controllerHeartBeatTimeoutMills", "haMaxTimeSlaveNotCatchup", "haHousekeepingInterval"),
     "100000",
 )
-"""In milliseconds: however long a busy machine takes, nobody is given up for being slow."""
+"""In milliseconds: on a busy machine, no broker is given up for being slow."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class MixedGroup:
     connections: dict[str, Client] = field(default_factory=dict)
 
     async def client(self, address: str) -> Client:
-        """Give a standing connection, opened anew when it broke."""
+        """Give a persistent connection, opened again after a break."""
         known = self.connections.get(address)
         if known is None or known.closed.is_set():
             port = int(address.rpartition(":")[2])
@@ -155,7 +155,7 @@ class MixedGroup:
         return end
 
     async def knows_topic(self, broker: AnyBroker) -> bool:
-        """Tell whether a broker has the topic: stock copies its master's every 10 s."""
+        """Return whether a broker has the topic: stock copies its master's every 10 s."""
         client = await self.client(broker.address)
         return (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": TOPIC})).code == 0
 
@@ -180,7 +180,7 @@ class MixedGroup:
 
 @dataclass
 class Journal:
-    """Every message is sent once, with a body of its own; what was acknowledged is noted."""
+    """Every message is sent once, with a distinct body; acknowledged ones are recorded."""
 
     group: MixedGroup
     acknowledged: dict[bytes, tuple[int, int]] = field(default_factory=dict)
@@ -191,7 +191,7 @@ class Journal:
     """What the last send that was not acknowledged met, and when by the clock of the logs."""
 
     async def run(self) -> None:
-        """Send to whoever is master, until it is over."""
+        """Send to the present master, until it is over."""
         master = None
         for number in itertools.count():
             if self.is_over:

@@ -1,4 +1,4 @@
-"""Our store, filled with a script of its own and read in the form stock's contents have."""
+"""Our store, filled with a separate script and read in the form of stock's contents."""
 
 import random
 import struct

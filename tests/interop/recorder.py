@@ -1,8 +1,8 @@
 """A TCP proxy that stands between stock clients and a cluster and keeps every byte of both.
 
-Clients are given the recorder's address as their name server. It puts its own addresses in place of
-the brokers' in the name server's answers, so that the clients' connections to brokers come through
-it too. What it keeps is what the peers sent, before that exchange.
+Clients are given the recorder's address as their name server. It replaces the brokers' addresses in
+the name server's answers by its own, so that the clients' connections to brokers pass through it
+too. It keeps the frames of the peers, before that replacement.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ async def _copy(
 
 @contextmanager
 def recording(directory: Path, name_server: str, brokers: Mapping[str, str]) -> Iterator[Recorder]:
-    """Run a recorder on a thread of its own for the length of a block."""
+    """Run a recorder on a separate thread for the length of a block."""
     recorder = Recorder(directory, name_server, brokers)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="recorder", daemon=True)

@@ -1,4 +1,4 @@
-"""Stock brokers in controller mode, and the stock tools, each in a process of its own."""
+"""Stock brokers in controller mode, and the stock tools, each in a separate process."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ CONTROLLER_PACKAGES = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
 
 @dataclass
 class StockNameServer:
-    """A name server with the controller in it, in a directory of its own."""
+    """A name server with the controller in it, in a separate directory."""
 
     port: int
     home: Path
@@ -54,7 +54,7 @@ class StockNameServer:
 
 @dataclass
 class StockBroker:
-    """One broker of the group g in the cluster c, in a directory of its own."""
+    """One broker of the group g in the cluster c, in a separate directory."""
 
     port: int
     controller: str
@@ -153,7 +153,7 @@ async def start_java(
             env={**os.environ, "ROCKETMQ_HOME": str(home)},
             stdout=output,
             stderr=output,
-            # Ctrl-C is for the one that started it, which ends it in order.
+            # Ctrl-C is for the parent, which ends it in order.
             start_new_session=True,
         )
 

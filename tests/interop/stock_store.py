@@ -1,4 +1,4 @@
-"""The stock message store, run by a Java program of its own (`StoreMain`)."""
+"""The stock message store, run by a separate Java program (`StoreMain`)."""
 
 import ipaddress
 import json

@@ -1,7 +1,8 @@
 """The committed stores: small directories written by the stock store, and what stock reads there.
 
 `<vector>/store` holds the files that have a format (log, queues, index, checkpoint),
-`contents.jsonl.xz` what `StoreMain read` prints for them. Written anew, all or those named, with:
+`contents.jsonl.xz` what `StoreMain read` prints for them. To write them again, all or the named
+ones:
 
     python -m tests.interop.store_vectors [NAME]...
 """

@@ -148,7 +148,7 @@ async def test_tools_show_rates_and_places_and_clean_queues_without_a_topic(
     await master.pull("orders")
     place = {"consumerGroup": "g", "topic": "orders", "queueId": 0, "commitOffset": 2}
     assert (await master.call(RequestCode.UPDATE_CONSUMER_OFFSET, place)).code == 0
-    # A delayed message is delivered to a topic that is gone by then.
+    # A delayed message is delivered to a topic that is deleted at that time.
     assert (await master.send("Gone", b"late", properties={"DELAY": "1"})).code == 0
     await delete_and_await_delivery(group, "Gone")
 

@@ -56,12 +56,12 @@ async def _connected(port):
 
 
 async def figures_of(client):
-    async def told():
+    async def reported():
         answer = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
         # Stock's broker gives an error while its store starts.
         return json.loads(answer.body)["table"] if answer.code == 0 else None
 
-    return await eventually(told, interval_s=0.2)
+    return await eventually(reported, interval_s=0.2)
 
 
 def form_of(value):
@@ -75,7 +75,7 @@ def kind_of(key):
     return re.sub(r"^commitLogDiskRatio_.*", "commitLogDiskRatio_PATH", key)
 
 
-async def test_a_broker_tells_the_figures_that_stock_tells_in_the_same_forms(brokers):
+async def test_a_broker_reports_the_figures_of_stock_in_the_same_forms(brokers):
     # Case C2: exporters read these keys without a look for null.
     stock_client, our_client = brokers
     stock = {kind_of(key): value for key, value in (await figures_of(stock_client)).items()}
@@ -90,20 +90,20 @@ async def test_a_broker_tells_the_figures_that_stock_tells_in_the_same_forms(bro
 
 
 def are_alike(stock, ours):
-    """Tell whether two values have one form, as far as stock's has come to one."""
+    """Return whether two values have one form, as far as stock's has come to one."""
     if stock in {"null", "  "}:
         # It shows its rates after ten seconds, its distribution of times after a minute.
         return bool(re.fullmatch(r"([0-9.]+ ){2}[0-9.]+|(\[[^ ]+\]:[0-9]+ ){13}", ours))
     return form_of(stock) == form_of(ours)
 
 
-async def test_a_lone_broker_tells_its_replication_as_stock_does(brokers):
+async def test_a_lone_broker_reports_its_replication_as_stock_does(brokers):
     # Case C5.
-    told = [
+    reported = [
         json.loads((await client.call(RequestCode.GET_BROKER_HA_STATUS)).body) for client in brokers
     ]
 
-    for ha_status in told:
+    for ha_status in reported:
         assert ha_status["master"] is True
         assert ha_status["masterCommitLogMaxOffset"] > 0
         assert ha_status["haConnectionInfo"] == []

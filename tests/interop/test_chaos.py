@@ -45,7 +45,7 @@ def test_every_acknowledged_message_is_read_back_after_kills_of_both_brokers(
             seen[name] = kill(broker, sending)
         for name in names:
             await_acknowledgements(sending, name, seen[name] + ACKNOWLEDGED_BEFORE_A_KILL)
-        sending.tell("stop")
+        sending.write_line("stop")
         sent = sending.result()
     read = client.run("read-back", topic="chaos", group="chaos-group", journal=journal)
 
@@ -55,7 +55,7 @@ def test_every_acknowledged_message_is_read_back_after_kills_of_both_brokers(
 
 
 def kill(broker: BrokerProcess, sending: RunningScenario) -> int:
-    """Kill a broker and return how many sends it had acknowledged by then."""
+    """Kill a broker and return how many sends it had acknowledged."""
     assert broker.pid is not None
     os.kill(broker.pid, signal.SIGKILL)
     # The next event may have been on its way already; the one after it is from after the kill.

@@ -114,7 +114,7 @@ async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock, event
     # Stock acknowledges a message before its consume queue holds it.
     await eventually(are_queued)
     place = {"consumer_group_name": "billing", "topic_name": "orders", "queue_ids": [0]}
-    # Nobody is connected, so the offset is written.
+    # No consumer is connected, so the offset is written.
     to_eight = await agents.order("reset_offsets", **place, position="offset", offset=8)
     assert (to_eight.state, to_eight.plan.facts["mode"]) == (S.DONE, "offline"), to_eight.outcome
     await client.heartbeat("billing", "orders", client_id="one")

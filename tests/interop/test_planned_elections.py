@@ -42,7 +42,7 @@ async def test_a_stock_producer_without_retries_fails_no_send_over_two_planned_e
             await elect(group, master)
             await group.await_state(master, epoch, {1, 2, 3})
             seen = await await_sends(sending, seen + SEND_COUNT)
-        sending.tell("stop")
+        sending.write_line("stop")
         sent = await asyncio.to_thread(sending.result)
     passed_on, unanswered, not_passed_on = await counts(group.client(1))
     read = await asyncio.to_thread(

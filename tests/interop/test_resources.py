@@ -82,7 +82,7 @@ async def cluster(request, database, redis, tmp_path, eventually):
         yield Cluster(database, server, Brokers(remoting), client)
 
 
-async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventually):
+async def test_groups_clients_and_messages_are_shown_as_they_are(cluster, eventually):
     await cluster.run("send", mode="sync", topic="orders", count=COUNT)
     stay = {"expect": f"orders=0:{COUNT}", "timeout_ms": 120_000, "quiet_ms": 3_600_000}
 
@@ -104,7 +104,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
         clients = await list_clients(
             "c", ClientFilter(group="billing"), size=10, after=None, **cluster.by_snapshot
         )
-        reading.tell("stop")
+        reading.write_line("stop")
         await asyncio.to_thread(reading.result)
 
     async def has_left():

@@ -1,6 +1,6 @@
 """The CRC property of our records holds for the stock store, and that of its records for ours.
 
-Both are told to take a record without it, or with a wrong one, for damaged (storage-and-ha.md 2.7).
+Both treat a record without it, or with a wrong one, as damaged (storage-and-ha.md 2.7).
 """
 
 import shutil

@@ -1,7 +1,7 @@
 """The committed frames: a compact choice of what stock clients and stock servers said.
 
 `vectors/<recording>/<request code>-<request|answer>-from-<client|server>.frames` holds a few whole
-frames back to back. Chosen anew from a recording with:
+frames back to back. To choose them again from a recording:
 
     python -m tests.interop.vectors RECORDING_DIRECTORY NAME
 """

@@ -1,4 +1,4 @@
-"""A whole local cluster for tests: `regent up` in a directory and on ports of its own.
+"""A whole local cluster for tests: `regent up` in a separate directory and on separate ports.
 
 One cluster serves every test of a session that asks for the fixture `cluster`, and one every test
 that asks for `three`. A test that needs to start, stop or break one more runs its own with
@@ -35,12 +35,12 @@ REPLICATED_PORTS, PORTS_PER_REPLICATED_CLUSTER = range(20_000, 32_500), 500
 
 
 class ClusterError(AssertionError):
-    """The cluster did not do what it was told; the message holds the end of its output."""
+    """The cluster did not do what was ordered; the message holds the end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The three ports a cluster is told; its brokers take some around and above theirs."""
+    """The three ports of a cluster; its brokers take some around and above theirs."""
 
     http: int
     remoting: int
@@ -144,7 +144,7 @@ class Cluster:
 
 
 def launch(data_dir: Path, ports: Ports, *options: str, output_dir: Path | None = None) -> Cluster:
-    """Start `regent up` and return at once; its output goes beside its data unless told."""
+    """Start `regent up` and return at once; its output goes beside its data by default."""
     output = (output_dir or data_dir.parent) / f"up-{time.monotonic_ns()}.output"
     with output.open("wb") as file:
         process = subprocess.Popen(

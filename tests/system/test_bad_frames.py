@@ -1,4 +1,4 @@
-"""Bytes that are no frames close their connection, cost no memory and harm nobody else."""
+"""Bytes that are no frames close their connection, cost no memory and harm no other client."""
 
 import time
 

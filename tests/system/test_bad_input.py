@@ -33,7 +33,7 @@ SEND_FIELDS = {
 
 
 @pytest.mark.usefixtures("nothing_is_written")
-def test_an_unknown_request_is_told_so(cluster: Cluster):
+def test_an_unknown_request_is_an_error(cluster: Cluster):
     answers = []
     for address in addresses(cluster):
         with peer(address) as asker:
@@ -47,7 +47,9 @@ def test_an_unknown_request_is_told_so(cluster: Cluster):
 
 @pytest.mark.usefixtures("nothing_is_written")
 @pytest.mark.parametrize(("key", "field"), SEND_FIELDS.items(), ids=SEND_FIELDS.values())
-def test_a_send_without_a_required_field_is_told_which(key: str, field: str, cluster: Cluster):
+def test_a_send_without_a_required_field_is_an_error_that_names_it(
+    key: str, field: str, cluster: Cluster
+):
     header = send_header("never-made", **{key: None})
 
     with peer(cluster.brokers[0].address) as asker:
@@ -68,7 +70,7 @@ def test_a_send_without_a_required_field_is_told_which(key: str, field: str, clu
         ("name server", REGISTER_BROKER, "brokerName"),
     ],
 )
-def test_a_request_without_a_required_field_is_told_which(
+def test_a_request_without_a_required_field_is_an_error_that_names_it(
     server: str,
     code: int,
     field: str,

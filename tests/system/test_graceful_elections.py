@@ -3,7 +3,7 @@
 `make soak SOAK=elections` orders 20; each prints for how long nothing was acknowledged.
 """
 
-# ruff: noqa: T201 - its gaps are for whoever runs it
+# ruff: noqa: T201 - its gaps are for the reader of the run
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ async def test_masters_change_under_load_and_no_acknowledged_message_is_lost(
             for number in range(1, COUNT + 1):
                 gap_s = await change_master(three, client, probe.journal)
                 print(f"election {number}: {gap_s * 1000:.0f} ms without an acknowledgement")
-        # Whoever was asked last answers before its master is read.
+        # The broker that was asked last answers before its master is read.
         master = (await asyncio.to_thread(await_whole, three, GROUP)).master
     assert master is not None
     held = await read(master)

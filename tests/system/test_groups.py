@@ -65,7 +65,7 @@ def story() -> Iterator[Story]:
             after_kill = await_whole(first, GROUP, other_than=killed.address)
             assert after_kill.master is not None
             assert send(after_kill.master, TOPIC) == SUCCESS
-            await_told(first, f"{killed.name} is up again after ")
+            await_line(first, f"{killed.name} is up again after ")
             processes = first.process_ids()
         finally:
             exit_code = first.stop()
@@ -120,7 +120,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def await_told(cluster: Cluster, line: str) -> None:
+def await_line(cluster: Cluster, line: str) -> None:
     wait_until(
         lambda: line in cluster.output,
         timeout_s=UP_AGAIN_S_MAX,
@@ -145,17 +145,18 @@ def test_a_killed_master_is_replaced_and_comes_back_into_the_set_by_itself(story
     assert story.killed_address in story.after_kill.in_sync
 
 
-def test_the_terminal_tells_which_broker_ended_and_how(story: Story):
+def test_the_terminal_shows_which_broker_ended_and_how(story: Story):
     told = f"{story.killed} was ended by SIGKILL; starting it again"
 
     assert told in story.after_kill_output
 
 
-def test_a_stop_is_clean_and_elects_nobody(story: Story):
+def test_a_stop_is_clean_and_elects_no_master(story: Story):
     assert story.exit_code == 0
     assert story.left_over == []
-    # The one election is that of the second start. Who wins it depends on whether the last master
-    # had told yet that its replicas were gone: if not, each of them holds all that counts.
+    # The one election is that of the second start. Its winner depends on whether the last master
+    # had reported already that its replicas were gone: if not, each of them holds all confirmed
+    # data.
     assert story.second_state is not None
     assert story.second_state.master in story.after_kill.in_sync
     assert story.second_state.epoch == story.after_kill.epoch + 1
@@ -166,7 +167,7 @@ def test_a_second_start_keeps_the_size_the_ids_and_the_messages(story: Story):
     assert await_shown(story.second, [2, 2, 2]) == [2, 2, 2]
 
 
-def test_the_console_is_told_who_is_master_and_who_replicas(story: Story):
+def test_the_console_shows_who_is_master_and_who_replicas(story: Story):
     state = await_whole(story.second, GROUP)
     replicas = state.in_sync - {state.master}
 
@@ -207,12 +208,12 @@ def test_fewer_replicas_than_there_are_is_one_line_that_says_why(story: Story):
 
 
 @pytest.mark.parametrize("name", ["control-plane", "beat", "worker", "redis", "postgres"])
-def test_every_part_that_dies_is_started_again_and_told(name: str, story: Story):
+def test_every_part_that_dies_is_started_again_and_reported(name: str, story: Story):
     cluster = story.second
     killed = next(p["pid"] for p in cluster.state["processes"] if p["name"] == name)
 
     os.kill(killed, signal.SIGKILL)
-    await_told(cluster, f"{name} is up again after ")
+    await_line(cluster, f"{name} is up again after ")
 
     master = await_whole(cluster, GROUP).master
     assert master is not None
@@ -242,7 +243,8 @@ def test_a_broker_that_was_alone_founds_a_group_which_has_its_messages():
 
 
 def await_shown(cluster: Cluster, expected: list[int]) -> list[int]:
-    """Ask what each broker shows; a replica shows nothing before its master tells it up to where.
+    """Ask what each broker shows; a replica shows nothing before its master sends the confirmed
+    position.
 
     That news comes a moment after the replica has joined the set.
     """

@@ -60,7 +60,7 @@ def make_topic(agent: Peer, name: str) -> None:
 
 
 def await_first(socket: ClientConnection, agent: Peer, names: Iterator[str]) -> None:
-    """Make topics until one is told of: listening begins a moment after it was asked for."""
+    """Make topics until one is reported: listening begins a moment after the request."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         make_topic(agent, next(names))
@@ -73,7 +73,7 @@ def await_first(socket: ClientConnection, agent: Peer, names: Iterator[str]) -> 
 def test_a_topic_made_on_an_agent_is_seen_within_a_second_at_p95(
     cluster: Cluster, signed_in: httpx.Client
 ) -> None:
-    """Measured from the answer of the agent until the change is told, and there to be read."""
+    """Measured from the answer of the agent until the change is reported, and readable."""
     names = map("seen-soon-{}".format, count())
 
     def delay_s(name: str) -> float:

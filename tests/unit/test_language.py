@@ -1,4 +1,4 @@
-"""Errors, plans, findings, command output, API descriptions and console texts are plain."""
+"""Texts for people are plain, and so are docstrings, comments and names for programmers."""
 
 from pathlib import Path
 
@@ -8,6 +8,9 @@ from tests.language import (
     ROOT,
     WORDS_MAX,
     faults_of,
+    faults_of_code,
+    names_of_code,
+    prose_of_code,
     texts_of_api,
     texts_of_code,
     texts_of_console,
@@ -36,6 +39,40 @@ def test_texts_of_code_are_found_wherever_they_stand(tmp_path):
         (8, "topic {} counts at once, and nobody waits"),
         (9, "anew begins"),
         (9, "or tell"),
+    ]
+
+
+PROSE = '''
+"""Write to stock.
+
+It waits.
+"""
+
+# A word
+# of two lines.
+VALUE = 1  # whoever reads this
+
+class Teller:
+    def asks_nobody(self):
+        """It counts."""
+'''
+
+
+def test_docstrings_comments_and_names_of_code_are_found(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(PROSE)
+
+    assert sorted(prose_of_code(module)) == [
+        (2, "Write to stock.\n\nIt waits."),
+        (8, "A word of two lines."),
+        (9, "whoever reads this"),
+        (13, "It counts."),
+    ]
+    assert list(names_of_code(module)) == [(11, "Teller"), (12, "asks_nobody")]
+    assert [fault.partition(": ")[2] for fault in faults_of_code(module)] == [
+        "habit word 'whoever': whoever reads this",
+        "habit word in the name Teller",
+        "habit word in the name asks_nobody",
     ]
 
 
@@ -68,6 +105,19 @@ def test_texts_of_a_module_are_plain(path):
     faults = [(line, one) for line, text in texts_of_code(path) for one in faults_of(text)]
 
     assert faults == []
+
+
+MEASURED_APART = ROOT / "tests" / "bench"
+"""The benchmarks, whose prose is not checked yet."""
+QUOTING = {Path(__file__), OF_EARLIER_VERSIONS}
+
+
+@pytest.mark.parametrize("root", ["backend", "workers", "migrations", "tests"])
+def test_docstrings_comments_and_names_of_code_are_plain(root):
+    paths = [path for path in (ROOT / root).rglob("*.py") if MEASURED_APART not in path.parents]
+
+    assert len(paths) > 10
+    assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []
 
 
 def test_texts_of_the_console_are_plain():

@@ -1,4 +1,4 @@
-"""What a process is told by its environment is refused at its start where it can't be meant."""
+"""An invalid value in the environment of a process is refused at its start."""
 
 import pytest
 from pydantic import ValidationError
@@ -43,9 +43,9 @@ def test_what_no_process_can_work_with_is_named_and_not_shown(read, kind, name, 
     with pytest.raises(ValidationError) as refused:
         read(kind, **{name: value})
 
-    told = faults_of(refused.value)
-    assert told.startswith(f"REGENT_{name} ")
-    assert "secret" not in told
+    reported = faults_of(refused.value)
+    assert reported.startswith(f"REGENT_{name} ")
+    assert "secret" not in reported
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_origins_are_listed_with_commas_or_as_json(read, value):
 
 
 @pytest.mark.parametrize("name", ["CONSOLE_DIR", "HTTP_HOST", "ALLOWED_ORIGINS", "SECOND_PERSON"])
-def test_a_variable_that_is_empty_counts_as_not_set(read, name):
+def test_a_variable_that_is_empty_is_read_as_not_set(read, name):
     unset = read()
 
     assert read(**{name: ""}) == unset

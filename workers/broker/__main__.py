@@ -1,7 +1,7 @@
 """Start a broker agent: `python -m workers.broker -c broker.conf`.
 
-An error that an operator can fix (settings, a port in use, a store that another process holds)
-gives one line on standard error and exit code 2.
+An error that an operator can fix gives one line on standard error and exit code 2. Examples are
+settings, a port in use, or a store that another process holds.
 """
 
 import argparse

@@ -495,7 +495,7 @@ class Broker:
                 write_queue_count=topic.write_queue_count,
             )
 
-    def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - all there is to tell
+    def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - the only fact
         change = self.block_writes if is_full else self.unblock_writes
         change(WriteBlock.DISK_FULL)
 

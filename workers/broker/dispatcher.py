@@ -78,7 +78,7 @@ class Dispatcher:
     async def _pass_on(
         self, caller: Caller, command: Command, served: Served, passage: Awaitable[bytes | None]
     ) -> bytes:
-        """Return the answer of the master of the group, which may be this broker by then."""
+        """Return the answer of the master of the group, which may be this broker now."""
         reply = await passage
         if reply is not None:
             return reply

@@ -1,7 +1,8 @@
 """Run one broker: open the store, listen, serve, and stop cleanly.
 
 Closing is a sequence: hand over the group, unregister from the name servers, refuse new messages,
-answer held pulls, drain to the deadline, close the connections, save the state, close the store.
+and answer held pulls. Then drain to the deadline, close the connections, save the state, and close
+the store.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""Report, with Spark, how much is stored a day and how long the disks last.
+"""Report, with Spark, how much data is stored per day, and when the disks are full.
 
-Reads Parquet files that the caller names and writes Parquet and JSON; it never sees a production
-table, and nothing of the control plane is imported here (D25).
+Reads Parquet files that the caller names, and writes Parquet and JSON. It has no access to
+production tables, and imports nothing of the control plane (D25).
 """

@@ -1,4 +1,4 @@
-"""Say how much history a report was made from, and what is missing from it."""
+"""Describe the history that a report uses, and its gaps."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ GAP_SECONDS: Final = 60
 
 
 def coverage(broker_samples: DataFrame) -> DataFrame:
-    """Return one row: first and last instant, counts of samples and brokers, gaps and their sum."""
+    """Return one row: first and last time, counts of samples and brokers, gaps and their sum."""
     before = Window.partitionBy(*BROKER).orderBy("observed_at").rowsBetween(-1, -1)
     seconds = (
         F.unix_micros("observed_at") - F.unix_micros(F.first("observed_at").over(before))

@@ -1,8 +1,9 @@
-"""Say how fast each broker's store grows and when its disk is full at that pace.
+"""Compute how fast each broker's store grows, and when its disk is full at that rate.
 
 The growth is the slope of a least-squares line through the store's size at the end of each hour.
-Too little history and no growth give no date, and the note says which (D21). Nor has a broker one
-that was not seen for a day. A broker has one row, from its history in all roles (D31).
+Without enough history or without growth there is no date, and the note gives the reason (D21). A
+broker that was not seen for a day has no date either. A broker has one row, from its history in all
+roles (D31).
 """
 
 from typing import Final
@@ -14,17 +15,18 @@ from workers.capacity.schemas import BROKER
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 HISTORY_DAYS_MIN: Final = 1.0
-"""Less than a whole day says nothing of a day."""
+"""A shorter history than a day gives no growth per day."""
 HISTORY_DAYS_SURE: Final = 14.0
-"""Less than two weeks holds no weekly pattern twice: a date from it carries a warning."""
+"""A shorter history contains no weekly pattern twice: its date has a warning."""
 SILENCE_DAYS: Final = 1.0
-"""A broker that is behind the newest sample by more is shown as last seen then, without a date."""
+"""A broker that is further behind the newest sample is shown as last seen at that time, without a
+date."""
 SAME_DISK_SHARE: Final = 0.001
-"""Two disks of one size whose free space differs by less of it may be one disk."""
+"""If the free space of two disks of one size differs by less, they may be the same disk."""
 
 
 def disks(broker_samples: DataFrame) -> DataFrame:
-    """Return each broker's disk with its growth a day and the days until it is full."""
+    """Return each broker's disk with its growth per day and the days until it is full."""
     newest = broker_samples.agg(F.max("observed_at").alias("newest_at")).select("newest_at")
     state = latest_states(broker_samples)
     frame = (
@@ -45,7 +47,7 @@ def disks(broker_samples: DataFrame) -> DataFrame:
 
 
 def latest_states(broker_samples: DataFrame) -> DataFrame:
-    """Return each broker's newest sizes, when they were seen, and how long its history is."""
+    """Return each broker's newest sizes, their time, and the length of its history."""
     return (
         broker_samples.groupBy(*BROKER)
         .agg(
@@ -65,7 +67,7 @@ def latest_states(broker_samples: DataFrame) -> DataFrame:
 
 
 def growths(broker_samples: DataFrame) -> DataFrame:
-    """Return the slope of each broker's store size in bytes a day; null for a single hour."""
+    """Return the slope of each broker's store size in bytes per day; null for a single hour."""
     hour = F.date_trunc("hour", "observed_at")
     hours = (
         broker_samples.groupBy(*BROKER, hour.alias("hour"))
@@ -75,7 +77,7 @@ def growths(broker_samples: DataFrame) -> DataFrame:
         )
         .select(*BROKER, "store_bytes", "observed_at")
     )
-    # Counted from the broker's own first hour: microseconds since 1970, squared, lose their end.
+    # Relative to the broker's first hour: the square of microseconds since 1970 loses precision.
     first = hours.groupBy(*BROKER).agg(F.min("observed_at").alias("first_at"))
     return (
         hours.join(first.select(*BROKER, "first_at"), on=list(BROKER), how="inner")
@@ -83,13 +85,13 @@ def growths(broker_samples: DataFrame) -> DataFrame:
         .agg(
             F.regr_slope("store_bytes", _days_between("first_at", "observed_at")).alias("slope"),
         )
-        # Whole bytes, so that the order in which parts were summed up never shows.
+        # Whole bytes, so that the order of the partial sums has no effect.
         .select(*BROKER, F.round("slope", 0).alias("slope"))
     )
 
 
 def possibly_shared(states: DataFrame) -> DataFrame:
-    """Return the brokers beside which another reports a disk of the same size and free space."""
+    """Return the brokers that report a disk of the same size and free space as another."""
     other = states.select(
         F.col("cluster_name").alias("other_cluster_name"),
         F.col("broker_name").alias("other_broker_name"),

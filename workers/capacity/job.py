@@ -1,4 +1,4 @@
-"""Read the named files, compute the report and put the results into a directory, whole or not."""
+"""Read the named files, compute the report, and write the results atomically to a directory."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ RESULT_PARQUET: Final = "rows.parquet"
 
 
 class InputMissing(Exception):
-    """The manifest names files that are not there: a report without them would be wrong."""
+    """A file of the manifest does not exist: a report without it would be wrong."""
 
     def __init__(self, missing: Sequence[str]) -> None:
         super().__init__(
@@ -31,7 +31,7 @@ class InputMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReportInput:
-    """Name the files that count, by absolute path."""
+    """The files to read, by absolute path."""
 
     broker_samples: tuple[str, ...]
     topic_samples: tuple[str, ...]
@@ -43,7 +43,7 @@ class ReportInput:
 
     @property
     def size_bytes(self) -> int:
-        """Sum up the sizes of the files."""
+        """Sum the sizes of the files."""
         return sum(
             Path(name).stat().st_size for name in (*self.broker_samples, *self.topic_samples)
         )
@@ -53,7 +53,7 @@ class ReportInput:
         """Read the list of files that the caller made from the manifest.
 
         Raises:
-            InputMissing: one of them is not on the disk.
+            InputMissing: a file is not on the disk.
         """
         content = json.loads(path.read_text())
         named = [*content["broker_samples"], *content["topic_samples"]]
@@ -67,14 +67,14 @@ class ReportInput:
 
 
 def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
-    """Write the report as JSON and Parquet into a directory that appears whole or not at all."""
+    """Write the report as JSON and Parquet into a directory that appears atomically."""
     broker_samples = read_frame(spark, files.broker_samples, BROKER_SAMPLES).cache()
     rows = report_rows(broker_samples, read_frame(spark, files.topic_samples, TOPIC_SAMPLES))
     partial = output_dir.with_name(f".{output_dir.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     rows.coalesce(1).write.parquet(str(partial / RESULT_PARQUET))
-    # What was written is what is told: the second form is made from the first.
+    # Both forms are equal: the second is made from the first.
     stored = spark.read.schema(rows.schema).parquet(str(partial / RESULT_PARQUET))
     result = {
         "coverage": _coverage(coverage(broker_samples).first(), file_count=files.file_count),
@@ -87,10 +87,10 @@ def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
 
 
 def read_frame(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
-    """Read exactly the named files; none gives an empty frame of the same columns.
+    """Read exactly the named files; without any, return an empty frame with the same columns.
 
-    Samples of before own ids were told have that of the role instead: the same for replicas, and
-    for brokers that no controller leads.
+    Earlier samples without an own id have the id of the role instead: the same for replicas, and
+    for brokers without a controller.
     """
     if not paths:
         return spark.createDataFrame([], schema)
@@ -119,5 +119,5 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _instant(value: datetime | None) -> str | None:
-    # Spark hands instants over as naive values of this machine's zone.
+    # Spark returns times as naive values in this machine's zone.
     return None if value is None else value.astimezone(UTC).isoformat()

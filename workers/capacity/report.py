@@ -1,4 +1,4 @@
-"""Bring disks and topics' days into the one table that a report consists of."""
+"""Combine disks and topics' days into the one table of a report."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -31,7 +31,7 @@ def report_rows(broker_samples: DataFrame, topic_samples: DataFrame) -> DataFram
 
 
 def _with_report_columns(frame: DataFrame) -> DataFrame:
-    """Return the frame with exactly the report's columns; those it lacks are null."""
+    """Return the frame with exactly the report's columns; missing ones are null."""
     present = set(frame.columns)
     return frame.select(
         *(

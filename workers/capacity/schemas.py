@@ -1,6 +1,6 @@
-"""Name the columns that the report reads and those it writes.
+"""Name the columns that the report reads and writes.
 
-The history holds more; what is not listed here is never read from the disk.
+The history has more columns; those that are not listed here are not read from the disk.
 """
 
 from typing import Final
@@ -16,9 +16,9 @@ from pyspark.sql.types import (
 )
 
 BROKER: Final = ("cluster_name", "broker_name", "own_id")
-"""What names a broker through all changes of master, each of which moves id 0 to another (D31).
+"""The columns that identify a broker across failovers, which move the id 0 to another broker (D31).
 
-Two clusters may each have a group of one name (D2). In the report the id is called `broker_id`.
+Two clusters may have groups with the same name (D2). In the report the id is called `broker_id`.
 """
 
 _IDENTITY: Final = [

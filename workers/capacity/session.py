@@ -1,4 +1,4 @@
-"""Start a Spark driver that stays small, quiet and on this machine."""
+"""Start a small Spark driver on this machine, without its usual log."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 LOOPBACK: Final = "127.0.0.1"
-# A short job ends before the second compiler has paid for itself: half of the processor time.
+# A short job ends before the second compiler is worth its cost: half of the processor time.
 SHORT_JOB_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
@@ -18,7 +18,7 @@ LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 def spark_session(
     *, master: str, memory: str, work_dir: Path, is_short: bool
 ) -> Iterator[SparkSession]:
-    """Run a driver for as long as the block lasts; its scratch files lie under `work_dir`."""
+    """Run a driver for the duration of the block; its scratch files are in `work_dir`."""
     options = f"-Dlog4j.configurationFile={LOG_SETTINGS}"
     if is_short:
         options = f"{options} {SHORT_JOB_OPTIONS}"

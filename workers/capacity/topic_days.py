@@ -1,11 +1,11 @@
-"""Turn counters that only ever grow until a restart into bytes a day by topic and broker.
+"""Turn counters that grow until a restart into bytes per day by topic and broker.
 
-A counter starts at zero when its broker boots. So after a restart the counter itself is what has
-been written since, and a topic that a broker reports for the first time has written its whole
-counter since that broker's sample before. The very first sample of a broker tells nothing: what it
-counts was written before the history began (D21). A replica counts what it copies as well, so
-counters are followed by broker, not by role: a new master's has long been counted.
-A topic's day on a broker is one sum, whatever roles the broker had (D31).
+A counter starts at zero when its broker starts. So after a restart the counter is the number of
+bytes written since. If a broker reports a topic for the first time, the whole counter was written
+since that broker's last sample. The first sample of a broker adds nothing: its counters are from
+before the history (D21). A replica also counts copied data, so counters are followed by broker, not
+by role: a new master's counters are not new. A topic's day on a broker is one sum, across all roles
+of the broker (D31).
 """
 
 from typing import Final
@@ -17,31 +17,31 @@ from workers.capacity.schemas import BROKER
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 WHOLE_DAY_SHARE: Final = 0.99
-"""A day with this share of it observed counts as a whole one."""
+"""A day with this observed share is treated as a whole day."""
 BEFORE: Final = {
     "sampled_before": "observed_at",
     "reported_before": "reported_at",
     "booted_before": "booted_at",
 }
-"""What a step needs of the sample before it."""
+"""The columns that a step needs of the sample before it."""
 
 
 def counter_steps(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame:
-    """Return what each sample adds to its topic, and since when: one row a sample that adds."""
+    """Return the bytes and the time span that each sample adds to its topic."""
     before = Window.partitionBy(*BROKER, "topic_name").orderBy("observed_at").rowsBetween(-1, -1)
     is_other_process = F.col("booted_at") != F.col("booted_before")
-    # A boot and the report before it are of one clock. Who booted earlier is another broker, in a
-    # role whose samples do not tell them apart: its counter is as old as it is.
+    # A start and the report before it use one clock. A broker that started earlier is another
+    # broker, in a role whose samples do not distinguish both: its counter is as old as the broker.
     is_restart = is_other_process & (F.col("booted_at") > F.col("reported_before"))
     is_reset = is_restart | (F.col("bytes_in") < F.col("bytes_before"))
-    # Nothing was counted before the boot; its instant is the broker's clock, so it is held
-    # between the two samples.
+    # Nothing was counted before the start. Its time is of the broker's clock, so it is limited to
+    # the time between the two samples.
     since_boot = F.greatest("sampled_before", F.least("booted_at", "observed_at"))
     frame = topic_samples.join(
         _broker_steps(broker_samples), on=[*BROKER, "observed_at"], how="left"
     ).withColumn("bytes_before", F.first("bytes_in").over(before))
     for name, column in BEFORE.items():
-        # A topic that is new has the broker's sample before.
+        # For a new topic, the previous sample is the broker's.
         known = F.coalesce(F.first(column).over(before), F.col(f"broker_{name}"))
         frame = frame.withColumn(name, known)
     return frame.where(
@@ -59,9 +59,9 @@ def counter_steps(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFr
 
 
 def split_at_midnight(steps: DataFrame) -> DataFrame:
-    """Return steps none of which crosses midnight UTC, the bytes shared out by time.
+    """Return steps that do not cross midnight UTC; the bytes are divided by time.
 
-    The shares of a step add up to it exactly: each is the difference of two rounded running sums.
+    The parts of a step add up exactly: each is the difference of two rounded running sums.
     """
     first, last = F.unix_micros("since"), F.unix_micros("until")
     day_start = F.unix_date("day") * DAY_MICROSECONDS
@@ -87,10 +87,10 @@ def split_at_midnight(steps: DataFrame) -> DataFrame:
 
 
 def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame:
-    """Return the bytes that each topic took in on each broker on each day (UTC).
+    """Return the bytes that each topic received on each broker on each day (UTC).
 
-    A note says when only a part of the day was observed, and when a restart lost what was written
-    between the last sample before it and the stop.
+    A note says if only a part of the day was observed. It also says if a restart lost the data
+    between the last sample and the stop.
     """
     steps = split_at_midnight(counter_steps(topic_samples, broker_samples))
     share = F.col("observed_microseconds") / F.lit(DAY_MICROSECONDS)
@@ -109,7 +109,7 @@ def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame
             F.sum("observed_microseconds").alias("observed_microseconds"),
             F.sum("reset_count").alias("reset_count"),
         )
-        # A step that ends at midnight sharp has an empty part in the day that begins there.
+        # A step that ends exactly at midnight has an empty part in the next day.
         .where((F.col("observed_microseconds") > 0) | (F.col("bytes") > 0))
         .select(
             "cluster_name",
@@ -133,5 +133,5 @@ def _broker_steps(broker_samples: DataFrame) -> DataFrame:
 
 
 def _written_by(instant: str, first: Column, last: Column) -> Column:
-    """Say how much of a step was written by an instant in it, at an even pace."""
+    """Return how much of a step was written before a time in it, at a constant rate."""
     return F.floor(F.col("bytes") * ((F.col(instant) - first) / (last - first)))

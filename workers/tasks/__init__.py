@@ -1,4 +1,4 @@
-"""Name the tasks: ids in, one use case called, nothing out.
+"""The tasks: ids in, one use case called, nothing out.
 
 Celery imports this package, and with it every task.
 """

@@ -1,4 +1,4 @@
-"""Give every task its log context, its one closing line, and one run at a time or in a slot."""
+"""Give every task its log context, one closing line, and an exclusive run or one run per slot."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from backend.services.upkeep.maintenance import describe_outcome, run_in_slot
 from workers.runtime import Clients, runtime
 
 TIME_LIMIT_S: Final = 60
-"""Celery kills a task that is still at work then; its own deadline comes long before."""
+"""Celery kills a task that still runs then; its own deadline comes long before."""
 
 Parameters = ParamSpec("Parameters")
 
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 def task(
     name: str, *, time_limit_s: int = TIME_LIMIT_S
 ) -> Callable[[Callable[Parameters, None]], Callable[Parameters, None]]:
-    """Make a function a Celery task of that name; calling it stays a plain call."""
+    """Make a function a Celery task of that name; a call remains a plain call."""
 
     def register(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
         registered = shared_task(name=name, time_limit=time_limit_s)(function)
@@ -39,12 +39,12 @@ def run_alone(
     deadline: timedelta,
     **facts: str,
 ) -> None:
-    """Call a use case unless a run of that name is at work, and say how it went in one line.
+    """Call a use case unless a run of that name is in progress, and log the outcome in one line.
 
-    A failure is logged and raised, so that Celery counts it; the schedule or the row that asked
-    for it brings the next try.
+    A failure is logged and raised, so that Celery counts it; the next schedule or the row of the
+    request causes the next attempt.
     """
-    _tell(name, lambda: runtime().run_alone(name, use_case, deadline=deadline), facts)
+    _run_logged(name, lambda: runtime().run_alone(name, use_case, deadline=deadline), facts)
 
 
 def run_periodic(name: str, use_case: Callable[[Clients], Awaitable[Any]]) -> None:
@@ -56,7 +56,7 @@ def run_periodic(name: str, use_case: Callable[[Clients], Awaitable[Any]]) -> No
             periodic, lambda: use_case(clients), database=clients.database, clock=clients.clock
         )
 
-    _tell(name, lambda: runtime().run(in_slot, deadline=periodic.deadline), {})
+    _run_logged(name, lambda: runtime().run(in_slot, deadline=periodic.deadline), {})
 
 
 def run_at_once(
@@ -66,14 +66,14 @@ def run_at_once(
     deadline: timedelta,
     **facts: str,
 ) -> None:
-    """Call a use case that sees to it itself that two runs at once do no harm.
+    """Call a use case that handles concurrent runs itself.
 
-    A lock of Redis would outlive a worker that was killed, and keep the next from going on.
+    A lock of Redis would survive a worker that was killed, and block its successor.
     """
-    _tell(name, lambda: runtime().run(use_case, deadline=deadline), facts)
+    _run_logged(name, lambda: runtime().run(use_case, deadline=deadline), facts)
 
 
-def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
+def _run_logged(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(task=name, **facts):
         outcome, described = "failed", {}
@@ -83,6 +83,6 @@ def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
             described = describe_outcome(result)
         finally:
             duration_ms = round((time.monotonic() - started) * 1000)
-            # Each slot is sent for twice, so that half of the runs find it worked off.
-            tell = log.debug if outcome == "skipped" else log.info
-            tell("task_ended", outcome=outcome, duration_ms=duration_ms, **described)
+            # Each slot has two messages, so half of the runs find the work done.
+            write = log.debug if outcome == "skipped" else log.info
+            write("task_ended", outcome=outcome, duration_ms=duration_ms, **described)

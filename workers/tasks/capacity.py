@@ -1,4 +1,4 @@
-"""Make capacity reports that were asked for."""
+"""Create requested capacity reports."""
 
 from datetime import timedelta
 from typing import Final
@@ -20,7 +20,7 @@ TIME_LIMIT_S: Final = int(REPORT_DEADLINE.total_seconds()) + 60
 
 @task(RUN_TASK, time_limit_s=TIME_LIMIT_S)
 def run(report_id: str) -> None:
-    """Make one report; while another is being made this one waits to be sent again."""
+    """Create one report; while another is in progress, the request waits for another message."""
 
     async def make(clients: Clients) -> CapacityReport:
         return await make_report(
@@ -37,7 +37,7 @@ def run(report_id: str) -> None:
 
 @task("capacity.revive")
 def revive() -> None:
-    """Send waiting reports again and give up lost ones."""
+    """Send messages for waiting reports again, and give up lost ones."""
     run_periodic("capacity.revive", _revive)
 
 

@@ -1,4 +1,4 @@
-"""Let old events go on schedule."""
+"""Delete old events on schedule."""
 
 from backend.services.upkeep.events import ExpiryOutcome, expire_events
 from workers.runtime import Clients
@@ -7,7 +7,7 @@ from workers.tasks.base import run_periodic, task
 
 @task("events.expire")
 def expire() -> None:
-    """Keep the stream of events within its bounds."""
+    """Keep the stream of events within its limits."""
     run_periodic("events.expire", _expire)
 
 

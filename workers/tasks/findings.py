@@ -1,4 +1,4 @@
-"""Look for broken invariants on schedule."""
+"""Check for broken invariants on schedule."""
 
 from backend.services.upkeep.findings import ScanOutcome, scan_findings
 from workers.runtime import Clients
@@ -7,7 +7,7 @@ from workers.tasks.base import run_periodic, task
 
 @task("findings.scan")
 def scan() -> None:
-    """Look at every group once."""
+    """Check every group once."""
     run_periodic("findings.scan", _scan)
 
 

@@ -1,4 +1,4 @@
-"""Measure how far consumer groups are, on schedule."""
+"""Measure the lag of consumer groups on schedule."""
 
 from backend.services.consumer_group.contradictions import find_and_keep
 from backend.services.consumer_group.recorded_lags import MeasureOutcome, measure_lags

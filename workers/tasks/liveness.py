@@ -7,7 +7,7 @@ from workers.tasks.base import run_periodic, task
 
 @task("liveness.scan")
 def scan() -> None:
-    """Give up brokers that have fallen silent."""
+    """Mark brokers without heartbeats as lost."""
     run_periodic("liveness.scan", _scan)
 
 

@@ -1,4 +1,4 @@
-"""Carry operations out, and send again for workers where one was lost (D20)."""
+"""Carry out operations, and send lost messages to workers again (D20)."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -12,7 +12,7 @@ from workers.tasks.base import run_at_once, task
 
 @task("operation.run")
 def run(operation_id: str) -> None:
-    """Carry one operation on, unless another worker has it."""
+    """Continue one operation, unless another worker holds it."""
 
     async def carry_on(clients: Clients) -> RunOutcome | None:
         return await run_operation(UUID(operation_id), clients.operations)
@@ -24,9 +24,9 @@ def run(operation_id: str) -> None:
 
 @task("operations.reconcile")
 def reconcile() -> None:
-    """Send for workers where one is due, and end plans whose time is over.
+    """Send the due messages to workers, and expire plans.
 
-    One is due when a message or a worker was lost, or when a hold is over.
+    A message is due if a message or a worker was lost, or when a delay has ended.
     """
     run_at_once("operations.reconcile", _reconcile, deadline=timedelta(seconds=10))
 

@@ -1,4 +1,4 @@
-"""Let what is kept long enough go, on schedule."""
+"""Delete data after its retention time, on schedule."""
 
 from socket import gethostname
 
@@ -10,7 +10,7 @@ from workers.tasks.base import run_periodic, task
 
 @task("retention.apply")
 def apply() -> None:
-    """Keep history, operations, findings, the audit and samples within their bounds."""
+    """Keep history, operations, findings, the audit and samples within their limits."""
     run_periodic("retention.apply", _apply)
 
 

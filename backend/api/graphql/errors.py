@@ -39,15 +39,15 @@ UNAVAILABLE_CODE: Final = "unavailable"
 log = structlog.get_logger(__name__)
 
 
-class TellErrors(MaskErrors):
+class ExplainErrors(MaskErrors):
     """Add the code to every error of an answer, and mask unexpected errors."""
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
         """Return an error as the caller may see it."""
-        return tell(error)
+        return explain(error)
 
 
-def tell(error: GraphQLError) -> GraphQLError:
+def explain(error: GraphQLError) -> GraphQLError:
     """Return an error as the caller may see it; a second call changes nothing."""
     if error.extensions and "code" in error.extensions:
         return error

@@ -17,7 +17,7 @@ from backend.api.feeds import Feed
 from backend.api.graphql.access import AccessMutation
 from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.context import FreshLoaders, Info
-from backend.api.graphql.errors import TellErrors
+from backend.api.graphql.errors import ExplainErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import CheckOnce, ReadOnce, limit_tokens
@@ -117,7 +117,7 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
 
 
 class Schema(strawberry.Schema):
-    """Keep errors out of the log of the library: `TellErrors` logs the relevant ones."""
+    """Keep errors out of the log of the library: `ExplainErrors` logs the relevant ones."""
 
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
@@ -132,7 +132,7 @@ def build_schema() -> Schema:
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        extensions=[limit_tokens, ReadOnce, CheckOnce, FreshLoaders, TellErrors],
+        extensions=[limit_tokens, ReadOnce, CheckOnce, FreshLoaders, ExplainErrors],
         config=StrawberryConfig(scalar_map={Int64: INT64}, sort_schema=True),
     )
     guard_fields(schema._schema)  # noqa: SLF001 - the core schema, which the library makes

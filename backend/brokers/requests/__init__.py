@@ -1,1 +1,1 @@
-"""The table of requests to brokers: a type for each, with its code, content and answer."""
+"""The table of requests to brokers: one type for each, with its code, content and answer."""

@@ -1,4 +1,4 @@
-"""Ask brokers which producers and consumers are connected to them."""
+"""Ask brokers for their connected producers and consumers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from backend.remoting.response_code import ResponseCode
 
 
 class ReportedClient(NamedTuple):
-    """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat.
+    """Hold a client as one broker reports it; `heard_ms` is the time since its last heartbeat.
 
-    A tuple, which is made in a fifth of the time: a snapshot makes one for each client.
+    A tuple is five times faster to create, and a snapshot creates one for each client.
     """
 
     client_id: str
@@ -29,7 +29,7 @@ class ReportedClient(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportedClients:
-    """Hold the clients that a broker listed, and how many it has."""
+    """Hold the listed clients of a broker, and the number of all its clients."""
 
     clients: tuple[ReportedClient, ...]
     total_count: int
@@ -37,7 +37,7 @@ class ReportedClients:
 
 @dataclass(frozen=True, slots=True)
 class GetClients(Request[ReportedClients | None]):
-    """Ask an agent for all clients; None is a broker that knows no such request."""
+    """Ask an agent for all clients; None if the broker does not know this request."""
 
     code = RequestCode.GET_CLIENTS
     absence = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
@@ -63,11 +63,11 @@ class GetClients(Request[ReportedClients | None]):
 class GetProducers(Request[Sequence[ReportedClient]]):
     """Ask a broker for the clients of all producer groups.
 
-    Stock brokers tell when they heard each by their own clock, which may differ from ours.
+    Stock brokers report the heartbeat time by their own clock, which may differ from ours.
     """
 
     code = RequestCode.GET_ALL_PRODUCER_INFO
-    # So a broker says that it has none.
+    # This is how a broker says that it has none.
     absence = ResponseCode.SYSTEM_ERROR
     nothing = ()
 

@@ -1,4 +1,4 @@
-"""Ask brokers how they serve consumer groups and who is in them; have them change groups."""
+"""Ask brokers for the settings and members of consumer groups, and change groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ QueueKey = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class GetConsumerGroupNames(Request[frozenset[str]]):
-    """Ask a broker which consumer groups it serves."""
+    """Ask a broker for its consumer groups."""
 
     code = RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
 
@@ -54,7 +54,7 @@ class GetConsumerGroupNames(Request[frozenset[str]]):
 
 @dataclass(frozen=True, slots=True)
 class GetGroupSettings(Request[GroupSettings | None]):
-    """Ask how a broker serves a consumer group; None is one that it does not know."""
+    """Ask a broker for the settings of a consumer group; None if it does not know the group."""
 
     code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
     absence = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
@@ -71,7 +71,7 @@ class GetGroupSettings(Request[GroupSettings | None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateAndCreateSubscriptionGroup(Change):
-    """Have a broker serve a consumer group so."""
+    """Set the settings of a consumer group on a broker."""
 
     code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
 
@@ -85,7 +85,7 @@ class UpdateAndCreateSubscriptionGroup(Change):
             **{wire: getattr(self.settings, name) for wire, name in _FIELDS.items()},
             "groupName": self.consumer_group,
         }
-        # In this request attributes are changes, which carry a sign.
+        # In this request, attributes are changes with a sign.
         if (attributes := self.settings.others.get("attributes")) is not None:
             content["attributes"] = {f"+{name}": value for name, value in attributes.items()}
         return java_json.encode(content)
@@ -93,7 +93,7 @@ class UpdateAndCreateSubscriptionGroup(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSubscriptionGroup(Change):
-    """Have a broker drop a consumer group; one that is not there is no error."""
+    """Delete a consumer group on a broker; a group that does not exist is no error."""
 
     code = RequestCode.DELETE_SUBSCRIPTIONGROUP
 
@@ -107,7 +107,7 @@ class DeleteSubscriptionGroup(Change):
 
 @dataclass(frozen=True, slots=True)
 class GetOnlineGroup(Request[OnlineGroup | None]):
-    """Ask a broker which members of a group are connected to it; None is that none is."""
+    """Ask a broker for the connected members of a group; None if there are none."""
 
     code = RequestCode.GET_CONSUMER_CONNECTION_LIST
     header_type = ConsumerGroupHeader
@@ -135,7 +135,7 @@ class GetOnlineGroup(Request[OnlineGroup | None]):
 
 @dataclass(frozen=True, slots=True)
 class GetMemberships(Request[list[Membership] | None]):
-    """Ask an agent what each member says of its group, or of all; None is a stock broker."""
+    """Ask an agent for members' subscriptions, of one group or all; None for a stock broker."""
 
     code = RequestCode.GET_MEMBERSHIPS
     header_type = MembershipsHeader
@@ -164,7 +164,7 @@ class GetMemberships(Request[list[Membership] | None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetQueuesOfClient(Request[set[QueueKey]]):
-    """Have a broker ask a member of a group which queues it reads."""
+    """Have a broker ask a member of a group for its queues."""
 
     code = RequestCode.GET_CONSUMER_RUNNING_INFO
     header_type = ConsumerRunningInfoHeader
@@ -185,7 +185,7 @@ class GetQueuesOfClient(Request[set[QueueKey]]):
 
 
 class _PassedOver(Body, frozen=True):
-    """Hold nothing of an object: what is not looked at costs no time."""
+    """Skip the content of an object, because decoding takes time."""
 
 
 class _GroupTable(Body, frozen=True, kw_only=True):
@@ -195,7 +195,7 @@ class _GroupTable(Body, frozen=True, kw_only=True):
 
 
 def settings_of(content: Mapping[str, Any]) -> GroupSettings:
-    """Turn what a broker tells of a consumer group into settings."""
+    """Convert a broker's description of a consumer group into settings."""
     named = {name: content[wire] for wire, name in _FIELDS.items() if content.get(wire) is not None}
     others = {
         wire: value

@@ -1,4 +1,4 @@
-"""Ask brokers for the figures that they show of themselves."""
+"""Ask brokers for their figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class GetBrokerSample(Request[BrokerSample]):
 
 @dataclass(frozen=True, slots=True)
 class GetRuntimeInfo(Request[Mapping[str, str]]):
-    """Ask a broker for its figures under stock's names."""
+    """Ask a broker for its figures, with stock's names."""
 
     code = RequestCode.GET_BROKER_RUNTIME_INFO
 
@@ -38,7 +38,7 @@ class GetRuntimeInfo(Request[Mapping[str, str]]):
 
 @dataclass(frozen=True, slots=True)
 class GetDelayedCount(Request[int]):
-    """Ask a broker how many messages wait for their time in its delay levels."""
+    """Ask a broker for the number of waiting messages in its delay levels."""
 
     code = RequestCode.GET_BROKER_RUNTIME_INFO
 

@@ -1,4 +1,4 @@
-"""Ask agents who holds and who reads queues in order, and have them release locks."""
+"""Ask agents for lock holders and readers of ordered queues, and have them release locks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from backend.remoting.request_code import RequestCode
 
 @dataclass(frozen=True, slots=True)
 class GetQueueLocks(Request[HeldLocks]):
-    """Ask an agent for the living locks of all consumer groups or of one."""
+    """Ask an agent for the current locks of one consumer group, or of all."""
 
     code = RequestCode.GET_QUEUE_LOCKS
     header_type = QueueLocksHeader
@@ -38,7 +38,7 @@ class GetQueueLocks(Request[HeldLocks]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseQueueLocks(Change):
-    """Have an agent end holds that are still the same."""
+    """Have an agent end holds that have not changed since."""
 
     code = RequestCode.RELEASE_QUEUE_LOCKS
 
@@ -51,7 +51,7 @@ class ReleaseQueueLocks(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetQueueReaders(Request[QueueReaders]):
-    """Ask an agent when a consumer group was last seen at the queues of a topic."""
+    """Ask an agent when a consumer group last used each queue of a topic."""
 
     code = RequestCode.GET_QUEUE_READERS
     header_type = QueueReadersHeader

@@ -1,6 +1,6 @@
 """Ask brokers for messages: by log position, by key and by queue offset.
 
-`broker_group_name` is the broker group that a message is said to be of.
+`broker_group_name` is the broker group of a message.
 """
 
 from collections.abc import Sequence
@@ -29,17 +29,17 @@ from backend.remoting.headers import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
-# Every broker serves it from its start, whether or not it makes groups by itself.
+# Every broker has this group from its start, even if it creates no groups on use.
 READER_GROUP: Final = "TOOLS_CONSUMER"
 PULLED_COUNT_MAX: Final = 32
 _SUBSCRIPTION_FLAG: Final = 4
 _UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
-"""Says that a key is a sender's id; it is no field of the header."""
+"""Means that a key is a producer's id; it is no field of the header."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyQuery:
-    """Say which messages of a topic are looked for by a key; times in ms since 1970."""
+    """Describe a search for messages of a topic by key; times in ms since 1970."""
 
     topic: str
     key: str
@@ -51,7 +51,7 @@ class KeyQuery:
 
 @dataclass(frozen=True, slots=True)
 class ViewMessage(Request[StoredMessage | None]):
-    """Ask a broker for the message at a position of its log; None is that none is there."""
+    """Ask a broker for the message at a log position; None if there is no message."""
 
     code = RequestCode.VIEW_MESSAGE_BY_ID
     header_type = ViewMessageHeader
@@ -67,9 +67,9 @@ class ViewMessage(Request[StoredMessage | None]):
 
 @dataclass(frozen=True, slots=True)
 class QueryMessages(Request[Sequence[StoredMessage]]):
-    """Ask a broker for the messages with a key, of too many the newest.
+    """Ask a broker for the messages with a key; above the limit, for the newest ones.
 
-    Stock indexes hash the key, so what only shares its hash is left out.
+    Stock indexes hold a hash of the key, so messages that only share the hash are left out.
     """
 
     code = RequestCode.QUERY_MESSAGE
@@ -98,7 +98,7 @@ class QueryMessages(Request[Sequence[StoredMessage]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullMessages(Request[Pulled]):
-    """Read a queue from an offset on, without waiting and without a trace in any group."""
+    """Read a queue from an offset on, without waiting and without an effect on any group."""
 
     code = RequestCode.PULL_MESSAGE
     also_read = frozenset(
@@ -140,15 +140,15 @@ class PullMessages(Request[Pulled]):
             raise UnexpectedAnswer(f"its answer holds no offsets: {error}") from error
         body = b"" if response.code in self.also_read else response.body
         found = _messages(self.broker_group_name, body)
-        # A record may be a batch's whole frame, which begins before what was asked for.
+        # A record may be a whole batch, which begins before the requested offset.
         kept = [one for one in found if one.queue_offset >= self.offset and one.topic == self.topic]
         return Pulled(tuple(kept), next_offset, low, high)
 
 
 def locate_message(message_id: str) -> tuple[str, int] | None:
-    """Read an offset message id: the address it was stored at and its log position there.
+    """Parse an offset message id: the address of the broker and the log position.
 
-    Ids that senders make have the same length, so an id that reads well may yet be one of those.
+    Ids from producers have the same length, so a valid text may still be such an id.
     """
     try:
         host, port, position = parse_offset_message_id(message_id)

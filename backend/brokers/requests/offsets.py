@@ -1,4 +1,4 @@
-"""Ask brokers how far consumer groups are and where they could go on, and send them there."""
+"""Ask brokers for the offsets of consumer groups and queues, and set the groups' offsets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,19 +26,19 @@ from backend.remoting.headers import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
-# Stock tells the age of a message that has expired as if it were of 1970.
+# Stock reports the age of an expired message as if it were stored in 1970.
 EXPIRED_MS_MIN: Final = 20 * 365 * 24 * 60 * 60 * 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class GetGroupsWithOffsets(Request[list[str]]):
-    """Ask a broker which consumer groups have committed an offset there."""
+    """Ask a broker for the consumer groups with a committed offset."""
 
     code = RequestCode.GET_ALL_CONSUMER_OFFSET
 
     def read(self, response: Command) -> list[str]:
         table = java_json.decode(response.body, _OffsetTable).offsets
-        # A key is topic@group, and neither holds the mark.
+        # A key is topic@group, and neither part contains the mark.
         return sorted({key.rpartition("@")[2] for key in table})
 
 
@@ -51,7 +51,7 @@ class _GetConsumeStats(Request[list[QueueProgress]]):
 
     @property
     def header(self) -> ConsumeStatsHeader:
-        # A list is taken as it is, also of a group whose members subscribe to something else.
+        # The broker uses the given topics, even if the group's members subscribe to others.
         return ConsumeStatsHeader(consumer_group=self.consumer_group, topic_list=self.topic)
 
     def read(self, response: Command) -> list[QueueProgress]:
@@ -70,10 +70,10 @@ class _GetConsumeStats(Request[list[QueueProgress]]):
 
 @dataclass(frozen=True, slots=True)
 class GetProgress(Inquiry[list[QueueProgress]]):
-    """Ask a broker how far a group is in a topic, or in all that it has offsets for.
+    """Ask a broker for a group's offsets in one topic, or in all topics.
 
-    A stock broker is also asked where the queues begin that the group is behind in. One that
-    refuses that for a topic leaves the lags there unknown: they may be of messages that expired.
+    For a group with a lag, a stock broker is also asked for the first offset of each queue. If it
+    refuses that for a topic, the lags there are unknown: they may include expired messages.
     """
 
     consumer_group: str
@@ -98,10 +98,10 @@ class GetProgress(Inquiry[list[QueueProgress]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetWaitingTimes(Request[dict[int, int | None]]):
-    """Ask a broker how long the oldest message waits for a group, by queue, in ms.
+    """Ask a broker how long the oldest message has waited for a group, by queue, in ms.
 
-    0 is where none waits, `None` where the broker does not know. The age of a message that was
-    deleted before the group came is that of the oldest that is left, by our clock.
+    0 means that no message waits, `None` that the broker does not know. If the next message was
+    deleted before the group read it, the age is that of the oldest remaining message, by our clock.
     """
 
     code = RequestCode.QUERY_CONSUME_TIME_SPAN
@@ -121,7 +121,7 @@ class GetWaitingTimes(Request[dict[int, int | None]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMaxOffset(Request[int]):
-    """Ask a broker where a queue ends, which it says only while it serves its group."""
+    """Ask a broker for the end of a queue; it answers only while it serves its group."""
 
     code = RequestCode.GET_MAX_OFFSET
     header_type = QueueHeader
@@ -157,7 +157,7 @@ class _GetCommittedOffset(Request[int | None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetCommittedOffsets(Inquiry[dict[int, int | None]]):
-    """Ask a broker where a group goes on in queues; None is where it never committed."""
+    """Ask a broker for a group's committed offsets; None for a queue without one."""
 
     consumer_group: str
     topic: str
@@ -187,7 +187,7 @@ class _GetOffsetAt(Request[int]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetOffsetsAt(Inquiry[dict[int, int]]):
-    """Ask a broker for the first messages of queues at a moment or after it."""
+    """Ask a broker for the first messages of queues at or after a time."""
 
     topic: str
     queue_ids: Sequence[int]
@@ -204,7 +204,7 @@ class GetOffsetsAt(Inquiry[dict[int, int]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetConsumerOffset(Change):
-    """Have a group and its connected consumers go on in a queue from an offset."""
+    """Set the offset of a group and its connected consumers in a queue."""
 
     code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
 
@@ -227,7 +227,7 @@ class ResetConsumerOffset(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConsumerOffset(Change):
-    """Commit an offset in the place of a group that has no consumer connected."""
+    """Commit an offset for a group without connected consumers."""
 
     code = RequestCode.UPDATE_CONSUMER_OFFSET
 

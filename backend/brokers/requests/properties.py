@@ -1,4 +1,4 @@
-"""Ask brokers what they are set to, and have them set otherwise."""
+"""Ask brokers for their properties, and set properties."""
 
 import re
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from backend.remoting.response_code import ResponseCode
 
 PERMISSION: Final = "brokerPermission"
 
-# What a stock broker must not be told by a request (D26): who it is, whom it trusts, where it keeps
-# its files and how large they are.
+# A request must not set these properties of a stock broker (D26): its identity, its trusted peers,
+# its paths and its file sizes.
 _FIXED: Final = re.compile(
     r".*(Path|Home|Dir|Addr|IP1|IP2|Port|Class|Command|BlackList).*|brokerId|brokerName"
     r"|brokerClusterName|brokerRole|listenPort|mappedFileSize.*"
 )
-# Whoever reads a configuration needs no secret for it. Of stock's own `initAuthenticationUser` and
+# A reader of the configuration needs no secrets. Stock's `initAuthenticationUser` and
 # `innerClientAuthenticationCredentials` hold one as JSON.
 _SECRET: Final = re.compile(r"(?i)password|secret|credential|accesskey|initAuthenticationUser")
 
@@ -61,7 +61,7 @@ class _GetStockProperties(Request[list[BrokerProperty]]):
 
 @dataclass(frozen=True, slots=True)
 class GetProperties(Inquiry[list[BrokerProperty]]):
-    """Ask a broker for its properties, by name; a stock broker tells their values only."""
+    """Ask a broker for its properties, by name; a stock broker reports only values."""
 
     async def put(self, brokers: Brokers, address: str) -> list[BrokerProperty]:
         answer = await brokers.ask(address, _GetAgentProperties())
@@ -70,7 +70,7 @@ class GetProperties(Inquiry[list[BrokerProperty]]):
 
 @dataclass(frozen=True, slots=True)
 class IsFencing(Request[bool]):
-    """Ask whether a broker heeds fencing numbers: an agent does, a stock broker does not."""
+    """Ask whether a broker checks fencing numbers: an agent does, a stock broker does not."""
 
     code = RequestCode.GET_BROKER_PROPERTIES
 
@@ -83,7 +83,7 @@ class IsFencing(Request[bool]):
 
 @dataclass(frozen=True, slots=True)
 class GetPermission(Request[int]):
-    """Ask a broker what its clients may do: 4 is to read, 2 to write, 6 both."""
+    """Ask a broker for its permission: 4 is read, 2 is write, 6 is both."""
 
     code = RequestCode.GET_BROKER_CONFIG
 
@@ -97,7 +97,7 @@ class GetPermission(Request[int]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateBrokerConfig(Change):
-    """Have a broker set properties."""
+    """Set properties of a broker."""
 
     code = RequestCode.UPDATE_BROKER_CONFIG
 

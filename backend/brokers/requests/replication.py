@@ -5,7 +5,7 @@ from typing import Final
 
 from backend.brokers.asking import Brokers, Inquiry, Request
 from backend.domain.epochs import EpochSpan, LogHistory
-from backend.domain.replica_identity import Teller
+from backend.domain.replica_identity import Reporter
 from backend.domain.replica_lag import LogPosition
 from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochsBody, HaStatusBody
@@ -32,8 +32,8 @@ class GetLogHistory(Request[LogHistory]):
             )
             for entry in body.epochs
         )
-        teller = Teller(body.cluster_name, body.broker_name, body.broker_id)
-        return LogHistory(spans, body.max_offset, teller)
+        reporter = Reporter(body.cluster_name, body.broker_name, body.broker_id)
+        return LogHistory(spans, body.max_offset, reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +46,35 @@ class _GetHaStatus(Request[HaStatusBody]):
 
 @dataclass(frozen=True, slots=True)
 class GetLogPosition(Inquiry[LogPosition]):
-    """Ask a broker where its log ends and how it follows its master.
+    """Ask a broker for the end of its log, and how it follows its master.
 
-    Its epochs say which broker it is: another broker may have the address by now.
+    Its epochs identify the broker: another broker may use the address now.
     """
 
     async def put(self, brokers: Brokers, address: str) -> LogPosition:
-        teller = (await brokers.ask(address, GetLogHistory())).reported_by
+        reporter = (await brokers.ask(address, GetLogHistory())).reported_by
         body = await brokers.ask(address, _GetHaStatus())
         if body.is_master:
             return LogPosition(
-                body.max_position, is_following=False, bytes_per_second=0, reported_by=teller
+                body.max_position, is_following=False, bytes_per_second=0, reported_by=reporter
             )
         client = body.client
-        # A replica that follows no master yet tells 0, whatever it holds.
+        # A replica that does not follow a master yet reports 0, regardless of its log.
         is_known = client.is_connected or client.max_offset > 0
         return LogPosition(
             client.max_offset if is_known else None,
             is_following=client.is_connected,
             bytes_per_second=client.bytes_per_second,
             obstacle=client.obstacle or None,
-            reported_by=teller,
+            reported_by=reporter,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOver(Request[None]):
-    """Have a master confirm what it took and take no more for a moment.
+    """Have a master confirm all its messages, and accept no more for a short time.
 
-    The epoch stands in for a fence. A master that did not answer in time may do it nevertheless.
+    The epoch replaces a fencing number. A master that did not answer in time may still do it.
     """
 
     code = RequestCode.HAND_OVER

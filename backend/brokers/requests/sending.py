@@ -31,7 +31,7 @@ _STORED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StoredAt:
-    """Hold where a broker has stored a message; `doubt` says what may still take it away."""
+    """Hold where a broker has stored a message; `doubt` says how it could still be lost."""
 
     message_id: str
     queue_id: int
@@ -40,7 +40,7 @@ class StoredAt:
 
 
 class SendRefused(BrokerRefused):
-    """A broker has not stored a message, and says why."""
+    """A broker has not stored a message, for the given reason."""
 
     def __init__(self, address: str, code: int, remark: str) -> None:
         super().__init__(address, f"code {code}, {remark}")
@@ -49,9 +49,10 @@ class SendRefused(BrokerRefused):
 
 @dataclass(frozen=True, slots=True)
 class StoreMessage(Request[StoredAt]):
-    """Have a broker store a message; the broker creates no topic for it.
+    """Have a broker store a message; the broker does not create the topic.
 
-    No fence protects a send, and without an answer the message may be stored (`BrokerUnreachable`).
+    A send has no fencing number, and without an answer the message may be stored
+    (`BrokerUnreachable`).
     """
 
     code = RequestCode.SEND_MESSAGE
@@ -64,7 +65,7 @@ class StoreMessage(Request[StoredAt]):
         return SendMessageHeader(
             producer_group=PRODUCER_GROUP,
             topic=message.topic,
-            # A topic that is not there can't be the template of itself.
+            # A missing topic can't be its own template.
             default_topic=message.topic,
             default_topic_queue_count=0,
             queue_id=message.queue_id,
@@ -82,12 +83,13 @@ class StoreMessage(Request[StoredAt]):
         """Return where the message is stored.
 
         Raises:
-            BrokerUnreachable: whether the message is stored is not known.
-            SendRefused: it is not stored.
+            BrokerUnreachable: it is unknown whether the message is stored.
+            SendRefused: the message is not stored.
         """
         remark = response.remark or "without a reason"
         if response.code == ResponseCode.SERVICE_NOT_AVAILABLE:
-            # Ours answers so too when its role ended while members of the set copied the message.
+            # Our broker also answers this if its role ended while members of the set copied the
+            # message.
             raise BrokerUnreachable(address, remark)
         if response.code not in _STORED:
             raise SendRefused(address, response.code, remark)

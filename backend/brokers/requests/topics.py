@@ -1,4 +1,4 @@
-"""Ask brokers how they hold topics and what lies in them; have them create and delete topics."""
+"""Ask brokers for the layout and offsets of topics; have them create and delete topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,10 @@ from backend.remoting.response_code import ResponseCode
 
 @dataclass(frozen=True, slots=True)
 class QueueEnds:
-    """Hold the offsets of a queue's oldest message and of the next one.
+    """Hold the offsets of a queue's oldest message and of the next message.
 
-    `stored_at_ms` is when the newest was stored, by the broker's clock; None where there is none.
+    `stored_at_ms` is the store time of the newest message, by the broker's clock; None if the queue
+    is empty.
     """
 
     low: int
@@ -36,13 +37,13 @@ class QueueEnds:
 
     @property
     def count(self) -> int:
-        """Count the messages between; a queue whose begin is beyond its end holds none."""
+        """Count the messages between both; a queue whose begin is beyond its end holds none."""
         return max(0, self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class GetTopicLayout(Request[TopicLayout | None]):
-    """Ask how a broker holds a topic; None is not at all."""
+    """Ask a broker for the layout of a topic; None if the broker does not have the topic."""
 
     code = RequestCode.GET_TOPIC_CONFIG
     header_type = TopicHeader
@@ -56,7 +57,7 @@ class GetTopicLayout(Request[TopicLayout | None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateAndCreateTopic(Change):
-    """Have a broker hold a topic so; its attributes travel as changes of those that it has now."""
+    """Set the layout of a topic on a broker; attributes travel as changes of the present ones."""
 
     code = RequestCode.UPDATE_AND_CREATE_TOPIC
 
@@ -81,7 +82,7 @@ class UpdateAndCreateTopic(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTopicInBroker(Change):
-    """Have a broker drop a topic with its messages; one that is not there is no error."""
+    """Delete a topic and its messages on a broker; a topic that does not exist is no error."""
 
     code = RequestCode.DELETE_TOPIC_IN_BROKER
     header_type = DeleteTopicHeader
@@ -92,7 +93,7 @@ class DeleteTopicInBroker(Change):
 
 @dataclass(frozen=True, slots=True)
 class GetTopicEnds(Request[dict[int, QueueEnds]]):
-    """Ask a broker for the ends of a topic's queues, by queue id."""
+    """Ask a broker for the first and last offsets of a topic's queues, by queue id."""
 
     code = RequestCode.GET_TOPIC_STATS_INFO
     header_type = TopicHeader
@@ -112,7 +113,7 @@ class GetTopicEnds(Request[dict[int, QueueEnds]]):
 
 @dataclass(frozen=True, slots=True)
 class GetGroupsOfTopic(Request[list[str]]):
-    """Ask a broker which consumer groups consume a topic, now or once."""
+    """Ask a broker which consumer groups consume a topic, now or in the past."""
 
     code = RequestCode.QUERY_TOPIC_CONSUME_BY_WHO
     header_type = TopicHeader
@@ -133,7 +134,7 @@ class _GetDelayProgress(Request[Mapping[int, int]]):
 
 @dataclass(frozen=True, slots=True)
 class GetDelayedCounts(Inquiry[dict[int, int]]):
-    """Ask a broker how many delayed messages wait, by level; levels without any are left out."""
+    """Ask a broker for the number of delayed messages, by level; empty levels are left out."""
 
     async def put(self, brokers: Brokers, address: str) -> dict[int, int]:
         progress = await brokers.ask(address, _GetDelayProgress())
@@ -154,7 +155,7 @@ class _GroupList(Body, frozen=True, kw_only=True):
 
 
 def layout_of(config: TopicConfig) -> TopicLayout:
-    """Turn what a broker tells of a topic into a layout."""
+    """Convert a broker's description of a topic into a layout."""
     return TopicLayout(
         read_queue_count=config.read_queue_count,
         write_queue_count=config.write_queue_count,
@@ -167,7 +168,7 @@ def layout_of(config: TopicConfig) -> TopicLayout:
 
 
 def reported_layout(value: Any) -> TopicLayout | None:
-    """Turn the value of a topic that an agent told into a layout."""
+    """Convert an agent's value of a topic into a layout."""
     return None if value is None else layout_of(msgspec.convert(value, TopicConfig))
 
 

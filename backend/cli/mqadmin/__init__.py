@@ -1,1 +1,1 @@
-"""Take stock's mqadmin commands under their own names and options (console-and-cli.md 2.3)."""
+"""Accept stock's mqadmin commands with their names and options (console-and-cli.md 2.3)."""

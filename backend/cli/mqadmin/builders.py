@@ -1,4 +1,4 @@
-"""Write stock's options as regent's own words, command by command."""
+"""Translate stock's options into regent's arguments, command by command."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ READ, WRITE = 4, 2
 
 @dataclass(frozen=True, slots=True)
 class BrokerPlace:
-    """Name a broker as regent does."""
+    """Write the name of a broker as regent does."""
 
     cluster_name: str
     broker_group_name: str
@@ -20,20 +20,20 @@ class BrokerPlace:
 
 
 class Directory(Protocol):
-    """Look up what stock's options do not say."""
+    """Look up facts that stock's options do not contain."""
 
     def find_broker(self, address: str) -> BrokerPlace:
-        """Find the broker of an address."""
+        """Find the broker with an address."""
         ...
 
     def has_topic(self, cluster_name: str | None, topic_name: str) -> bool:
-        """Tell whether there is a topic of that name."""
+        """Return whether a topic exists."""
         ...
 
     def has_group(
         self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:
-        """Tell whether a broker group, or any, knows a consumer group."""
+        """Return whether a broker group, or any, knows a consumer group."""
         ...
 
 
@@ -41,12 +41,12 @@ Given = Mapping[str, str]
 
 
 def cluster_words(given: Given) -> list[str]:
-    """Name the cluster that is given."""
+    """Write the option of the given cluster."""
     return ["--cluster", given["c"]] if "c" in given else []
 
 
 def _place(given: Given, directory: Directory) -> list[str]:
-    """Say where: in a cluster, or on the group of the broker whose address is given."""
+    """Write the place: a cluster, or the broker group of the broker with the given address."""
     if "b" not in given:
         return cluster_words(given)
     broker = directory.find_broker(given["b"])
@@ -96,7 +96,7 @@ def topic(given: Given, directory: Directory) -> list[str]:
 
 
 def topic_permission(given: Given, directory: Directory) -> list[str]:
-    """Change who may use a topic."""
+    """Change the permissions of a topic."""
     return ["topic", "set", given["t"], *_permission(given["p"]), *_place(given, directory)]
 
 
@@ -144,20 +144,20 @@ def broker_status(given: Given, directory: Directory) -> list[str]:
 
 
 def consume_stats(given: Given, directory: Directory) -> list[str]:
-    """Show how far groups are on a broker."""
+    """Show the offsets of groups on a broker."""
     group, which = _broker(given, directory)
     words = ["broker", "consume-stats", group, *which]
     return [*words, "--lag-min", given["l"]] if "l" in given else words
 
 
 def offset_clone(given: Given, _directory: Directory) -> list[str]:
-    """Take another group's offsets over."""
+    """Copy the offsets of another group."""
     words = ["offset", "clone", given["s"], given["d"], given["t"]]
     return [*words, "--mode", "offline"] if given.get("o", "").lower() == "true" else words
 
 
 def allocation(given: Given, _directory: Directory) -> list[str]:
-    """Deal queues out among clients."""
+    """Allocate queues to clients."""
     clients = [one.strip() for one in given["i"].split(",") if one.strip()]
     return ["topic", "allocate", given["t"], *(word for c in clients for word in ("--client", c))]
 
@@ -184,7 +184,7 @@ def _moment(text: str) -> str:
 
 
 def offset_skip(given: Given, _directory: Directory) -> list[str]:
-    """Have a group go on at the end."""
+    """Set a group's offsets to the end."""
     return ["offset", "reset", given["g"], given["t"], "--to", "latest", *cluster_words(given)]
 
 
@@ -196,7 +196,7 @@ def group_of(given: Given) -> str:
 
 
 def replica_lag(given: Given, directory: Directory) -> list[str]:
-    """Show how far replicas are."""
+    """Show the lag of replicas."""
     group, which = _broker(given, directory)
     return ["replica", "lag", group, *which[:2]]
 
@@ -221,5 +221,5 @@ def forgetting(given: Given, _directory: Directory) -> list[str]:
 
 
 def misuse(what: str, why: str) -> CommandError:
-    """Say that options can't be translated."""
+    """Refuse options that can't be translated."""
     return CommandError(what, why=why, exit_code=ExitCode.USAGE)

@@ -1,4 +1,4 @@
-"""The command `regent mqadmin …`: stock's name and options in, regent's own command out."""
+"""The command `regent mqadmin …`: translate a stock command line, and run the regent command."""
 
 import os
 import shlex
@@ -57,10 +57,10 @@ def mqadmin(
 
 
 def run(app: App, words: Sequence[str]) -> None:
-    """Translate and run a command, or list them all.
+    """Translate and run a command, or list all commands.
 
     Raises:
-        CommandError: there is no such command, no counterpart, or an option has none.
+        CommandError: the command is unknown or has no counterpart, or an option has none.
     """
     if not words or words[0] in {"-h", "--help", "help"}:
         _list_commands(app)
@@ -89,7 +89,7 @@ def run(app: App, words: Sequence[str]) -> None:
 
 
 def stands(app: App, counterpart: Counterpart) -> str:
-    """Say in a few words how a command of mqadmin stands with us."""
+    """Summarize in a few words how regent supports a command of mqadmin."""
     if isinstance(counterpart, Declined):
         return "declined"
     if isinstance(counterpart, Translated):
@@ -98,7 +98,7 @@ def stands(app: App, counterpart: Counterpart) -> str:
 
 
 def has_command(app: App, line: str) -> bool:
-    """Tell whether regent has the first of the commands that a line names."""
+    """Return whether regent has the first command of a line."""
     found = app
     for word in line.partition(",")[0].split():
         if word not in set(found):
@@ -108,7 +108,7 @@ def has_command(app: App, line: str) -> bool:
 
 
 class _Directory:
-    """Ask the control plane for what stock's options leave out, when it is needed."""
+    """Query the control plane, when needed, for facts that stock's options omit."""
 
     def __init__(self, open_client: Callable[[], RestClient]) -> None:
         self._open = open_client
@@ -135,7 +135,7 @@ class _Directory:
         )
 
     def has_topic(self, cluster_name: str | None, topic_name: str) -> bool:
-        """Tell whether a cluster, or any, holds a topic."""
+        """Return whether a cluster, or any cluster, holds a topic."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
             if self._find(cluster_path(self._rest, cluster, "topics", topic_name)):
                 return True
@@ -144,7 +144,7 @@ class _Directory:
     def has_group(
         self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:
-        """Tell whether a broker group, or any, knows a consumer group."""
+        """Return whether a broker group, or any broker group, knows a consumer group."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
             path = cluster_path(self._rest, cluster, "consumer-groups", consumer_group_name)
             found = self._find(path)
@@ -181,7 +181,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _server_options(own: Sequence[str]) -> Options:
-    """Read which server is meant, so that what is looked up is asked for there too."""
+    """Read the chosen server, so that lookups query the same server."""
     chosen: dict[str, str] = {}
     for word, following in pairwise([*own, ""]):
         name, equals, value = word.partition("=")
@@ -196,7 +196,7 @@ def _server_options(own: Sequence[str]) -> Options:
 
 
 def _shown(line: Sequence[str]) -> str:
-    """Write a command as it may be shown: without a token."""
+    """Write a command for display: without its token."""
     words = ["***" if before == "--token" else word for before, word in pairwise(["", *line])]
     words = ["--token=***" if word.startswith("--token=") else word for word in words]
     return shlex.join(words)

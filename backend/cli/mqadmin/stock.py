@@ -1,7 +1,7 @@
-"""Know the commands of stock 5.5.0's mqadmin with their options, and read what stock would read.
+"""Hold the commands of stock 5.5.0's mqadmin with their options, and parse them as stock does.
 
-`stock_commands.tsv` was told by stock itself, and an interop test compares it with stock again: on
-each line a command, then its options as `short|long`, with `flag` for those without a value.
+`stock_commands.tsv` was written from stock's own help, and an interop test compares it with stock.
+Each line has a command, then its options as `short|long`, with `flag` for options without a value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ IGNORED: Final = {
     "n": "REGENT_URL or --server gives the control plane, not the name servers",
     "a": "every control plane answers for the controller",
 }
-"""Options that say whom to ask; `-a` is one where its long name is `controllerAddress`."""
+"""Options that name the server; `-a` is one if its long name is `controllerAddress`."""
 
 
 @dataclass(frozen=True, slots=True)
 class StockOption:
-    """Hold an option: its names without dashes, whether it has a value and must be given."""
+    """Hold an option: its names without dashes, whether it has a value and is required."""
 
     short: str
     long: str
@@ -31,7 +31,7 @@ class StockOption:
 
     @property
     def name(self) -> str:
-        """Return the name that translations know it by."""
+        """Return the option's name in translations."""
         return self.short or self.long
 
 
@@ -54,7 +54,7 @@ def find_command(name: str) -> StockCommand:
     """Find a command.
 
     Raises:
-        CommandError: mqadmin has none of that name.
+        CommandError: mqadmin has no command of that name.
     """
     found = stock_commands().get(name)
     if found is not None:
@@ -69,14 +69,14 @@ def find_command(name: str) -> StockCommand:
 
 
 def read_options(command: StockCommand, arguments: Sequence[str]) -> dict[str, str]:
-    """Read options as stock does, by their short names; a flag that is given is `true`.
+    """Parse options as stock does, by their short names; a given flag is `true`.
 
     Raises:
-        CommandError: an option is unknown, lacks its value, or is needed and missing.
+        CommandError: an option is unknown, lacks its value, or is required and missing.
     """
     known = {f"-{one.short}": one for one in command.options if one.short}
     known |= {f"--{one.long}": one for one in command.options if one.long}
-    # Stock gives every command these two.
+    # Stock adds these two options to every command.
     known |= dict.fromkeys(("-n", "--namesrvAddr"), StockOption("n", "namesrvAddr", False, False))  # noqa: FBT003
     given: dict[str, str] = {}
     left = list(arguments)

@@ -1,7 +1,7 @@
-"""Say for each command of mqadmin which command of regent does the same, or why none does.
+"""Map each command of mqadmin to the regent command that does the same, or to the reason for none.
 
-A translated command is written as regent's own words and carried out by them, so a write goes
-through the engine of operations as from any door (D19). A named one has its counterpart told.
+A translated command runs as a regent command, so a change goes through the engine of operations
+(D19). For other commands, the table only names the counterpart.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ Build = Callable[[Given, Directory], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """Hold how a command is written in regent's words, and what differs.
+    """Hold the translation of a command, and the differences.
 
-    `reads` are the options that are taken over; others that are given are refused by name.
+    `reads` are the supported options; a command with another option is refused.
     """
 
     regent: str
@@ -30,7 +30,7 @@ class Translated:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Name the command that does it; stock's options are not translated."""
+    """Name the counterpart of a command; stock's options are not translated."""
 
     regent: str
     note: str = ""
@@ -38,7 +38,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """Say why no command does it."""
+    """Say why a command has no counterpart."""
 
     reason: str
 

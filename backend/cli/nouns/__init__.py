@@ -1,1 +1,1 @@
-"""Put together the commands of nouns that several modules add to; each noun is imported alone."""
+"""Combine the commands of nouns that several modules define; each noun is imported alone."""

@@ -21,7 +21,7 @@ class Bounds:
     length_max: int | None = None
     count_min: int | None = None
     count_max: int | None = None
-    # A name may be this long; the plan checks names, and refuses one with an error of its own.
+    # A name may be this long; the plan checks names, and refuses one with a specific error.
     name_length_max: int | None = None
 
 
@@ -73,12 +73,12 @@ class Field:
 
     @property
     def is_required(self) -> bool:
-        """Tell whether it must be given."""
+        """Return whether it must be given."""
         return self.default is MISSING
 
     @property
     def is_long(self) -> bool:
-        """Tell whether its numbers need more than 32 bits."""
+        """Return whether its numbers need more than 32 bits."""
         return self.type is int and (self.about.bounds.high or 0) > INT_MAX
 
 

@@ -37,15 +37,15 @@ async def on_elect_master(command: Command, session: object, directory: Director
     cluster_name = header.cluster_name or directory.presence.find_cluster(
         session, header.broker_name
     )
-    is_for_nobody = header.broker_id == CALLER_IS_CONTROLLER
+    names_no_broker = header.broker_id == CALLER_IS_CONTROLLER
     ballot = Ballot(
-        broker_id=None if is_for_nobody else header.broker_id,
+        broker_id=None if names_no_broker else header.broker_id,
         is_designated=header.designate_elect,
     )
     wish = ElectionRequest(
         BrokerGroupName(header.broker_name, cluster_name),
         ballot,
-        cause=_cause(header, is_for_nobody),
+        cause=_cause(header, names_no_broker),
         evidence=Evidence(listened_ms=directory.reports.listened_ms),
     )
     view = await elections.elect(wish, directory.controller)
@@ -104,10 +104,10 @@ def on_update_controller_config(
     return Answer(ResponseCode.NO_PERMISSION, remark=remark)
 
 
-def _cause(header: ElectMasterHeader, is_for_nobody: bool) -> str:  # noqa: FBT001 - private
+def _cause(header: ElectMasterHeader, names_no_broker: bool) -> str:  # noqa: FBT001 - private
     if header.designate_elect:
         return "operator"
-    return "asked without a broker id" if is_for_nobody else f"broker {header.broker_id} asked"
+    return "asked without a broker id" if names_no_broker else f"broker {header.broker_id} asked"
 
 
 def _members(group: ReplicaGroup) -> BrokerMembers:

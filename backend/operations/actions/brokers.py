@@ -9,7 +9,7 @@ from backend.brokers.requests.properties import PERMISSION, GetPermission, Updat
 from backend.db import broker_groups, clusters, events, placements
 from backend.db import brokers as broker_rows
 from backend.domain.broker_property import BrokerProperty, PropertyEffect
-from backend.domain.event import TOPIC_REMOVED, tell_topics
+from backend.domain.event import TOPIC_REMOVED, topic_events
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
 from backend.domain.plan import Agreement, PlannedStep, ReadBack
@@ -301,7 +301,7 @@ class RemoveBroker(_BrokerAction):
             if group_id is not None:
                 if await broker_groups.is_forsaken(connection, group_id):
                     held = await placements.remove_of_group(connection, group_id)
-                    result = tell_topics(TOPIC_REMOVED, *of_group, held, at=context.clock.now())
+                    result = topic_events(TOPIC_REMOVED, *of_group, held, at=context.clock.now())
                     await events.stage(connection, [*result])
                     await broker_groups.remove(connection, group_id)
                 cluster = await clusters.get(connection, self.cluster_name)

@@ -16,7 +16,7 @@ from backend.clients.clock import Clock
 from backend.db import audit, events, operations
 from backend.db.audit import AuditedAction
 from backend.db.engine import Connection, Database
-from backend.domain.event import tell_change, tell_plan
+from backend.domain.event import change_events, plan_event
 from backend.domain.operation import (
     UNCHANGED_PLANS,
     UNDOABLE,
@@ -69,7 +69,7 @@ async def enter_plan(
     }
     audited = _audited(author, "operation.planned", operation, details)
     now = clock.now()
-    await events.stage(connection, [tell_plan(operation, at=now)])
+    await events.stage(connection, [plan_event(operation, at=now)])
     await audit.append(connection, audited, at=now)
 
 
@@ -92,7 +92,7 @@ async def write(
         await operations.owe(connection, after.id, task_name=RUN_TASK, due_at=due_at)
     now = clock.now()
     audited_actions = [*_audited_actions(before, after, author)]
-    new_events = [*tell_change(before, after, at=now)]
+    new_events = [*change_events(before, after, at=now)]
     if after.state is OperationState.DONE and after.undoes is not None:
         undone = await operations.lock(connection, after.undoes)
         # Another operation may have undone it before, or a user retries it.
@@ -102,7 +102,7 @@ async def write(
             audited_actions.append(
                 _audited(author, "operation.undone", taken_back, {"by": after.id})
             )
-            new_events += tell_change(undone, taken_back, at=now)
+            new_events += change_events(undone, taken_back, at=now)
     await events.stage(connection, new_events)
     for audited in audited_actions:
         await audit.append(connection, audited, at=now)

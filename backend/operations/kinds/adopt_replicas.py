@@ -1,4 +1,4 @@
-"""Take brokers in again whose group the control plane lost, as an operator orders (D6)."""
+"""Adopt brokers whose group the control plane lost, as an operator orders (D6)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.replica_group import Change, LeasePolicy, ReplicaGroup
 from backend.operations.actions import replica_groups
@@ -30,7 +30,7 @@ STOCK_REFUSED: Final = 2005
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """Hold a group as it is, as it would begin again, and what the adoption makes of it."""
+    """Hold the present group, the group after a restart, and the group after the adoption."""
 
     group: ReplicaGroup | None
     empty: ReplicaGroup
@@ -38,7 +38,7 @@ class Adoption:
 
 
 async def read_facts(order: AdoptReplicas, context: OperationContext) -> Facts[Adoption]:
-    """Look who waits for adoption, and what speaks against it."""
+    """Read which brokers wait for adoption, and why one may not be adopted."""
     name = groups.checked(order.cluster_name, order.broker_group_name)
     view = await find_group(name, context.controller)
     group = None if view is None else view.group
@@ -56,7 +56,7 @@ async def read_facts(order: AdoptReplicas, context: OperationContext) -> Facts[A
 
 
 async def preview(order: AdoptReplicas, facts: Facts[Adoption], context: OperationContext) -> Plan:
-    """Say who would be adopted, and what may be lost."""
+    """Name the brokers to adopt, and what may be lost."""
     group, change = facts.seen.group, facts.seen.change
     is_lost, policy = group is None, context.controller.lease_policy
     who = f"Brokers {groups.ids_text(order.broker_ids)}"
@@ -69,7 +69,7 @@ async def preview(order: AdoptReplicas, facts: Facts[Adoption], context: Operati
         if is_lost
         else ("The brokers follow the master, which may cut their logs",),
         checks=facts.checks,
-        way_back=no_way_back("forget the group, and its brokers wait for adoption again"),
+        way_back=no_undo("forget the group, and its brokers wait for adoption again"),
         loss=_loss(facts.seen.empty, change) if order.accepts_loss else None,
         facts={"lease_policy": policy, "is_lost": is_lost},
     )
@@ -85,7 +85,7 @@ KIND: Final = Kind(
 
 
 def _actions(order: AdoptReplicas, group: ReplicaGroup | None, policy: LeasePolicy) -> list[Action]:
-    """Adopt, in one change of the group, and wait for the master of one that was lost."""
+    """Adopt in one change of the group, and wait for the master of a lost group."""
     adopt = replica_groups.AdoptBrokers(
         order.cluster_name,
         order.broker_group_name,
@@ -119,7 +119,7 @@ def _decide(
 
 
 def _loss(empty: ReplicaGroup, change: Change | None) -> str:
-    """Name what is lost, in bytes where that is known."""
+    """Name the loss, in bytes if known."""
     text = "acknowledged messages that no adopted broker holds"
     lost, after = empty.confirmed, None if change is None else change.after
     if not lost.is_known or after is None or after.confirmed == lost:

@@ -1,4 +1,4 @@
-"""Change what a broker is set to: checked, shown as a difference, read back, taken back."""
+"""Change properties of a broker: checked, shown as a difference, read back, undoable."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ PERMISSION: Final = "brokerPermission"
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold what the broker is set to, and the values that differ from that."""
+    """Hold the broker's properties, and the new values that differ."""
 
     broker: Broker
     known: Mapping[str, BrokerProperty]
@@ -48,7 +48,7 @@ class Present:
 
     @property
     def settings(self) -> tuple[PropertySetting, ...]:
-        """Return what is to be set, by name."""
+        """Return the new values, by name."""
         return tuple(
             PropertySetting(name, value, _meant(self.known[name], value), self.known[name].effect)
             for name, value in sorted(self.changed.items())
@@ -56,12 +56,12 @@ class Present:
 
 
 async def read_facts(order: ChangeBrokerConfig, context: OperationContext) -> Facts[Present]:
-    """Check the values, and look what the broker is set to.
+    """Check the values, and read the broker's properties.
 
     Raises:
         InvalidParameters: a property is unknown, read-only or can't have the value.
         BrokerUnknown: the records hold no such broker.
-        BrokerSilent: it does not report its settings.
+        BrokerSilent: the broker does not report its properties.
     """
     found = await _describe(order, context)
     known = {one.name: one for one in found.properties}
@@ -128,7 +128,7 @@ async def preview(
 
 
 async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
-    """Read the version of what the broker is set to."""
+    """Read the version of the broker's properties."""
     return (await _describe(order, context)).version
 
 
@@ -168,7 +168,7 @@ def _check(order: ChangeBrokerConfig, known: Mapping[str, BrokerProperty]) -> di
 
 
 def _meant(target: BrokerProperty, value: str) -> str:
-    """Return the value that counts: an empty one stands for the default."""
+    """Return the effective value: an empty value means the default."""
     return value if value or target.default is None else target.default
 
 
@@ -196,7 +196,7 @@ def _impact(effects: Mapping[str, PropertyEffect]) -> tuple[str, ...]:
 async def _check_writer(
     order: ChangeBrokerConfig, address: str, changed: Mapping[str, str], context: OperationContext
 ) -> tuple[Check, ...]:
-    """Warn where the right to write is taken, as by a cordon."""
+    """Warn if the write permission is removed, as by a cordon."""
     permission = changed.get(PERMISSION)
     if permission is None or not permission.isdecimal() or int(permission) & Permission.WRITE:
         return ()

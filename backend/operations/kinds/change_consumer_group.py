@@ -1,4 +1,4 @@
-"""Change how masters serve a consumer group; taken back by the former values."""
+"""Change the settings of a consumer group on masters; an undo sets the former values."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,21 +17,21 @@ from backend.operations.planning.masters import Master
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Hold how masters serve the group, and those that shall serve it otherwise."""
+    """Hold each master's settings of the group, and the new settings of those that change."""
 
     placements: GroupPlacements
     changed: Places
 
 
 async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> Facts[Change]:
-    """Look how each master serves the group.
+    """Read each master's settings of the group.
 
     Raises:
-        InvalidParameters: nothing is wished for, or two things at once.
-        InvalidName: no cluster, or no consumer group of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
-        ConsumerGroupNotFound: no master asked knows it.
+        InvalidParameters: no change is given, or two that exclude each other.
+        InvalidName: the name is invalid for a cluster, or for a consumer group of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
+        ConsumerGroupNotFound: no master that was asked knows the group.
     """
     group = masters.check_consumer_group(order.consumer_group_name)
     exact = _exact(order)
@@ -58,7 +58,7 @@ async def read_facts(order: ChangeConsumerGroup, context: OperationContext) -> F
 async def preview(
     order: ChangeConsumerGroup, facts: Facts[Change], context: OperationContext
 ) -> Plan:
-    """Say what becomes of the group on each master that knows it."""
+    """Describe the change on each master that knows the group."""
     group, held, changed = order.consumer_group_name, facts.seen.placements.held, facts.seen.changed
     return Plan(
         summary=f"Consumer group {group} changes on {len(changed)} of {masters.count_groups(held)}",
@@ -82,7 +82,7 @@ async def preview(
 
 
 async def version(order: ChangeConsumerGroup, context: OperationContext) -> str:
-    """Read the version of how the group is served."""
+    """Read the version of the group's settings."""
     return await group_settings.read_version(order.cluster_name, order.consumer_group_name, context)
 
 

@@ -1,7 +1,7 @@
-"""Protect a topic, a consumer group or a broker from deletion, or lift that (console 1.2).
+"""Protect a topic, a consumer group or a broker from deletion, or unprotect it (console 1.2).
 
-The protection is a row of the control plane, which no broker knows of: it blocks the plans of what
-deletes, and stops nobody who asks a broker directly.
+The protection is a row of the control plane, unknown to brokers. It blocks the plans of deletions,
+but not a tool that sends requests directly to a broker.
 """
 
 from typing import Final
@@ -39,12 +39,12 @@ WHAT_DELETES: Final = {
 async def read_facts(
     order: ChangeProtection, context: OperationContext
 ) -> Facts[Protection | None]:
-    """Look who protects it now.
+    """Read who protects the object now.
 
     Raises:
-        InvalidName: nothing of the kind may be called so.
-        InvalidAddress: no broker could be reached there.
-        ClusterNotFound: no cluster is called so.
+        InvalidName: the name is invalid for this kind of object.
+        InvalidAddress: the address of the broker is invalid.
+        ClusterNotFound: the cluster does not exist.
     """
     _check_name(order)
     async with context.database.connect() as connection:
@@ -56,7 +56,7 @@ async def read_facts(
 async def preview(
     order: ChangeProtection, facts: Facts[Protection | None], context: OperationContext
 ) -> Plan:
-    """Say what the change blocks or allows."""
+    """Describe what the change blocks or allows."""
     former, is_lifted = facts.seen, not order.is_protected
     deletes = WHAT_DELETES[order.resource_kind]
     wanted = UNPROTECTED if is_lifted else "by the user who confirms this"
@@ -107,7 +107,7 @@ def _check_change(*, is_changed: bool) -> Check:
 
 
 async def _check_known(order: ChangeProtection, context: OperationContext) -> Check:
-    """Warn where nothing of the name is there, which may be a slip and need not be one."""
+    """Warn if no object has the name: it may be a typing error."""
     name = "it is there"
     known = await _is_known(order, context)
     if known is None:

@@ -1,4 +1,4 @@
-"""Change how masters hold a topic, one after another; taken back by the former values."""
+"""Change a topic on masters, one after another; an undo sets the former values."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,21 +19,21 @@ from backend.services.topic.topics import find_topic_version
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Hold how masters hold the topic, and those that shall hold it otherwise."""
+    """Hold each master's layout of the topic, and the new layouts of those that change."""
 
     placements: TopicPlacements
     changed: Places
 
 
 async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Change]:
-    """Look how each master holds the topic.
+    """Read each master's layout of the topic.
 
     Raises:
-        InvalidParameters: nothing is wished for, or two things at once.
-        InvalidName: no cluster, or no topic of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
-        TopicNotFound: no master asked holds it.
+        InvalidParameters: no change is given, or two that exclude each other.
+        InvalidName: the name is invalid for a cluster, or for a topic of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
+        TopicNotFound: no master that was asked has the topic.
     """
     topic = masters.check_topic(order.topic_name)
     exact = _exact(order)
@@ -55,7 +55,7 @@ async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Cha
 
 
 async def preview(order: ChangeTopic, facts: Facts[Change], context: OperationContext) -> Plan:
-    """Say what becomes of the topic on each master that holds it."""
+    """Describe the change on each master that has the topic."""
     topic, held, changed = order.topic_name, facts.seen.placements.held, facts.seen.changed
     return Plan(
         summary=f"Topic {topic} changes on {len(changed)} of {masters.count_groups(held)}",
@@ -76,7 +76,7 @@ async def preview(order: ChangeTopic, facts: Facts[Change], context: OperationCo
 
 
 async def version(order: ChangeTopic, context: OperationContext) -> str:
-    """Read the version of how the topic is laid out."""
+    """Read the version of the topic's layout."""
     return await find_topic_version(order.cluster_name, order.topic_name, database=context.database)
 
 
@@ -126,7 +126,7 @@ def _readable_count(layout: TopicLayout) -> int:
 async def _check_left(
     topic: str, held: Layouts, changed: Places, context: OperationContext
 ) -> list[Check]:
-    """Look for messages in queues that nobody would read any more."""
+    """Look for messages in queues that consumers would no longer read."""
     fewer = {
         one: _readable_count(after)
         for one, after in changed

@@ -1,4 +1,4 @@
-"""Keep producers away from a broker, which goes on serving its consumers."""
+"""Keep producers away from a broker, which still serves its consumers."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from backend.operations.planning.groups import count_topics
 
 
 async def preview(order: CordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:
-    """Say who would be sent elsewhere, and who has nowhere to go."""
+    """Name the producers that must use other brokers, and those that have no other."""
     present = facts.seen
     address, after = present.broker.address, present.without_write
     return Plan(
@@ -38,7 +38,7 @@ async def preview(order: CordonBroker, facts: Facts[Present], context: Operation
 
 
 def take_write(order: BrokerOrder, present: Present) -> SetPermission:
-    """Take the right to write from a broker."""
+    """Remove the write permission of a broker."""
     return SetPermission(
         order.cluster_name,
         order.broker_group_name,
@@ -59,7 +59,7 @@ def await_routes(order: BrokerOrder, present: Present) -> AwaitRoutes:
 async def describe_impact(
     order: BrokerOrder, present: Present, context: OperationContext
 ) -> tuple[str, ...]:
-    """Say who feels it that a broker is not written any more."""
+    """Name the clients that are affected if a broker is no longer written."""
     count = await count_topics(groups.checked(order.cluster_name, order.broker_group_name), context)
     if not present.broker.is_master:
         return ("A replica takes no sends; as master it would also take none",)
@@ -75,7 +75,7 @@ async def describe_impact(
 
 
 def check_effect(present: Present, after: int | None) -> tuple[Check, ...]:
-    """Say so when nothing would change."""
+    """Warn if nothing would change."""
     if present.permission is None or present.permission != after:
         return ()
     why = "the broker is not writable already; nothing would change"

@@ -1,4 +1,4 @@
-"""Create a consumer group on masters; taken back by deleting it while nobody uses it."""
+"""Create a consumer group on masters; an undo deletes it if no client uses it."""
 
 from typing import Final
 
@@ -16,13 +16,13 @@ from backend.operations.planning.group_settings import GroupPlacements
 async def read_facts(
     order: CreateConsumerGroup, context: OperationContext
 ) -> Facts[GroupPlacements]:
-    """Look where the group is there already.
+    """Read where the group already exists.
 
     Raises:
-        InvalidParameters: broker groups are named twice.
-        InvalidName: no cluster, or no consumer group of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
+        InvalidParameters: a broker group is named twice.
+        InvalidName: the name is invalid for a cluster, or for a consumer group of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
     """
     group = masters.check_consumer_group(order.consumer_group_name)
     exact = _exact(order)
@@ -37,7 +37,7 @@ async def read_facts(
 async def preview(
     order: CreateConsumerGroup, facts: Facts[GroupPlacements], context: OperationContext
 ) -> Plan:
-    """Say where the group would be created."""
+    """Describe where the group would be created."""
     meant, exact = facts.seen.meant.found, _exact(order)
     wished = group_settings.wish_of(order).of(GroupSettings())
     places = [(one, exact.get(one.broker_group_name, wished)) for one in meant]

@@ -1,4 +1,4 @@
-"""Create a topic on masters, one after another; taken back by deleting it while it is empty."""
+"""Create a topic on masters, one after another; an undo deletes it if it is empty."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ from backend.operations.planning.topic_layouts import TopicPlacements
 
 
 async def read_facts(order: CreateTopic, context: OperationContext) -> Facts[TopicPlacements]:
-    """Look where the topic is there already.
+    """Read where the topic already exists.
 
     Raises:
-        InvalidName: no cluster, or no topic of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
+        InvalidName: the name is invalid for a cluster, or for a topic of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
     """
     topic = masters.check_topic(order.topic_name)
     found = await topic_layouts.read_layouts(
@@ -30,7 +30,7 @@ async def read_facts(order: CreateTopic, context: OperationContext) -> Facts[Top
 async def preview(
     order: CreateTopic, facts: Facts[TopicPlacements], context: OperationContext
 ) -> Plan:
-    """Say where the topic would be created."""
+    """Describe where the topic would be created."""
     meant, layout = facts.seen.meant.found, order.layout
     places = [(one, layout) for one in meant]
     return Plan(

@@ -1,4 +1,4 @@
-"""Delete a consumer group on masters, perhaps with all that is kept for it; that stays gone."""
+"""Delete a consumer group on masters, if wanted with its offsets and topics, for good."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,31 +32,31 @@ from backend.operations.planning.masters import Master
 from backend.operations.planning.placements import listed
 
 Lags = Mapping[str, int | None]
-"""How much is unread of each topic; None is unknown."""
+"""The number of unread messages by topic; None means unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold how masters serve the group, and who of it is connected to each of them."""
+    """Hold each master's settings of the group, and the group's connected members."""
 
     placements: GroupPlacements
     online: Answers[Master, OnlineGroup | None]
 
     @property
     def members(self) -> list[str]:
-        """Name those who are connected."""
+        """Name the connected members."""
         online = [one for one in self.online.answers.values() if one is not None]
         return sorted({member.client_id for one in online for member in one.members})
 
 
 async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> Facts[Present]:
-    """Look who knows the group, who is connected, and who protects it.
+    """Read which masters know the group, its connected members, and its protection.
 
     Raises:
-        InvalidName: no cluster, or no consumer group of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
-        ConsumerGroupNotFound: no master asked knows it.
+        InvalidName: the name is invalid for a cluster, or for a consumer group of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
+        ConsumerGroupNotFound: no master that was asked knows the group.
     """
     group = masters.check_consumer_group(order.consumer_group_name)
     found = await group_settings.read_settings(
@@ -81,7 +81,7 @@ async def read_facts(order: DeleteConsumerGroup, context: OperationContext) -> F
 async def preview(
     order: DeleteConsumerGroup, facts: Facts[Present], context: OperationContext
 ) -> Plan:
-    """Say what of the group's place would be lost."""
+    """Describe which offsets and topics of the group would be lost."""
     group, placements = order.consumer_group_name, facts.seen.placements
     held, holders = placements.held, sorted(placements.held)
     progress = await context.brokers.ask_all(held, GetProgress(group))
@@ -115,7 +115,7 @@ async def preview(
 
 
 async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
-    """Read the version of how the group is served."""
+    """Read the version of the group's settings."""
     return await group_settings.read_version(order.cluster_name, order.consumer_group_name, context)
 
 
@@ -132,10 +132,10 @@ KIND: Final = Kind(
 def _actions(
     order: DeleteConsumerGroup, holders: Sequence[Master], gone: Sequence[GroupRemainder]
 ) -> list[Action]:
-    """Delete it on one master after another, then what is in topics of its own.
+    """Delete it on one master after another, then its retry and dead-letter topics.
 
-    In this order nobody makes these topics again meanwhile: without the group brokers take no
-    retries. Agents have deleted them with the offsets by then; brokers of stock have not.
+    In this order these topics are not created again in between: without the group, brokers accept
+    no retries. Agents delete these topics together with the offsets; stock brokers do not.
     """
     return [
         *(
@@ -178,7 +178,7 @@ def _lags(
     progress: Answers[Master, list[QueueProgress]],
     online: Answers[Master, OnlineGroup | None],
 ) -> list[Lags]:
-    """Count for each master that answers what is unread of each topic."""
+    """Count the unread messages of each topic, for each master that answers."""
     counted: list[Lags] = []
     for master, queues in progress.answers.items():
         if master in online.silent:
@@ -194,7 +194,7 @@ def _lags(
 
 
 def _unread(lags: Sequence[Lags]) -> list[str]:
-    """Name the topics in which something is unread, each with how much."""
+    """Name the topics with unread messages, and their number."""
     unread: dict[str, list[int | None]] = {}
     for one in lags:
         for topic, lag in one.items():

@@ -1,4 +1,4 @@
-"""Delete a topic with all that is in it, or only while it is empty; nothing brings it back."""
+"""Delete a topic with all its messages, or only if it is empty; this can't be undone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.protection import (
     Resource,
@@ -37,14 +37,14 @@ from backend.operations.planning.topic_layouts import TopicPlacements
 from backend.services.topic import topics
 
 GROUPS_ASKED_MAX: Final = 50
-"""Each costs two questions; how far further ones are is not known, and is said so."""
+"""Each group costs two requests; the lag of further groups is reported as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Hold what is in a topic: messages by broker group, lag and members by consumer group.
+    """Hold a topic's messages by broker group, and lag and members by consumer group.
 
-    None is what a master did not tell.
+    None means that a master did not report the value.
     """
 
     messages: Mapping[str, int | None]
@@ -59,7 +59,7 @@ class Content:
 
     @property
     def text(self) -> str:
-        """Say how many messages are lost, and who has not read how many of them."""
+        """Describe how many messages are lost, and how many of them each group has not read."""
         behind = [
             f"{name} {'an unknown number' if lag is None else lag}"
             for name, lag in sorted(self.lags.items())
@@ -70,13 +70,13 @@ class Content:
 
     @property
     def loss(self) -> str:
-        """Say what a deletion may lose."""
+        """Describe what a deletion may lose."""
         return "the topic itself, which is empty now" if self.message_count == 0 else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold how masters hold the topic, and how many messages each of them has; None is unknown."""
+    """Hold each master's layout of the topic, and its number of messages; None means unknown."""
 
     placements: TopicPlacements
     messages: Mapping[str, int | None]
@@ -88,9 +88,10 @@ class Present:
 
     @property
     def precondition(self) -> Precondition:
-        """Name as a fact whether it is empty.
+        """Return as a fact whether the topic is empty.
 
-        Not how many: a topic that is written to would leave no time to confirm that it goes.
+        The number of messages is no fact: in a topic with producers it changes before a
+        confirmation.
         """
         count = self.message_count
         presence = "unknown" if count is None else "some" if count else "none"
@@ -98,13 +99,13 @@ class Present:
 
 
 async def read_facts(order: DeleteTopic, context: OperationContext) -> Facts[Present]:
-    """Look who holds the topic, whether it is empty, and who protects it.
+    """Read which masters have the topic, whether it is empty, and its protection.
 
     Raises:
-        InvalidName: no cluster, or no topic of a user, may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
-        TopicNotFound: no master asked holds it.
+        InvalidName: the name is invalid for a cluster, or for a topic of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
+        TopicNotFound: no master that was asked has the topic.
     """
     topic = masters.check_topic(order.topic_name)
     found = await topic_layouts.read_layouts(
@@ -134,7 +135,7 @@ async def read_facts(order: DeleteTopic, context: OperationContext) -> Facts[Pre
 
 
 async def preview(order: DeleteTopic, facts: Facts[Present], context: OperationContext) -> Plan:
-    """Say what is in the topic, who reads it, and where it would go."""
+    """Describe the topic's content, its consumers, and where it is deleted."""
     topic, placements = order.topic_name, facts.seen.placements
     held = placements.held
     content = await _read_content(facts.seen, topic, context)
@@ -150,7 +151,7 @@ async def preview(order: DeleteTopic, facts: Facts[Present], context: OperationC
             _check_members(content),
             await masters.check_fencing(placements.meant.found, context),
         ),
-        way_back=no_way_back(
+        way_back=no_undo(
             "its messages and the offsets of its consumers are gone; a topic of the"
             " same name begins empty"
         ),
@@ -165,7 +166,7 @@ async def preview(order: DeleteTopic, facts: Facts[Present], context: OperationC
 
 
 async def version(order: DeleteTopic, context: OperationContext) -> str:
-    """Read the version of how the topic is laid out."""
+    """Read the version of the topic's layout."""
     return await topics.find_topic_version(
         order.cluster_name, order.topic_name, database=context.database
     )
@@ -182,7 +183,7 @@ KIND: Final = Kind(
 
 
 def _actions(order: DeleteTopic, holders: Sequence[Master]) -> list[Action]:
-    """Delete it on one master after another, then in the routes."""
+    """Delete it on one master after another, then from the routes."""
     cluster_name, topic = order.cluster_name, order.topic_name
     return [
         *(
@@ -238,7 +239,7 @@ def _if_known(fold: Callable[[list[int]], int], found: Sequence[int | None]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _GetConsumers(Inquiry[dict[str, tuple[int | None, int | None]]]):
-    """Ask who consumes a topic, and of the first of them how far they are and who is there."""
+    """Ask for the groups that consume a topic, and for lag and members of the first of them."""
 
     topic_name: str
 
@@ -253,7 +254,7 @@ class _GetConsumers(Inquiry[dict[str, tuple[int | None, int | None]]]):
 
 @dataclass(frozen=True, slots=True)
 class _GetConsumer(Inquiry[tuple[int | None, int]]):
-    """Ask for a group's lag in a topic and how many of its members are connected."""
+    """Ask for a group's lag in a topic, and for the number of its connected members."""
 
     consumer_group_name: str
     topic_name: str
@@ -288,7 +289,7 @@ def _check_members(content: Content) -> Check:
 async def _check_elsewhere(
     order: DeleteTopic, missing: Sequence[str], context: OperationContext
 ) -> list[Check]:
-    """Look for groups that hold the topic and can't be told now: it would come back with them."""
+    """Find silent broker groups that hold the topic: with them, the topic would return."""
     async with context.database.connect() as connection:
         placed = await topic_rows.list_groups_of(connection, order.cluster_name, order.topic_name)
     away = [one for one in placed if one in missing]

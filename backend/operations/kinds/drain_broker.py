@@ -1,4 +1,4 @@
-"""Empty a broker so that it can be stopped: producers leave, mastership moves, consumers finish."""
+"""Empty a broker for a stop: producers leave, the mastership moves, consumers finish."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +23,7 @@ from backend.services.controller.group_changes import GroupView, find_group
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold the broker, its group if a controller has it, and the election of an heir if any."""
+    """Hold the broker, its group if under a controller, and the election of a successor if any."""
 
     found: permissions.Present
     view: GroupView | None
@@ -37,7 +37,7 @@ class Present:
 
     @property
     def is_read_elsewhere(self) -> bool:
-        """Tell whether another broker serves what this one holds."""
+        """Return whether another broker serves what this one holds."""
         if self.election is not None:
             return True
         if self.view is None:
@@ -47,10 +47,10 @@ class Present:
 
 
 async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Present]:
-    """Look what the broker permits, and who would take over.
+    """Read the permission of the broker, and the possible successor.
 
     Raises:
-        BrokerUnknown: the cluster's records hold no such broker.
+        BrokerUnknown: the records of the cluster hold no such broker.
     """
     found = await permissions.read_present(order, context)
     view = await find_group(
@@ -70,7 +70,7 @@ async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Pre
 
 
 async def preview(order: DrainBroker, facts: Facts[Present], context: OperationContext) -> Plan:
-    """Say who takes over, and what is still to be read."""
+    """Name the successor, and the messages that are not read yet."""
     present = facts.seen
     found, is_read_elsewhere = present.found, present.is_read_elsewhere
     address, after = found.broker.address, found.without_write
@@ -130,7 +130,7 @@ KIND: Final = Kind(
 
 
 def _actions(order: DrainBroker, present: Present) -> list[Action]:
-    """Take the right to write, hand over, and wait for those who still use the broker."""
+    """Remove the write permission, hand over, and wait for the remaining clients."""
     address = present.found.broker.address
     actions: list[Action] = [cordon_broker.take_write(order, present.found)]
     if present.order is not None and present.election is not None:
@@ -149,7 +149,7 @@ def _actions(order: DrainBroker, present: Present) -> list[Action]:
 
 
 def _find_heir(view: GroupView | None, address: str) -> int | None:
-    """Find who of the set becomes master; None where the broker is not master, or has no heir."""
+    """Find the successor in the set; None if the broker is not master, or none is suitable."""
     if view is None or view.group.master is None or view.group.master.address != address:
         return None
     heirs = view.liveness.alive_ids & view.group.sync_state_set.members - {view.group.master_id}
@@ -158,8 +158,8 @@ def _find_heir(view: GroupView | None, address: str) -> int | None:
     reports = view.liveness.reports
 
     def rank(broker_id: int) -> tuple[bool, bool, int, int]:
-        # One that may write and has a verified log; among those, the longest log has the least to
-        # copy before it serves.
+        # Prefer a writable replica with a verified log; among those, the longest log has the least
+        # to copy before it serves.
         report = reports[broker_id]
         return (report.is_verified, not report.is_cordoned, report.max_offset, -broker_id)
 
@@ -177,7 +177,7 @@ def _summary(present: Present) -> str:
 async def _check_elsewhere(
     order: DrainBroker, present: Present, context: OperationContext
 ) -> tuple[Check, ...]:
-    """Say whether somebody serves what a replica, or a master that hands over, holds as well."""
+    """Check whether another broker serves the messages of this broker."""
     if present.election is not None or await _has_master(order, present.view, context):
         why = "another broker of the group holds them and serves them as master"
         return (Check(UNREAD, CheckVerdict.PASS, why),)

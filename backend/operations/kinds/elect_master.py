@@ -1,4 +1,4 @@
-"""Elect a master as an operator wants: who would win, what it costs, and whether all follow."""
+"""Elect a master as an operator orders: the winner, the loss, and whether all replicas follow."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,7 +21,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.replica_group import UNKNOWN_POSITION, ConfirmedEnd, ReplicaGroup
 from backend.operations.actions.replica_groups import AwaitFollowers, Elect
@@ -32,7 +32,7 @@ from backend.operations.planning.master_clients import MasterClients, ask_client
 from backend.operations.planning.writers import WRITER
 from backend.services.controller.group_changes import GroupView, find_group
 
-STOCK_NOBODY: Final = 2004
+STOCK_NO_CANDIDATE: Final = 2004
 STOCK_NOT_THE_WANTED: Final = 2012
 LOCKS_LAPSE: Final = (
     "Locks of ordered queues end with the old master; consumers lock again within 20 s"
@@ -41,7 +41,7 @@ LOCKS_LAPSE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Hold what a winner lacks of the confirmed messages; `missing` is None where unknown."""
+    """Hold what a winner lacks of the confirmed messages; `missing` is None if unknown."""
 
     confirmed: ConfirmedEnd
     is_lacking: bool
@@ -49,19 +49,19 @@ class Shortfall:
 
     @property
     def text(self) -> str:
-        """Say it in words."""
+        """Describe it in words."""
         end = f"log position {self.confirmed.position} of epoch {self.confirmed.epoch}"
         if not self.is_lacking:
             return f"nothing: all is confirmed up to {end}"
         amount = "an unknown amount" if self.missing is None else f"{self.missing} bytes"
-        # Equal or longer, and yet of an older epoch: both logs continue differently.
+        # The log is as long or longer, but of an older epoch: both logs have different ends.
         amount = "what the newest epoch wrote" if self.missing == 0 else amount
         return f"{amount} of confirmed log, up to {end}; the number of messages is not known"
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Hold an election as the controller would decide it now, and what its winner lacks."""
+    """Hold an election as the controller would decide it now, and what the winner lacks."""
 
     view: GroupView
     allows_unclean: bool
@@ -77,11 +77,11 @@ class Judged:
 
 
 async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Judged]:
-    """Judge the election as the controller would now; no broker is asked.
+    """Predict the election of the controller; brokers are not asked.
 
     Raises:
-        BrokerGroupNotControlled: there is no such group.
-        BrokerNotRegistered: the broker named is no replica of it.
+        BrokerGroupNotControlled: the controller has no such group.
+        BrokerNotRegistered: the named broker is no replica of the group.
     """
     name = groups.checked(order.cluster_name, order.broker_group_name)
     view = await find_group(name, context.controller)
@@ -109,7 +109,7 @@ async def read_facts(order: ElectMaster, context: OperationContext) -> Facts[Jud
 
 
 async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationContext) -> Plan:
-    """Say the next master, what that costs, and who is connected to the present one."""
+    """Describe the next master, the loss, and the clients of the present master."""
     judged = facts.seen
     view, election, winner_id = judged.view, judged.election, judged.winner_id
     shortfall, behind = judged.shortfall, judged.behind
@@ -121,7 +121,7 @@ async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationCo
         changes=_changes(view, election),
         impact=await _impact(order, view, election, clients, context),
         checks=facts.checks,
-        way_back=_way_back(view),
+        way_back=_undo(view),
         loss=_loss(view.group, winner_id, shortfall, behind) if judged.is_loss else None,
         facts={
             "allows_unclean": judged.allows_unclean,
@@ -139,7 +139,7 @@ async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationCo
 
 
 def actions(order: ElectMaster, judged: Judged, *, leaves: str | None = None) -> list[Action]:
-    """Elect, then wait until all who are alive follow."""
+    """Elect, then wait until all living replicas follow."""
     return [
         Elect(
             order.cluster_name,
@@ -183,7 +183,7 @@ def _changes(view: GroupView, election: Election) -> tuple[Difference, ...]:
 async def _clients(
     view: GroupView, election: Election, context: OperationContext
 ) -> MasterClients | None:
-    """Ask the current master who feels it, unless nothing changes; the dead have no clients."""
+    """Ask the current master for its clients, unless nothing changes; a dead master has none."""
     master = view.group.master
     if election.winner_id is None or election.is_unchanged or master is None:
         return None
@@ -223,7 +223,7 @@ def _shortfall(view: GroupView, winner_id: int | None) -> Shortfall:
     return Shortfall(confirmed, is_lacking=True, missing=missing)
 
 
-def _why_nobody(view: GroupView, election: Election) -> str:
+def _why_no_candidate(view: GroupView, election: Election) -> str:
     why = f"no replica can become master of {view.group.name}: {election.explanation}"
     lacking = [one for one in election.candidates if one.verdict is Verdict.LACKS_CONFIRMED]
     if not lacking:
@@ -246,8 +246,8 @@ def _checks(
 ) -> tuple[Check, ...]:
     group, winner_id = view.group, election.winner_id
     if winner_id is None:
-        code = STOCK_NOBODY if order.broker_id is None else STOCK_NOT_THE_WANTED
-        why = _why_nobody(view, election)
+        code = STOCK_NO_CANDIDATE if order.broker_id is None else STOCK_NOT_THE_WANTED
+        why = _why_no_candidate(view, election)
         return (Check("a replica can win", CheckVerdict.BLOCK, why, code),)
     if election.is_unchanged:
         why = f"broker {winner_id} is master and alive; nothing would change"
@@ -284,9 +284,9 @@ def _checks(
     return tuple(checks)
 
 
-def _way_back(view: GroupView) -> str:
+def _undo(view: GroupView) -> str:
     if view.group.master_id is None:
-        return no_way_back("the group has no master now that could be elected again")
+        return no_undo("the group has no master now that could be elected again")
     return (
         "Elect the current master again once it has followed and is in the SyncStateSet; what was"
         " cut from its log is not restored"

@@ -1,6 +1,6 @@
-"""Forget a broker that is gone: take it out of the records of its cluster.
+"""Forget a broker that is gone: delete it from the records of its cluster.
 
-The ids of replicas under a controller are another matter (`forget_replicas`).
+The ids of replicas under a controller are not affected (see `forget_replicas`).
 """
 
 from typing import Final
@@ -26,10 +26,10 @@ from backend.operations.planning.broker_permissions import find_broker, settle
 
 
 async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Broker]:
-    """Look at the record of the broker, and who protects it.
+    """Read the record of the broker, and its protection.
 
     Raises:
-        BrokerUnknown: the cluster's records hold no such broker.
+        BrokerUnknown: the records of the cluster hold no such broker.
     """
     broker = await find_broker(order, context)
     async with context.database.connect() as connection:
@@ -48,7 +48,7 @@ async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Br
 
 
 async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationContext) -> Plan:
-    """Say what would be forgotten with it."""
+    """Describe what is forgotten with it."""
     broker = facts.seen
     count = await groups.count_topics(
         groups.checked(order.cluster_name, order.broker_group_name), context

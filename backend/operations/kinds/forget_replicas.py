@@ -1,4 +1,4 @@
-"""Forget replicas that will not come back, or a whole group (control-plane.md 1.13)."""
+"""Forget replicas that will not return, or a whole group (control-plane.md 1.13)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.protection import (
     Protection,
@@ -34,7 +34,7 @@ STOCK_REFUSED: Final = 2009
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """Hold who would be forgotten of a group, and who of them is alive."""
+    """Hold the replicas to forget, and which of them are alive."""
 
     group: ReplicaGroup
     ids: list[int]
@@ -42,12 +42,12 @@ class Doomed:
 
 
 async def read_facts(order: ForgetReplicas, context: OperationContext) -> Facts[Doomed]:
-    """Look who would be forgotten, and whether that is allowed now.
+    """Read which replicas would be forgotten, and whether that is allowed now.
 
     Raises:
-        BrokerGroupNotControlled: there is no such group.
-        UnknownReplica: one named is no replica of it.
-        CleanRefused: living ones were to go one by one.
+        BrokerGroupNotControlled: the controller has no such group.
+        UnknownReplica: a named broker is no replica of the group.
+        CleanRefused: the order names a living replica, and not the whole group.
     """
     name = groups.checked(order.cluster_name, order.broker_group_name)
     if order.includes_living and order.broker_ids:
@@ -76,10 +76,10 @@ async def read_facts(order: ForgetReplicas, context: OperationContext) -> Facts[
 
 
 async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: OperationContext) -> Plan:
-    """Say who would be forgotten, and what is placed on the group."""
+    """Name the replicas to forget, and the topics on the group."""
     group, ids, living = facts.seen.group, facts.seen.ids, facts.seen.living
     name = groups.checked(order.cluster_name, order.broker_group_name)
-    # Told also where it is refused, when there is no group after it to read this from.
+    # Also recorded if it is refused, since the group can't be read after the operation.
     left = group.replicas.keys() - set(ids)
     members = group.sync_state_set.members
     what = f"replicas {groups.ids_text(ids)}" if left else f"group {group.name}"
@@ -114,7 +114,7 @@ async def preview(order: ForgetReplicas, facts: Facts[Doomed], context: Operatio
             f"Alive among those to be forgotten: {groups.ids_text(living)}",
         ),
         checks=facts.checks,
-        way_back=no_way_back(
+        way_back=no_undo(
             "their ids are never used again; adopt a lost group when its brokers wait for adoption"
         ),
         loss=f"what only {groups.ids_text(ids)} hold",
@@ -130,7 +130,7 @@ KIND: Final = Kind(
 async def _find_protections(
     group: ReplicaGroup, ids: list[int], context: OperationContext
 ) -> dict[Resource, Protection]:
-    """Find who of those forgotten is protected; with its last replica a group goes whole."""
+    """Find the protected replicas among those to forget; the last replica takes the group along."""
     cluster_name, name = group.cluster_name, group.name
     async with context.database.connect() as connection:
         found = await protections.list_of_broker_group(connection, cluster_name, name)

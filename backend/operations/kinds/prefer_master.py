@@ -24,11 +24,11 @@ from backend.services.controller.group_changes import GroupView, find_group
 async def read_facts(
     order: PreferMaster, context: OperationContext
 ) -> Facts[tuple[GroupView, Change | None]]:
-    """Look who is preferred now.
+    """Read which replica is preferred now.
 
     Raises:
-        BrokerGroupNotControlled: there is no such group.
-        UnknownReplica: the broker named is no replica of it.
+        BrokerGroupNotControlled: the controller has no such group.
+        UnknownReplica: the named broker is no replica of the group.
     """
     view = await find_group(
         groups.checked(order.cluster_name, order.broker_group_name), context.controller
@@ -47,7 +47,7 @@ async def preview(
     facts: Facts[tuple[GroupView, Change | None]],
     _context: OperationContext,
 ) -> Plan:
-    """Say what the preference changes, and that it elects nobody by itself."""
+    """Describe the effect of the preference; it starts no election."""
     view, change = facts.seen
     former_id = view.group.preferred_id
     former, wanted = preferred_text(former_id), preferred_text(order.broker_id)

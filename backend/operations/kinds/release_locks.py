@@ -1,4 +1,4 @@
-"""Release locks of ordered queues: one, or all that a client holds (console-and-cli.md 1.4.4)."""
+"""Release locks of ordered queues: one, or all of a client (console-and-cli.md 1.4.4)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.queue_lock import BrokerKey, Holder, QueueLock
 from backend.operations.actions import brokers as actions
@@ -25,15 +25,15 @@ from backend.operations.engine.steps import planned_steps
 from backend.services.consumer_group.queue_locks import LockTable, collect_locks
 
 LOCK_COUNT_MAX: Final = 1_000
-"""More locks than that are released in several operations, so that a plan can be read."""
+"""More locks are released in several operations, so that each plan stays readable."""
 SHOWN_COUNT_MAX: Final = 20
 
 
 async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[LockTable]:
-    """Look which locks are held, and whether their client is connected.
+    """Read the current locks, and whether their client is connected.
 
     Raises:
-        LockNotFound: no broker that answers holds such a lock.
+        LockNotFound: no broker that answers has such a lock.
     """
     check_cluster_name(order.cluster_name)
     table = await _collect(order, context)
@@ -52,7 +52,7 @@ async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[Lo
 
 
 async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: OperationContext) -> Plan:
-    """Say which locks would be free, and what that risks."""
+    """Name the locks to release, and the risk."""
     table = facts.seen
     locks = table.locks[:LOCK_COUNT_MAX]
     is_connected, by_broker = _is_connected(locks), _by_broker(locks)
@@ -73,7 +73,7 @@ async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: Operat
         ),
         impact=_impact(locks),
         checks=_checks(order, locks, table, is_connected=is_connected),
-        way_back=no_way_back(
+        way_back=no_undo(
             "clients decide who holds a lock; a connected client locks again at its next"
             " rebalance, within 20 s"
         ),
@@ -110,7 +110,7 @@ def _by_broker(locks: Sequence[QueueLock]) -> list[tuple[BrokerKey, list[QueueLo
 
 
 def _digest(locks: Sequence[QueueLock]) -> str:
-    """Name the very holds: who locks again after a release holds another."""
+    """Name each hold exactly: a lock that is taken again after a release is another hold."""
     holds = "\n".join(f"{lock.key} {lock.held.locked_at_ms}" for lock in locks)
     return f"{len(locks)} ({hashlib.sha256(holds.encode()).hexdigest()[:12]})"
 

@@ -1,7 +1,7 @@
 """Send the dead letters of a consumer group again, batch by batch.
 
 The copies go to the group's retry topic, which no other group reads, or to the original topic. Dead
-letters stay where they are until they expire, so the journals say which ones were sent before.
+letters stay until they expire, so the journals record which ones were sent before.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from backend.domain.plan import (
     Plan,
     Precondition,
     Risk,
-    no_way_back,
+    no_undo,
 )
 from backend.domain.queue_lock import LockFilter
 from backend.operations.actions.dead_letters import ResendBatch
@@ -49,12 +49,12 @@ from backend.services.message.messages import get_message
 KIND_NAME: Final = "resend_dead_letters"
 SAMPLE_SIZE: Final = 5
 _CLEAR: Final = frozenset({StepState.DONE, StepState.FAILED})
-"""A step that failed has sent nothing."""
+"""A failed step has sent nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Hold what a master has of the group: the ends of its dead letters, settings and members."""
+    """Hold a master's data of the group: the ends of its dead letters, settings and members."""
 
     ends: Mapping[int, QueueEnds]
     settings: GroupSettings | None
@@ -63,7 +63,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class GetHeld(Inquiry[Held]):
-    """Ask a master what it has of a consumer group and of its dead letters."""
+    """Ask a master for its data of a consumer group and of its dead letters."""
 
     consumer_group_name: str
 
@@ -81,7 +81,7 @@ class GetHeld(Inquiry[Held]):
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold what the masters have of the group, and what the journals say of its dead letters."""
+    """Hold the masters' data of the group, and the dead letters that the journals record."""
 
     meant: Masters
     answers: Answers[Master, Held]
@@ -90,7 +90,7 @@ class Present:
 
     @property
     def held(self) -> dict[Master, Held]:
-        """Return what was told by masters that have dead letters."""
+        """Return the answers of masters that have dead letters."""
         return {
             one: value
             for one, value in self.answers.answers.items()
@@ -99,7 +99,7 @@ class Present:
 
     @property
     def members(self) -> list[str]:
-        """Name the consumers that are connected."""
+        """Name the connected consumers."""
         return sorted({name for one in self.answers.answers.values() for name in one.members})
 
     @property
@@ -116,17 +116,17 @@ class Present:
 
     @property
     def open_operation(self) -> str | None:
-        """Name the operation that has begun a batch, and does not know yet what it sent."""
+        """Name the operation that has started a batch with an unknown result."""
         open_steps = [one for one in self.journaled if one.state not in _CLEAR]
         return str(open_steps[-1].operation_id) if open_steps else None
 
 
 async def read_facts(order: ResendDeadLetters, context: OperationContext) -> Facts[Present]:
-    """Look which masters have dead letters of the group, and what was sent of them before.
+    """Read which masters have dead letters of the group, and which were sent before.
 
     Raises:
-        InvalidName: no cluster or consumer group of a user may be called so.
-        ClusterNotFound: no cluster is.
+        InvalidName: the name is invalid for a cluster, or for a consumer group of a user.
+        ClusterNotFound: the cluster does not exist.
     """
     masters.check_consumer_group(order.consumer_group_name)
     meant = await masters.find_masters(order.cluster_name, (), context)
@@ -159,7 +159,7 @@ async def read_facts(order: ResendDeadLetters, context: OperationContext) -> Fac
 async def preview(
     order: ResendDeadLetters, facts: Facts[Present], context: OperationContext
 ) -> Plan:
-    """Say which dead letters are sent where, and what may become of them.
+    """Name the dead letters and their destination, and the possible effects.
 
     Raises:
         DeadLettersNotFound: the group has none, or all were sent before.
@@ -195,7 +195,7 @@ async def preview(
             _check_group(order, present),
             _check_cause(present),
         ),
-        way_back=no_way_back("consumers may have read the copies; dead letters stay as they are"),
+        way_back=no_undo("consumers may have read the copies; dead letters stay as they are"),
         facts={
             "count": count,
             "left_out": asked_count - left_count,
@@ -244,7 +244,7 @@ def _count(offsets: Offsets) -> int:
 async def _read_sample(
     order: ResendDeadLetters, present: Present, chosen: Offsets, context: OperationContext
 ) -> list[dict[str, Any]]:
-    """Read the first dead letters of the plan, of masters that answer, for whoever reads it."""
+    """Read the first dead letters of the plan, from masters that answer, for the preview."""
     topic = dead_letter_topic(order.consumer_group_name)
 
     pulls = [(master, place) for master in sorted(present.meant.found) for place in chosen]
@@ -332,7 +332,7 @@ def _check_open(order: ResendDeadLetters, present: Present) -> Check:
 
 
 def _check_order_of_consumption(present: Present) -> tuple[Check, ...]:
-    """Say whether brokers would make the copies dead letters at once (storage-and-ha.md 6.2)."""
+    """Check whether brokers would make the copies dead letters at once (storage-and-ha.md 6.2)."""
     if present.locks is None:
         return ()
     name, held = "ordered consumption", len(present.locks.locks)
@@ -376,7 +376,7 @@ def _check_consumers(present: Present) -> Check:
 
 
 def _check_group(order: ResendDeadLetters, present: Present) -> Check:
-    """Say whether the masters take the copies, and whether the group may read them."""
+    """Check whether the masters accept the copies, and whether the group may read them."""
     name = "the group reads them"
     unknown = [
         one.broker_group_name for one, group in present.held.items() if group.settings is None

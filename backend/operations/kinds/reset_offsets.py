@@ -1,4 +1,4 @@
-"""Have a consumer group go on reading elsewhere: by time, at an end, or at given offsets."""
+"""Set the position of a consumer group: by time, at an end, or to given offsets."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +9,7 @@ from backend.domain.offset_reset import ResetMode
 from backend.domain.operation_errors import ConsumerGroupNotFound, InvalidParameters
 from backend.domain.orders.offset import ResetOffsets
 from backend.domain.orders.parameter import fields_of
-from backend.domain.plan import Check, CheckVerdict, Plan, Risk, no_way_back
+from backend.domain.plan import Check, CheckVerdict, Plan, Risk, no_undo
 from backend.operations.actions.offsets import CommitOffsets
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
@@ -21,36 +21,36 @@ from backend.operations.planning.offset_previews import Seen
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold what each master that is meant answered."""
+    """Hold the answer of each master of the order."""
 
     meant: Masters
     answers: Answers[Master, Seen]
 
     @property
     def held(self) -> previews.Held:
-        """Return what those answered that hold queues which are meant."""
+        """Return the answers of the masters that hold queues of the order."""
         return {one: value for one, value in self.answers.answers.items() if value.queues}
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether a master did not answer."""
+        """Return whether a master did not answer."""
         return bool(self.answers.silent)
 
     @property
     def members(self) -> list[str]:
-        """Name those who are connected."""
+        """Name the connected members."""
         return sorted({name for held_here in self.held.values() for name in held_here.members})
 
 
 async def read_facts(order: ResetOffsets, context: OperationContext) -> Facts[Present]:
-    """Look where the group is in each queue, and who is connected.
+    """Read the group's offset in each queue, and its connected members.
 
     Raises:
-        InvalidParameters: the position lacks its value, or has one of another.
-        InvalidName: no cluster, topic or consumer group of a user may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
-        TopicNotFound: no master asked holds the topic.
+        InvalidParameters: the position lacks its value, or has the value of another position.
+        InvalidName: the name is invalid for a cluster, or for a topic or group of a user.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
+        TopicNotFound: no master that was asked has the topic.
     """
     _check_order(order)
     masters.check_consumer_group(order.consumer_group_name)
@@ -76,10 +76,10 @@ async def read_facts(order: ResetOffsets, context: OperationContext) -> Facts[Pr
 
 
 async def preview(order: ResetOffsets, facts: Facts[Present], context: OperationContext) -> Plan:
-    """Say for each queue where the group goes on, and what that skips or repeats.
+    """Describe for each queue the new offset, and what is skipped or repeated.
 
     Raises:
-        ConsumerGroupNotFound: no master asked knows the consumer group.
+        ConsumerGroupNotFound: no master that was asked knows the consumer group.
     """
     present = facts.seen
     found = await context.brokers.ask_all(
@@ -101,7 +101,7 @@ async def preview(order: ResetOffsets, facts: Facts[Present], context: Operation
             *_checks(order, present, held, present.answers, found),
             await masters.check_fencing(present.meant.found, context),
         ),
-        way_back=_way_back(held),
+        way_back=_undo(held),
         facts=previews.facts(held, mode, members),
     )
 
@@ -144,9 +144,9 @@ def _actions(order: ResetOffsets, held: previews.Held, mode: ResetMode) -> list[
     ]
 
 
-def _way_back(held: previews.Held) -> str:
+def _undo(held: previews.Held) -> str:
     if all(one.former is None for held_here in held.values() for one in held_here.queues):
-        return no_way_back("the group has committed no offset there that could be set again")
+        return no_undo("the group has committed no offset there that could be set again")
     return (
         "Set the former offsets, which the journal keeps; what was read meanwhile is read again,"
         " and queues without a former offset stay where they are"

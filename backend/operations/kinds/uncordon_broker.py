@@ -1,4 +1,4 @@
-"""Let producers come to a broker again."""
+"""Allow producers to use a broker again."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from backend.operations.planning.broker_permissions import Present
 
 
 async def preview(order: UncordonBroker, facts: Facts[Present], context: OperationContext) -> Plan:
-    """Say what would be permitted."""
+    """Describe the new permission."""
     present = facts.seen
     address, after = present.broker.address, present.with_write
     action = SetPermission(

@@ -1,1 +1,1 @@
-"""What the plans of several kinds read and check."""
+"""Reads and checks that the plans of several kinds share."""

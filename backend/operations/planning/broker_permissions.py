@@ -1,7 +1,7 @@
-"""Let producers come to a broker or keep them away: what the kinds about brokers share.
+"""Allow or forbid writes to a broker: the common part of the kinds about brokers.
 
-The means is the broker's own permission, as stock tools set it: the broker registers its topics
-without the write bit, so that routes change everywhere and no name server is told otherwise.
+The kinds change the broker's own permission, as stock tools do. The broker then registers its
+topics without the write bit, so all routes change, and name servers need no further request.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ OrderT = TypeVar("OrderT", bound=BrokerOrder)
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold a broker as it is recorded, and its permission; None is one that could not be read."""
+    """Hold the record of a broker and its permission; None if it could not be read."""
 
     broker: Broker
     permission: int | None
@@ -35,7 +35,7 @@ class Present:
 
     @property
     def preconditions(self) -> tuple[Precondition, ...]:
-        """Name the facts that a plan for it is made from."""
+        """Return the facts of a plan for the broker."""
         return (
             Precondition("address", self.broker.address),
             Precondition("permission", permission_text(self.permission)),
@@ -43,7 +43,7 @@ class Present:
 
     @property
     def check(self) -> Check:
-        """Say whether the broker can be told anything."""
+        """Check whether the broker answers requests."""
         if self.permission is None:
             why = f"{self.broker.address} does not report its permission: {self.why_unknown}"
             return Check("the broker answers", CheckVerdict.BLOCK, why)
@@ -51,16 +51,16 @@ class Present:
 
     @property
     def without_write(self) -> int | None:
-        """Return its permission without the right to write."""
+        """Return its permission without the write bit."""
         return None if self.permission is None else self.permission & ~int(Permission.WRITE)
 
     @property
     def with_write(self) -> int | None:
-        """Return its permission with the right to write."""
+        """Return its permission with the write bit."""
         return None if self.permission is None else self.permission | int(Permission.WRITE)
 
     def difference(self, permission: int | None) -> Difference:
-        """Say what becomes of its permission."""
+        """Describe the change of its permission."""
         return Difference(
             f"brokerPermission of {self.broker.address}",
             permission_text(self.permission),
@@ -69,12 +69,12 @@ class Present:
 
 
 async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
-    """Find the broker that is meant, counted on or not.
+    """Find the named broker, registered or lost.
 
     Raises:
-        InvalidName: no cluster or group may be called so.
-        InvalidAddress: no broker could be reached there.
-        BrokerUnknown: the records hold none so.
+        InvalidName: the name is invalid for a cluster or a group.
+        InvalidAddress: the address of the broker is invalid.
+        BrokerUnknown: the records hold no such broker.
     """
     check_cluster_name(order.cluster_name)
     check_broker_group_name(order.broker_group_name)
@@ -91,7 +91,7 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
 
 
 async def settle(order: OrderT, context: OperationContext) -> OrderT:
-    """Put the own id of the present master into an order that names the master.
+    """Replace the word for the master in an order by the own id of the present master.
 
     Raises:
         BrokerUnknown: the records hold no master of the group.
@@ -102,10 +102,10 @@ async def settle(order: OrderT, context: OperationContext) -> OrderT:
 
 
 async def read_present(order: BrokerOrder, context: OperationContext) -> Present:
-    """Find the broker that is meant and ask it for its permission.
+    """Find the named broker, and ask it for its permission.
 
     Raises:
-        BrokerUnknown: the records hold none so.
+        BrokerUnknown: the records hold no such broker.
     """
     broker = await find_broker(order, context)
     try:
@@ -118,7 +118,7 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
 async def count_writable(
     cluster_name: str, broker_group_name: str, address: str, context: OperationContext
 ) -> int:
-    """Count the topics that producers are sent to a broker for; to a replica, for none."""
+    """Count the topics whose routes send producers to a broker; none for a replica."""
     async with context.database.connect() as connection:
         master = await broker_rows.find(connection, cluster_name, broker_group_name, broker_id=0)
         if master is None or master.address != address or not master.is_online:
@@ -127,23 +127,23 @@ async def count_writable(
 
 
 async def read_facts(order: BrokerOrder, context: OperationContext) -> Facts[Present]:
-    """Find the broker that is meant and what it permits, as facts of a plan.
+    """Find the named broker and its permission, as facts of a plan.
 
     Raises:
-        BrokerUnknown: the records hold none so.
+        BrokerUnknown: the records hold no such broker.
     """
     present = await read_present(order, context)
     return Facts(present, present.preconditions, (present.check,))
 
 
 async def check_fencing(present: Present, context: OperationContext) -> Check:
-    """Say whether the broker itself refuses a worker that was overtaken."""
+    """Check whether the broker itself refuses a replaced worker."""
     broker = present.broker
     return await masters.check_fencing([Master(broker.broker_group_name, broker.address)], context)
 
 
 async def check_other_queues(order: BrokerOrder, context: OperationContext) -> Check:
-    """Say which topics could be written nowhere."""
+    """Warn of topics without any writable broker."""
     async with context.database.connect() as connection:
         names = await topics.list_writable_only_on(
             connection, order.cluster_name, order.broker_group_name, limit=NAMED_COUNT_MAX + 1
@@ -157,14 +157,14 @@ async def check_other_queues(order: BrokerOrder, context: OperationContext) -> C
 
 
 async def read_back(address: str, intended: int, context: OperationContext) -> ReadBack:
-    """Read back what a broker permits."""
+    """Read back the permission of a broker."""
     found = await context.brokers.find(address, GetPermission())
     permission = None if found is None else permission_text(found)
     return groups.compare(f"brokerPermission of {address}", permission_text(intended), permission)
 
 
 def permission_text(permission: int | None) -> str:
-    """Write a permission for people; what is not known is said so."""
+    """Write a permission for people; an unknown one is named as unknown."""
     if permission is None:
         return "unknown"
     names = {Permission.READ: "read", Permission.WRITE: "write"}

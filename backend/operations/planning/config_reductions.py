@@ -1,4 +1,4 @@
-"""Say what a smaller value of a broker's property leaves behind, with counts (case A8)."""
+"""Describe the effect of a smaller value of a broker's property, with counts (case A8)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -22,7 +22,7 @@ async def check(
     changed: Mapping[str, str],
     context: OperationContext,
 ) -> list[Check]:
-    """Look at what is stored on the broker for each property that becomes smaller."""
+    """Read the stored data of the broker, for each property that becomes smaller."""
     former = {name: known[name].configured for name in changed}
     checks: list[Check] = []
     if DELAY_LEVELS in changed:
@@ -38,7 +38,7 @@ async def check(
 
 
 def _is_less(before: str | None, after: str | None) -> bool:
-    """Tell whether a property becomes smaller; where there was no limit, any is smaller."""
+    """Return whether a property becomes smaller; after no limit, any limit is smaller."""
     if after is None or not after.isdecimal() or after == before:
         return False
     return before is None or not before.isdecimal() or int(after) < int(before)
@@ -110,7 +110,7 @@ async def _check_bytes(address: str, bytes_max: int, context: OperationContext) 
 
 
 async def _held_bytes(address: str, context: OperationContext) -> int | str:
-    """Say how many bytes the log holds, or why that is not known."""
+    """Name the size of the log in bytes, or why it is unknown."""
     try:
         sample = await context.brokers.ask(address, GetBrokerSample())
     except NoAnswer as error:
@@ -119,7 +119,7 @@ async def _held_bytes(address: str, context: OperationContext) -> int | str:
 
 
 async def _waiting(address: str, context: OperationContext) -> dict[int, int] | str:
-    """Count the delayed messages that wait by level, or say why that is not known."""
+    """Count the waiting delayed messages by level, or say why the count is unknown."""
     try:
         return await context.brokers.ask(address, GetDelayedCounts())
     except NoAnswer as error:

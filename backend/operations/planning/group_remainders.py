@@ -1,4 +1,4 @@
-"""Find what a consumer group leaves behind in topics of its own: retries and dead letters."""
+"""Find the topics that belong to a consumer group: retries and dead letters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from backend.remoting.names import dead_letter_topic, retry_topic
 
 @dataclass(frozen=True, slots=True)
 class GroupRemainder:
-    """Hold which masters have one of the topics, and how many messages; None if not all told.
+    """Hold the masters that have such a topic, and its number of messages; None if unknown.
 
-    The word is the one that names its steps.
+    The word is part of the names of its steps.
     """
 
     word: str
@@ -30,7 +30,7 @@ class GroupRemainder:
 
     @property
     def text(self) -> str:
-        """Say how much is in it."""
+        """Describe how many messages it holds."""
         count = "an unknown number of" if self.message_count is None else str(self.message_count)
         return f"{count} message{'' if count == '1' else 's'} in {self.topic_name}"
 
@@ -38,17 +38,17 @@ class GroupRemainder:
 async def find_remainders(
     group: str, masters: Sequence[Master], context: OperationContext
 ) -> list[GroupRemainder]:
-    """Ask masters for the topics of a consumer group, and for what is in them."""
+    """Ask masters for the topics of a consumer group, and for their messages."""
     return [await _find(word, name, masters, context) for word, name in topic_names(group).items()]
 
 
 def topic_names(group: str) -> dict[str, str]:
-    """Name the topics of a consumer group, each under the word that names its steps."""
+    """Return the topics of a consumer group, each with the word for its steps."""
     return {"retries": retry_topic(group), "dead-letters": dead_letter_topic(group)}
 
 
 def actions(cluster_name: str, found: Sequence[GroupRemainder]) -> list[Action]:
-    """Delete each topic on one master after another, then in the routes."""
+    """Delete each topic on one master after another, then from the routes."""
     made: list[Action] = []
     for one in found:
         topic, word = one.topic_name, one.word
@@ -63,7 +63,7 @@ def actions(cluster_name: str, found: Sequence[GroupRemainder]) -> list[Action]:
 
 
 def facts_of(found: Sequence[GroupRemainder]) -> list[dict[str, Any]]:
-    """Show for programs what goes with the group."""
+    """List for programs the topics that are deleted with the group."""
     return [
         {
             "topic_name": one.topic_name,

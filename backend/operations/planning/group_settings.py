@@ -1,4 +1,4 @@
-"""Read how masters serve a consumer group: what the kinds about consumer groups share."""
+"""Read masters' settings of a consumer group: the common part of the kinds about groups."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ Places = Sequence[tuple[Master, GroupSettings]]
 async def read_settings(
     cluster_name: str, group: str, chosen: Sequence[str], context: OperationContext
 ) -> GroupPlacements:
-    """Ask masters how they serve a consumer group.
+    """Ask masters for their settings of a consumer group.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
+        InvalidName: the name of the cluster is invalid.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
     """
     return await placements.read_placements(
         "group", cluster_name, chosen, GetGroupSettings(group), context
@@ -34,7 +34,7 @@ async def read_settings(
 
 
 async def read_version(cluster_name: str, group: str, context: OperationContext) -> str:
-    """Read the version of how all masters of a cluster that answer serve a consumer group."""
+    """Read the version of a group's settings on all masters that answer."""
     found = await read_settings(cluster_name, group, (), context)
     return version_by_group({one.broker_group_name: held for one, held in found.held.items()})
 
@@ -42,7 +42,7 @@ async def read_version(cluster_name: str, group: str, context: OperationContext)
 def differences(
     master: Master, before: GroupSettings | None, after: GroupSettings | None
 ) -> list[Difference]:
-    """Say what becomes of each setting on a master."""
+    """Describe the change of each setting on a master."""
     old = {} if before is None else describe(before)
     new = {} if after is None else describe(after)
     return [
@@ -55,7 +55,7 @@ def differences(
 def put_actions(
     cluster_name: str, group: str, places: Places, *, is_new: bool
 ) -> list[PutConsumerGroup]:
-    """Put a consumer group on one master after another."""
+    """Create or change a consumer group on one master after another."""
     return [
         PutConsumerGroup(cluster_name, one.broker_group_name, one.address, group, settings, is_new)
         for one, settings in places
@@ -63,7 +63,7 @@ def put_actions(
 
 
 def wish_of(order: Any) -> GroupWish:
-    """Read from an order what is wished for; the fields are called alike."""
+    """Read the new settings from an order; the fields have the same names."""
     return GroupWish(
         **{one.name: getattr(order, one.name) for one in dataclasses.fields(GroupWish)}
     )

@@ -1,4 +1,4 @@
-"""Read what operations on groups under a controller plan from, journal and read back."""
+"""Read groups under a controller for plans, the journal and the read-back."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
@@ -17,14 +17,14 @@ POLL_INTERVAL_S: Final = 0.2
 
 
 def checked(cluster_name: str, broker_group_name: str) -> BrokerGroupName:
-    """Return a group's name, when a group may be called so."""
+    """Return a group's name, if it is valid."""
     return BrokerGroupName(
         check_broker_group_name(broker_group_name), check_cluster_name(cluster_name)
     )
 
 
 def epochs_of(group: ReplicaGroup | None) -> tuple[Precondition, ...]:
-    """Name the epochs that a plan is made from; a group that is not there has none."""
+    """Return the epochs of a group as facts of a plan; an unknown group has none."""
     master_epoch = 0 if group is None else group.master_epoch
     set_epoch = 0 if group is None else group.sync_state_set.epoch
     return (
@@ -39,7 +39,7 @@ def planned_epoch(preconditions: tuple[Precondition, ...]) -> int:
 
 
 def value_of(group: ReplicaGroup | None) -> Value:
-    """Return what the journal keeps of a group."""
+    """Return the journal's value of a group."""
     if group is None:
         return None
     return _value(
@@ -52,13 +52,13 @@ def value_of(group: ReplicaGroup | None) -> Value:
 
 
 async def read_value(name: BrokerGroupName, context: OperationContext) -> Value:
-    """Read what the journal keeps of a group as it is now."""
+    """Read the journal's value of the present group."""
     view = await find_group(name, context.controller)
     return value_of(None if view is None else view.group)
 
 
 async def find_effect(run: StepRun, name: BrokerGroupName, context: OperationContext) -> Value:
-    """Find what an earlier attempt at a step has made of a group; None when there was none.
+    """Find the effect of an earlier attempt at a step on a group; None without an effect.
 
     The change and its cause are one row of the history, written in the change's own statement.
     """
@@ -84,7 +84,7 @@ async def await_view(
     *,
     patience_s: float,
 ) -> GroupView | None:
-    """Look at a group until something holds of it or patience ends; return it as it is then."""
+    """Read a group until a condition holds or the time ends; return its last state."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience_s
     while True:
@@ -95,7 +95,7 @@ async def await_view(
 
 
 def compare(what: str, intended: object, observed: object | None) -> ReadBack:
-    """Say whether what is observed is what was intended; None is unknown."""
+    """Compare an observed value with the intended one; None means unknown."""
     if observed is None:
         return ReadBack(what, str(intended), None, Agreement.UNKNOWN)
     agreement = Agreement.AGREES if observed == intended else Agreement.DIFFERS
@@ -103,7 +103,7 @@ def compare(what: str, intended: object, observed: object | None) -> ReadBack:
 
 
 def ids_text(ids: Collection[int]) -> str:
-    """Write broker ids as a set, one without any in a word."""
+    """Write broker ids as a set, an empty set as a word."""
     return "{" + ", ".join(str(i) for i in sorted(ids)) + "}" if ids else "none"
 
 

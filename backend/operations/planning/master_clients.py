@@ -1,4 +1,4 @@
-"""Name who feels it when a broker is master no more: producers, consumers, ordered ones."""
+"""Name the clients that the end of a mastership affects: producers and consumers."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ NAMED_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class MasterClients:
-    """Hold the groups of those connected to a broker; nothing, and why, where it does not tell.
+    """Hold the groups of a broker's clients; without an answer, the reason.
 
-    `lock_counts` is how many locks of ordered queues each consumer group holds there.
+    `lock_counts` is the number of locks of ordered queues, by consumer group.
     """
 
     producer_groups: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class MasterClients:
 
     @property
     def impact(self) -> tuple[str, ...]:
-        """Say who feels it, by name; what is not known is said too (D21)."""
+        """Name the affected clients; unknown ones are named as unknown (D21)."""
         if self.unknown is not None:
             return (f"The clients of the master are unknown: {self.unknown}",)
         ordered = shortened(f"{group} ({count})" for group, count in self.lock_counts) or "none"
@@ -51,7 +51,7 @@ class MasterClients:
 
 
 async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
-    """Ask a master who is connected to it, and who holds its queues in order."""
+    """Ask a master for its clients, and for the holders of its locks."""
     if brokers is None:
         return MasterClients(unknown="this process does not connect to brokers")
     try:
@@ -61,7 +61,7 @@ async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
 
 
 class GetMasterClients(Inquiry[MasterClients]):
-    """Ask a broker for its clients and its locks; a silent one may not delay a plan for long."""
+    """Ask a broker for its clients and locks; a silent broker must not delay the plan."""
 
     patience_s = 1.0
 

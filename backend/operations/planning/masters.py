@@ -1,6 +1,6 @@
-"""Find the masters that a change is made on, ask each of them, and journal one step for each.
+"""Find the masters of a change, ask each of them, and write one step for each.
 
-Topics, consumer groups and offsets stand on masters; replicas take them over.
+Topics, consumer groups and offsets are changed on masters; replicas copy them.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Sized
@@ -23,7 +23,7 @@ NAMED_MAX: Final = 20
 
 @dataclass(frozen=True, slots=True, order=True)
 class Master:
-    """Name the master of a broker group, and where it is."""
+    """Hold the master of a broker group, with its address."""
 
     broker_group_name: str
     address: str
@@ -31,19 +31,19 @@ class Master:
 
 @dataclass(frozen=True, slots=True)
 class Masters:
-    """Hold the masters that are meant, and the groups meant that have none online."""
+    """Hold the masters of the order, and its groups without an online master."""
 
     found: tuple[Master, ...]
     missing: tuple[str, ...]
 
     @property
     def precondition(self) -> Precondition:
-        """Name the masters as a fact: another one would have to be asked anew."""
+        """Return the masters as a fact: another master would have other values."""
         listed = ", ".join(f"{one.broker_group_name} {one.address}" for one in self.found)
         return Precondition("masters", listed or "none")
 
     def check(self, verdict: CheckVerdict) -> Check:
-        """Say which groups can't be changed, and how bad that is."""
+        """Name the groups that can't be changed, and the severity."""
         name = "every group has a master"
         if not self.found:
             return Check(name, CheckVerdict.BLOCK, "no broker group meant has a master online")
@@ -54,7 +54,7 @@ class Masters:
 
 
 def count_groups(groups: Sized) -> str:
-    """Say how many broker groups there are of what has one entry for each."""
+    """Count broker groups, in words."""
     count = len(groups)
     return f"{count} broker group{'' if count == 1 else 's'}"
 
@@ -62,11 +62,11 @@ def count_groups(groups: Sized) -> str:
 async def find_masters(
     cluster_name: str, chosen: Sequence[str], context: OperationContext
 ) -> Masters:
-    """Find the masters of the groups chosen, or of all groups of a cluster.
+    """Find the masters of the named groups, or of all groups of a cluster.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: none is.
+        InvalidName: the name of the cluster is invalid.
+        ClusterNotFound: the cluster does not exist.
         BrokerGroupNotFound: the cluster has no such group.
     """
     check_cluster_name(cluster_name)
@@ -84,7 +84,7 @@ async def find_masters(
 
 
 def check_answers(*answers: Answers[Master, Any]) -> Check:
-    """Say whether all masters told what a plan is made from; it can't be made without."""
+    """Check whether all masters answered; the plan needs all answers."""
     name = "every master reports it"
     silent = {one: error for each in answers for one, error in each.silent.items()}
     if not silent:
@@ -94,7 +94,7 @@ def check_answers(*answers: Answers[Master, Any]) -> Check:
 
 
 async def check_fencing(masters: Iterable[Master], context: OperationContext) -> Check:
-    """Ask where a worker that was overtaken is refused by the broker itself, and say so."""
+    """Check whether each broker itself refuses a replaced worker."""
     asked = list(masters)
     heeding = (await context.brokers.ask_all(asked, IsFencing())).answers
     stock = [one.broker_group_name for one in asked if not heeding.get(one)]
@@ -106,10 +106,10 @@ async def check_fencing(masters: Iterable[Master], context: OperationContext) ->
 
 
 def check_topic(name: str) -> str:
-    """Return a topic's name when a broker would take it from a user.
+    """Return a topic's name, if brokers accept it from a user.
 
     Raises:
-        InvalidName: it breaks the rules, or the topic belongs to the brokers.
+        InvalidName: the name breaks the rules, or the topic belongs to the brokers.
     """
     check_route_name(name)
     _check("topic", name, names.check_topic_name)
@@ -119,10 +119,10 @@ def check_topic(name: str) -> str:
 
 
 def check_consumer_group(name: str) -> str:
-    """Return a consumer group's name when a broker would take it from a user.
+    """Return a consumer group's name, if brokers accept it from a user.
 
     Raises:
-        InvalidName: it breaks the rules, or the group belongs to the brokers.
+        InvalidName: the name breaks the rules, or the group belongs to the brokers.
     """
     _check("consumer group", name, names.check_consumer_group_name)
     if name in names.BUILT_IN_GROUPS or name.startswith(names.SYSTEM_GROUP_PREFIX):

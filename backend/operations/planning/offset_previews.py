@@ -1,4 +1,4 @@
-"""Look at what a reset of offsets would do to each queue, and put it into words."""
+"""Predict the effect of an offset reset on each queue, and describe it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ from backend.operations.planning.masters import Master, Masters
 KIND_NAME: Final = "reset_offsets"
 CHANGES_SHOWN_MAX: Final = 200
 QUEUE_COUNT_MAX: Final = 200
-"""Each queue of a broker is set by a request of its own; a step has 40 s."""
+"""Each queue of a broker needs one request; a step has 40 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Hold what a master tells: the queues that are meant, and who is connected.
+    """Hold the answer of a master: the queues of the order, and the connected members.
 
     `is_held` says whether the master holds the topic, and `is_known` whether it knows the group.
     """
@@ -40,16 +40,16 @@ Held = Mapping[Master, Seen]
 
 @dataclass(frozen=True, slots=True)
 class Look(Inquiry[Seen]):
-    """Ask a master for the queues that are meant, their ends and where the group is.
+    """Ask a master for the queues of the order, their ends and the group's offsets.
 
-    Where a time is in a queue is for `Complete` to ask: until then the oldest message stands there.
+    Only `Complete` asks for the offset of a time: before that, the oldest message takes its place.
     """
 
     broker_group_name: str
     order: ResetOffsets
 
     async def put(self, brokers: Brokers, address: str) -> Seen:
-        """Ask how the topic is laid out, then about its queues.
+        """Ask for the layout of the topic, then for its queues.
 
         Raises:
             InvalidParameters: the master has fewer queues than the order names.
@@ -108,13 +108,13 @@ class Look(Inquiry[Seen]):
 
 @dataclass(frozen=True, slots=True)
 class Complete(Inquiry[Seen]):
-    """Ask a master for what only the preview needs: whether it knows the group, and the time."""
+    """Ask a master for the values of the preview: whether it knows the group, and the time."""
 
     seen: Seen
     order: ResetOffsets
 
     async def put(self, brokers: Brokers, address: str) -> Seen:
-        """Ask for the group, then where the time is in each queue."""
+        """Ask for the group, then for the offset of the time in each queue."""
         order, queues = self.order, self.seen.queues
         settings = await brokers.ask(address, GetGroupSettings(order.consumer_group_name))
         if order.timestamp_ms is not None:
@@ -129,7 +129,7 @@ class Complete(Inquiry[Seen]):
 
 
 def mode(order: ResetOffsets, members: Sequence[str]) -> ResetMode:
-    """Decide whether consumers are told."""
+    """Decide whether consumers are notified."""
     if order.mode is not ResetMode.AUTO:
         return order.mode
     return ResetMode.ONLINE if members else ResetMode.OFFLINE
@@ -138,12 +138,12 @@ def mode(order: ResetOffsets, members: Sequence[str]) -> ResetMode:
 def preconditions(
     order: ResetOffsets, meant: Masters, held: Held, mode: ResetMode
 ) -> tuple[Precondition, ...]:
-    """Name the facts that the preview is made from."""
+    """Return the facts of the plan."""
     queues = [f"{one.broker_group_name} {len(held[one].queues)} queues" for one in sorted(held)]
     return (
         meant.precondition,
         Precondition(f"queues of {order.topic_name}", ", ".join(queues) or "none"),
-        # Offsets move all the time where consumers read; who must be told is what the plan is of.
+        # Offsets move while consumers read, so they are no facts; the connected members are.
         Precondition("consumers are notified", "yes" if mode is ResetMode.ONLINE else "no"),
         *(
             Precondition(
@@ -162,7 +162,7 @@ def _totals(held: Held) -> tuple[int, int]:
 
 
 def summary(order: ResetOffsets, held: Held) -> str:
-    """Say it in one line."""
+    """Describe the reset in one line."""
     skipped, repeated = _totals(held)
     place = f"where {order.source_group} is" if order.source_group else f"from {order.position}"
     return (
@@ -172,7 +172,7 @@ def summary(order: ResetOffsets, held: Held) -> str:
 
 
 def changes(held: Held) -> tuple[Difference, ...]:
-    """Say of each queue where the group is and where it goes on."""
+    """Describe the present and the new offset of each queue."""
     changes = [
         Difference(
             f"{one.broker_group_name} queue {queue.queue_id}, holding {queue.low} to {queue.high}:"
@@ -189,7 +189,7 @@ def changes(held: Held) -> tuple[Difference, ...]:
 def impact(
     order: ResetOffsets, held: Held, members: Sequence[str], mode: ResetMode
 ) -> tuple[str, ...]:
-    """Say who reads what again, or never."""
+    """Name the consumers that read messages again, or skip them."""
     skipped, repeated = _totals(held)
     group = f"Consumer group {order.consumer_group_name}"
     lines = [
@@ -203,7 +203,7 @@ def impact(
 
 
 def check_inside(held: Held) -> Check:
-    """Say which queues don't hold their offset."""
+    """Name the queues that don't hold their new offset."""
     name = "the queues hold the offsets"
     outside = [
         f"{one.broker_group_name} queue {queue.queue_id} holds {queue.low} to {queue.high}"
@@ -217,7 +217,7 @@ def check_inside(held: Held) -> Check:
 
 
 def check_mode(members: Sequence[str], mode: ResetMode) -> Check:
-    """Say whether consumers would write over the offsets."""
+    """Check whether consumers would overwrite the offsets."""
     name = "consumers"
     if mode is ResetMode.OFFLINE and members:
         why = f"connected are {masters.shortened(members)}, who would write their own offsets over"
@@ -230,7 +230,7 @@ def check_mode(members: Sequence[str], mode: ResetMode) -> Check:
 
 
 def check_size(held: Held) -> Check:
-    """Say whether a step can be done in time."""
+    """Check whether a step can finish in time."""
     most = max((len(held_here.queues) for held_here in held.values()), default=0)
     verdict = CheckVerdict.PASS if most <= QUEUE_COUNT_MAX else CheckVerdict.BLOCK
     why = f"{most} queues on one broker; {QUEUE_COUNT_MAX} at most: name some of them"
@@ -238,7 +238,7 @@ def check_size(held: Held) -> Check:
 
 
 def facts(held: Held, mode: ResetMode, members: Sequence[str]) -> dict[str, Any]:
-    """Keep the preview for the steps and for whoever reads the plan."""
+    """Return the preview for the steps and for readers of the plan."""
     return {
         "mode": mode,
         "members": list(members),

@@ -1,4 +1,4 @@
-"""Read how masters hold a topic or a consumer group, and say what is to become of it there."""
+"""Read each master's layout of a topic or group, and describe the change there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ HeldT = TypeVar("HeldT", bound=Held)
 
 @dataclass(frozen=True, slots=True)
 class Placements(Generic[HeldT]):
-    """Hold which masters are meant, and how each holds a topic or a consumer group.
+    """Hold the masters of the order, and each one's topic or consumer group.
 
-    `noun` is the word for it, and `is_chosen` says that the order names the broker groups.
+    `noun` is the word for the object, and `is_chosen` means that the order names the broker groups.
     """
 
     noun: str
@@ -30,17 +30,17 @@ class Placements(Generic[HeldT]):
 
     @property
     def held(self) -> dict[Master, HeldT]:
-        """Return how those hold it that do."""
+        """Return the objects of the masters that have one."""
         return {one: value for one, value in self.answers.answers.items() if value is not None}
 
     @property
     def preconditions(self) -> tuple[Precondition, ...]:
-        """Name the masters, and how each of them holds it, as facts."""
+        """Return the masters and their objects as facts."""
         return (self.meant.precondition, *self.answer_facts)
 
     @property
     def answer_facts(self) -> tuple[Precondition, ...]:
-        """Name how each master holds it as a fact."""
+        """Return each master's object as a fact."""
         outcomes = {**self.answers.answers, **self.answers.silent}
         return tuple(
             Precondition(f"{self.noun} on {one.broker_group_name}", answer_text(outcomes[one]))
@@ -49,17 +49,17 @@ class Placements(Generic[HeldT]):
 
     @property
     def masters_check(self) -> Check:
-        """Say whether every broker group that is meant has a master."""
+        """Check whether every broker group of the order has a master."""
         return self.meant.check(CheckVerdict.BLOCK if self.is_chosen else CheckVerdict.WARN)
 
     @property
     def answers_check(self) -> Check:
-        """Say whether all masters answered."""
+        """Check whether all masters answered."""
         return masters.check_answers(self.answers)
 
     @property
     def absence_check(self) -> Check:
-        """Say whether no master holds it yet."""
+        """Check whether no master has the object yet."""
         name = f"the {self.noun} is new"
         if not self.held:
             verb = "holds a topic" if self.noun == "topic" else "knows a group"
@@ -69,24 +69,24 @@ class Placements(Generic[HeldT]):
         return Check(name, CheckVerdict.BLOCK, why)
 
     def effect_check(self, changed: Sequence[Any], same: str) -> Check:
-        """Say whether anything changes; `same` says so where nothing does."""
+        """Check whether anything changes; `same` is the text if nothing does."""
         name = "something changes"
         if changed:
             return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
         return Check(name, CheckVerdict.BLOCK, same)
 
     def check_known(self, absent: DomainError) -> None:
-        """Refuse what no master holds, when all have answered.
+        """Refuse an object that no master has, if all have answered.
 
         Raises:
-            DomainError: the one given.
+            DomainError: the given error.
         """
         if not self.held and not self.answers.silent:
             raise absent
 
 
 def answer_text(answer: Held | NoAnswer | None) -> str:
-    """Write what a master answered."""
+    """Write the answer of a master."""
     if isinstance(answer, NoAnswer):
         return f"unknown: {answer.reason}"
     return held_text(answer)
@@ -99,12 +99,12 @@ async def read_placements(
     inquiry: Inquiry[HeldT | None],
     context: OperationContext,
 ) -> Placements[HeldT]:
-    """Ask the masters that are meant how they hold something.
+    """Ask the masters of an order for an object.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
+        InvalidName: the name of the cluster is invalid.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
     """
     meant = await masters.find_masters(cluster_name, chosen, context)
     answers = await context.brokers.ask_all(meant.found, inquiry)

@@ -1,4 +1,4 @@
-"""Read how masters hold a topic: what the kinds about topics share."""
+"""Read masters' layouts of a topic: the common part of the kinds about topics."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ Places = Sequence[tuple[Master, TopicLayout]]
 async def read_layouts(
     cluster_name: str, topic: str, chosen: Sequence[str], context: OperationContext
 ) -> TopicPlacements:
-    """Ask masters how they hold a topic.
+    """Ask masters for their layout of a topic.
 
     Raises:
-        InvalidName: no cluster may be called so.
-        ClusterNotFound: no cluster is.
-        BrokerGroupNotFound: a group named is not there.
+        InvalidName: the name of the cluster is invalid.
+        ClusterNotFound: the cluster does not exist.
+        BrokerGroupNotFound: a named broker group does not exist.
     """
     return await placements.read_placements(
         "topic", cluster_name, chosen, GetTopicLayout(topic), context
@@ -37,12 +37,12 @@ async def read_layouts(
 async def read_ends(
     masters: Iterable[Master], topic: str, context: OperationContext
 ) -> Answers[Master, dict[int, QueueEnds]]:
-    """Ask masters for the ends of a topic's queues."""
+    """Ask masters for the first and last offsets of a topic's queues."""
     return await context.brokers.ask_all(masters, GetTopicEnds(topic))
 
 
 def difference(master: Master, before: TopicLayout | None, after: TopicLayout | None) -> Difference:
-    """Say what becomes of the topic on a master."""
+    """Describe the change of the topic on a master."""
     return Difference(
         master.broker_group_name,
         None if before is None else before.text,
@@ -51,7 +51,7 @@ def difference(master: Master, before: TopicLayout | None, after: TopicLayout | 
 
 
 def put_actions(cluster_name: str, topic: str, places: Places, *, is_new: bool) -> list[PutTopic]:
-    """Put a topic on one master after another."""
+    """Create or change a topic on one master after another."""
     return [
         PutTopic(cluster_name, one.broker_group_name, one.address, topic, layout, is_new)
         for one, layout in places
@@ -59,7 +59,7 @@ def put_actions(cluster_name: str, topic: str, places: Places, *, is_new: bool) 
 
 
 def put_facts(places: Sequence[tuple[Master, Any]]) -> dict[str, Any]:
-    """Show for programs what is to be put where, in the order of the steps."""
+    """Return for programs the new layouts, in the order of the steps."""
     return {
         "brokers": [
             {

@@ -1,4 +1,4 @@
-"""Warn where a change would leave a broker group without a writer, now or after one failure."""
+"""Warn if a change leaves a broker group without a writer, now or after one failure."""
 
 from dataclasses import replace
 from typing import Final
@@ -20,9 +20,9 @@ async def check_cordon(
     database: Database,
     heir_id: int | None = None,
 ) -> Check:
-    """Say who takes messages once a broker has no right to write, and who could take over then.
+    """Name the writer of a group without this broker, and a possible successor.
 
-    With an heir, that replica is master then.
+    With an heir, that replica is master afterwards.
     """
     async with database.connect() as connection:
         rows = await health.list_groups(
@@ -36,7 +36,7 @@ async def check_cordon(
 
 
 def judge_cordon(facts: GroupFacts, address: str, *, heir_id: int | None = None) -> Check:
-    """Judge what is left of a group without the right to write of the broker at an address."""
+    """Check the rest of a group without the write permission of the broker at an address."""
     brokers = tuple(
         replace(one, is_cordoned=True) if one.address == address else one for one in facts.brokers
     )

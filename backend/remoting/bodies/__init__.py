@@ -1,4 +1,4 @@
-"""One frozen struct for each JSON body, named by noun and spelled on the wire by its names."""
+"""One frozen struct for each JSON body, named by noun; its fields are spelled as on the wire."""
 
 from backend.remoting.bodies.assignments import (
     AssignedQueues,

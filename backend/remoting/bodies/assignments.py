@@ -1,4 +1,4 @@
-"""Bodies of queue assignments that a broker makes for its clients (400, 401)."""
+"""Bodies of queue assignments by a broker (400, 401)."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from backend.remoting.integers import Int32
 
 
 class AssignmentQuestion(Body, frozen=True, kw_only=True):
-    """Which client of a group asks for its queues of a topic, and by which rule (400)."""
+    """A client of a group, the topic, and the allocation rule (400)."""
 
     client_id: str = ""
     consumer_group: str = ""
@@ -17,14 +17,14 @@ class AssignmentQuestion(Body, frozen=True, kw_only=True):
 
 
 class QueueAssignment(Body, frozen=True, kw_only=True):
-    """One queue that a client is to read, and how it receives the messages."""
+    """One queue for a client, and how the client receives its messages."""
 
     message_queue: MessageQueue
     mode: str
 
 
 class AssignedQueues(Body, frozen=True, kw_only=True, omit_defaults=True):
-    """All queues that a client is to read; without a list it keeps those it has (answer of 400)."""
+    """All queues for a client; without a list the client keeps its queues (answer of 400)."""
 
     queues: list[QueueAssignment] | msgspec.UnsetType = msgspec.field(
         name="messageQueueAssignments", default=msgspec.UNSET
@@ -32,7 +32,7 @@ class AssignedQueues(Body, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RequestModeBody(Body, frozen=True, kw_only=True):
-    """How a group is to receive the messages of a topic (401)."""
+    """How a group receives the messages of a topic (401)."""
 
     consumer_group: str = ""
     mode: str = "PULL"

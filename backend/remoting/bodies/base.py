@@ -16,14 +16,14 @@ class Body(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
 
 
 class DataVersion(Body, frozen=True, kw_only=True):
-    """A version of some broker state; two are the same when all three members are."""
+    """A version of some broker state; two versions are equal when all three members are."""
 
     counter: int = 0
     state_version: int = 0
     timestamp_ms: int = msgspec.field(name="timestamp", default=0)
 
     def next(self, now_ms: int) -> "DataVersion":
-        """Give the version of the state after one more change."""
+        """Return the version of the state after one more change."""
         return DataVersion(
             counter=self.counter + 1, state_version=self.state_version, timestamp_ms=now_ms
         )
@@ -38,16 +38,16 @@ class MessageQueue(Body, frozen=True, kw_only=True):
 
 
 class KeyValueTable(Body, frozen=True, kw_only=True):
-    """A flat table of texts (28, 103, 219)."""
+    """A flat table of strings (28, 103, 219)."""
 
     table: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def decode_queue_table(data: bytes, kind: type[BodyT]) -> list[tuple[MessageQueue, BodyT]]:
-    """Read a table whose keys are queues (remoting.md 3.2), by topic and queue.
+    """Decode a table whose keys are queues (remoting.md 3.2), by topic and queue.
 
     Raises:
-        InvalidJson: the document is malformed, or holds no such table.
+        InvalidJson: the document is malformed, or is not such a table.
     """
     content = java_json.loads(data)
     try:

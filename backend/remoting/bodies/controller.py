@@ -7,14 +7,14 @@ from backend.remoting.bodies.routes import BrokerMembers
 
 
 class SyncStateSetBody(Body, frozen=True, kw_only=True):
-    """A SyncStateSet and the epoch it belongs to (1001, 1003, 1004, 1008)."""
+    """A SyncStateSet and its epoch (1001, 1003, 1004, 1008)."""
 
     members: list[int] = msgspec.field(name="syncStateSet", default_factory=list)
     epoch: int = msgspec.field(name="syncStateSetEpoch", default=0)
 
 
 class ElectedBody(Body, frozen=True, kw_only=True):
-    """The set after an election, and the group's addresses when there is a new master (1002)."""
+    """The set after an election, and the group's addresses if there is a new master (1002)."""
 
     member_group: BrokerMembers | msgspec.UnsetType = msgspec.field(
         name="brokerMemberGroup", default=msgspec.UNSET
@@ -23,7 +23,7 @@ class ElectedBody(Body, frozen=True, kw_only=True):
 
 
 class ReplicaBody(Body, frozen=True, kw_only=True):
-    """One replica as tools see it."""
+    """One replica, for tools."""
 
     is_alive: bool = msgspec.field(name="alive")
     address: str = msgspec.field(name="brokerAddress")
@@ -32,7 +32,7 @@ class ReplicaBody(Body, frozen=True, kw_only=True):
 
 
 class ReplicasBody(Body, frozen=True, kw_only=True):
-    """The master, epochs and replicas of one group as tools see them."""
+    """The master, epochs and replicas of one group, for tools."""
 
     in_sync: list[ReplicaBody] = msgspec.field(name="inSyncReplicas")
     master_address: str | msgspec.UnsetType = msgspec.UNSET
@@ -49,7 +49,7 @@ class SyncStateData(Body, frozen=True, kw_only=True):
 
 
 class EpochBody(Body, frozen=True, kw_only=True):
-    """Which part of a log one epoch wrote; the newest has no end yet (1007)."""
+    """The part of a log that one epoch wrote; the newest part has no end yet (1007)."""
 
     epoch: int
     start_offset: int
@@ -67,7 +67,7 @@ class EpochsBody(Body, frozen=True, kw_only=True):
 
 
 class HaConnectionBody(Body, frozen=True, kw_only=True):
-    """How one replica follows its master; -1 is what it has not said yet (907)."""
+    """How one replica follows its master; -1 means not reported yet (907)."""
 
     address: str = msgspec.field(name="addr")
     distance: int = msgspec.field(name="diff")
@@ -80,14 +80,14 @@ class HaConnectionBody(Body, frozen=True, kw_only=True):
 class HaClientBody(Body, frozen=True, kw_only=True):
     """How this broker follows its master; times are milliseconds since 1970 (907).
 
-    Why it does not, and what to do about it, is told by ours.
+    Our brokers also report why a replica does not follow, and what to do about it.
     """
 
     is_connected: bool = msgspec.field(name="activated", default=False)
     last_read_at_ms: int = msgspec.field(name="lastReadTimestamp", default=0)
     last_write_at_ms: int = msgspec.field(name="lastWriteTimestamp", default=0)
     master_address: str = msgspec.field(name="masterAddr", default="")
-    # A master does not tell it over this protocol.
+    # A master does not report it over this protocol.
     master_flush_offset: int = -1
     max_offset: int = 0
     bytes_per_second: int = msgspec.field(name="transferredByteInSecond", default=0)

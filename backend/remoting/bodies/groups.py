@@ -1,4 +1,4 @@
-"""Bodies about consumer groups, their members and their progress (remoting.md 3.2, 3.5-3.7)."""
+"""Bodies about consumer groups, their members and their offsets (remoting.md 3.2, 3.5-3.7)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -18,7 +18,7 @@ _Scalar = str | Int64 | float | bool | None
 
 
 class SubscriptionData(Body, frozen=True, kw_only=True):
-    """What a group wants of one topic."""
+    """The subscription of a group to one topic."""
 
     class_filter_mode: bool = False
     tag_hashes: list[Int32] = msgspec.field(name="codeSet", default_factory=list)
@@ -30,7 +30,7 @@ class SubscriptionData(Body, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """Give the expression as people read it, with its type unless it names tags."""
+        """Return the expression for people, with its type unless it consists of tags."""
         if self.expression_type in {"", "TAG"}:
             return self.expression
         return f"{self.expression_type}: {self.expression}"
@@ -56,7 +56,7 @@ class ProducerData(Body, frozen=True, kw_only=True):
 
 
 class HeartbeatData(Body, frozen=True, kw_only=True):
-    """What a client tells each broker about itself (34)."""
+    """The groups of a client, as its heartbeat lists them (34)."""
 
     client_id: str = msgspec.field(name="clientID", default="")
     consumers: list[ConsumerData] = msgspec.field(name="consumerDataSet", default_factory=list)
@@ -66,13 +66,13 @@ class HeartbeatData(Body, frozen=True, kw_only=True):
 
 
 def decode_heartbeat(data: bytes) -> tuple[HeartbeatData, list[LeftOut]]:
-    """Read a heartbeat; groups and subscriptions that can't be served are left out and named.
+    """Decode a heartbeat; invalid groups and subscriptions are left out and named.
 
     Raises:
         InvalidJson: the document is malformed.
     """
     heartbeat, left_out = decode_items(data, HeartbeatData, *HEARTBEAT_TABLES)
-    # Stock judges no name of a group that only produces.
+    # Stock does not check the name of a group that only produces.
     consumers = [
         msgspec.structs.replace(one, subscriptions=_sift_subscriptions(one, left_out))
         for one in heartbeat.consumers
@@ -99,7 +99,7 @@ def _is_kept(fault: str | None, place: str, name: str, left_out: list[LeftOut]) 
 
 
 class CheckClientBody(Body, frozen=True, kw_only=True):
-    """A subscription to be judged before a consumer starts (46)."""
+    """A subscription to check before a consumer starts (46)."""
 
     client_id: str = ""
     group: str = ""
@@ -107,7 +107,7 @@ class CheckClientBody(Body, frozen=True, kw_only=True):
 
 
 class LockBody(Body, frozen=True, kw_only=True):
-    """Queues that a client wants to hold or give back (41, 42)."""
+    """Queues that a client wants to lock or unlock (41, 42)."""
 
     client_id: str = ""
     consumer_group: str = ""
@@ -116,7 +116,7 @@ class LockBody(Body, frozen=True, kw_only=True):
 
 
 class LockedBody(Body, frozen=True, kw_only=True):
-    """The queues that the client now holds (answer of 41)."""
+    """The queues that the client has locked (answer of 41)."""
 
     queues: list[MessageQueue] = msgspec.field(name="lockOKMQSet", default_factory=list)
 
@@ -128,7 +128,7 @@ class ConsumerIds(Body, frozen=True, kw_only=True):
 
 
 class SubscriptionGroupConfig(Body, frozen=True, kw_only=True):
-    """How one consumer group is served."""
+    """The settings of one consumer group."""
 
     attributes: dict[str, str] = msgspec.field(default_factory=dict)
     broker_id: Int64 = 0
@@ -161,7 +161,7 @@ class SubscriptionGroupTable(Body, frozen=True, kw_only=True):
 def sift_groups(
     groups: Mapping[str, SubscriptionGroupConfig],
 ) -> tuple[dict[str, SubscriptionGroupConfig], list[LeftOut]]:
-    """Part the groups of a table into those that can be served and those that are left out."""
+    """Split the groups of a table into valid groups and groups that are left out."""
     kept: dict[str, SubscriptionGroupConfig] = {}
     left_out: list[LeftOut] = []
     for name, answer in groups.items():
@@ -177,10 +177,10 @@ def sift_groups(
 
 
 def decode_group_table(data: bytes) -> tuple[SubscriptionGroupTable, list[LeftOut]]:
-    """Read a table of consumer groups; those that can't be served are left out and named.
+    """Decode a table of consumer groups; invalid groups are left out and named.
 
     Raises:
-        InvalidJson: the document is malformed, or its version is.
+        InvalidJson: the document or its version is malformed.
     """
     table, left_out = decode_items(data, SubscriptionGroupTable, *GROUP_TABLES)
     groups, refused = sift_groups(table.groups)
@@ -188,7 +188,7 @@ def decode_group_table(data: bytes) -> tuple[SubscriptionGroupTable, list[LeftOu
 
 
 class ClientConnection(Body, frozen=True, kw_only=True):
-    """One client as tools see it."""
+    """One client, for tools."""
 
     client_address: str = msgspec.field(name="clientAddr")
     client_id: str
@@ -197,7 +197,7 @@ class ClientConnection(Body, frozen=True, kw_only=True):
 
 
 class ConsumerConnection(Body, frozen=True, kw_only=True):
-    """The online members of a consumer group and what they want (203)."""
+    """The online members of a consumer group and their subscriptions (203)."""
 
     connections: list[ClientConnection] = msgspec.field(name="connectionSet")
     consume_from_where: str
@@ -213,10 +213,10 @@ class ProducerConnection(Body, frozen=True, kw_only=True):
 
 
 class QueueProgress(Body, frozen=True, kw_only=True):
-    """How far a group is in one queue.
+    """The offsets of a group in one queue.
 
-    `min_offset` is ours, the offset of the oldest message: stock brokers do not tell it, and stock
-    tools pass it over.
+    `min_offset` is our extension, the offset of the oldest message: stock brokers do not send it,
+    and stock tools ignore it.
     """
 
     broker_offset: int
@@ -227,11 +227,11 @@ class QueueProgress(Body, frozen=True, kw_only=True):
 
 
 class QueueTimeSpan(Body, frozen=True, kw_only=True):
-    """When the messages of one queue were stored, and which a group waits for (303).
+    """The store times of one queue's messages, and of the next message for a group (303).
 
     Times are of the broker's clock. `consumed_timestamp_ms` is the store time of the last consumed
-    message, `delay_ms` the age of the first that is not, 0 when there is none. Stock measures a
-    message that has expired as one of the year 1970.
+    message. `delay_ms` is the age of the next message, 0 when there is none. Stock computes the age
+    of an expired message from 1970.
     """
 
     min_timestamp_ms: int = msgspec.field(name="minTimeStamp", default=-1)
@@ -258,13 +258,13 @@ class ProducerInfo(Body, frozen=True, kw_only=True):
 
 
 class ProducerTable(Body, frozen=True, kw_only=True):
-    """All clients that produce, by their groups (answer of 328)."""
+    """All producing clients, by their groups (answer of 328)."""
 
     groups: dict[str, list[ProducerInfo]] = msgspec.field(name="data", default_factory=dict)
 
 
 class ConnectedClient(Body, frozen=True, kw_only=True):
-    """One client of an agent and the groups it is in (7006); `heard_ms` since its heartbeat."""
+    """One client of an agent and its groups (7006); `heard_ms` is the time since its heartbeat."""
 
     client_id: str
     address: str
@@ -276,14 +276,14 @@ class ConnectedClient(Body, frozen=True, kw_only=True):
 
 
 class ConnectedClients(Body, frozen=True, kw_only=True):
-    """The clients of an agent, as many as a frame carries, and how many there are (7006)."""
+    """The clients of an agent, as many as fit a frame, and the number of all (7006)."""
 
     total_count: int
     clients: list[ConnectedClient] = msgspec.field(default_factory=list)
 
 
 class MemberSubscription(Body, frozen=True, kw_only=True):
-    """What one member wants of one topic (7007)."""
+    """The subscription of one member to one topic (7007)."""
 
     topic: str
     expression_type: str
@@ -291,7 +291,7 @@ class MemberSubscription(Body, frozen=True, kw_only=True):
 
 
 class GroupMembership(Body, frozen=True, kw_only=True):
-    """One connection of a member and what it says of its group (7007)."""
+    """One connection of a member, and the subscriptions that the member sent over it (7007)."""
 
     group: str
     client_id: str
@@ -304,7 +304,7 @@ class GroupMembership(Body, frozen=True, kw_only=True):
 
 
 class GroupMemberships(Body, frozen=True, kw_only=True):
-    """The members of an agent's groups, as many as a frame carries, and how many there are."""
+    """The members of an agent's groups, as many as fit a frame, and the number of all."""
 
     total_count: int
     members: list[GroupMembership] = msgspec.field(default_factory=list)
@@ -313,7 +313,7 @@ class GroupMemberships(Body, frozen=True, kw_only=True):
 def encode_consume_stats(
     entries: Iterable[tuple[MessageQueue, QueueProgress]], *, read_rate: float = 0.0
 ) -> bytes:
-    """Write the answer of 208, whose keys are whole objects; the rate is in messages a second."""
+    """Encode the answer of 208, whose keys are whole objects; the rate is in messages a second."""
     table = java_json.encode_object_map(entries)
     return b'{"consumeTps":%s,"offsetTable":%s}' % (java_json.encode(read_rate), table)
 
@@ -321,7 +321,7 @@ def encode_consume_stats(
 def encode_broker_consume_stats(
     address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int, in_flight: int
 ) -> bytes:
-    """Write the answer of 317: of each group what 208 answers, one for each topic."""
+    """Encode the answer of 317: for each group the answer of 208, one for each topic."""
     encoded = b",".join(
         b"{%s:[%s]}" % (java_json.encode(name), b",".join(stats)) for name, stats in groups
     )

@@ -1,4 +1,4 @@
-"""Bodies about queue locks and who reads a queue; ours (7003-7005), stock brokers know none."""
+"""Bodies about queue locks and readers of queues: our requests (7003-7005), unknown to stock."""
 
 import msgspec
 
@@ -6,9 +6,9 @@ from backend.remoting.bodies.base import Body
 
 
 class QueueLockBody(Body, frozen=True, kw_only=True):
-    """One lock as the broker holds it; ages in milliseconds by the broker's own clock.
+    """One lock of the broker; ages in milliseconds by the broker's own clock.
 
-    `locked_at_ms` tells one hold of a client from its next: a release names both.
+    `locked_at_ms` distinguishes two holds of one client: a release names both.
     """
 
     consumer_group: str
@@ -19,23 +19,23 @@ class QueueLockBody(Body, frozen=True, kw_only=True):
     locked_at_ms: int
     held_ms: int
     idle_ms: int
-    """How long ago its holder last took or renewed it."""
+    """The time since its holder last took or renewed it."""
     expires_in_ms: int
     is_connected: bool
     """Whether the holder is a member of the group over an open connection."""
     heard_ms: int | None
-    """How long ago the holder's last heartbeat came, while it is connected."""
+    """The time since the holder's last heartbeat, while it is connected."""
 
 
 class QueueLocksBody(Body, frozen=True, kw_only=True):
-    """The living locks of a broker, as many as a frame carries, and how many there are (7003)."""
+    """The current locks of a broker, as many as fit a frame, and the number of all (7003)."""
 
     total_count: int
     locks: list[QueueLockBody] = msgspec.field(default_factory=list)
 
 
 class ReleaseBody(Body, frozen=True, kw_only=True):
-    """One hold that is to end (7004)."""
+    """One hold to end (7004)."""
 
     consumer_group: str
     topic: str
@@ -46,16 +46,16 @@ class ReleaseBody(Body, frozen=True, kw_only=True):
 
 
 class ReleasesBody(Body, frozen=True, kw_only=True):
-    """Holds that are to end, each only if it is still the same (7004)."""
+    """Holds to end, each only if it has not changed (7004)."""
 
     locks: list[ReleaseBody] = msgspec.field(default_factory=list)
 
 
 class QueueReaderBody(Body, frozen=True, kw_only=True):
-    """How long ago a group last pulled, committed and advanced in one queue, in milliseconds.
+    """The time since a group last pulled, committed and advanced in one queue, in milliseconds.
 
-    Null is not seen since the broker started. Pulls that find messages in memory are not seen
-    each, but their commits are.
+    Null means never since the broker started. Some pulls that find messages in memory are not
+    recorded, but their commits are.
     """
 
     queue_id: int
@@ -63,14 +63,14 @@ class QueueReaderBody(Body, frozen=True, kw_only=True):
     committed_ms: int | None
     advanced_ms: int | None
     address: str | None
-    """Where the client that was seen last is connected from."""
+    """The address of the client that was seen last."""
 
 
 class QueueReadersBody(Body, frozen=True, kw_only=True):
-    """Who reads the queues of a topic for a group (7005)."""
+    """The readers of a topic's queues for a group (7005)."""
 
     is_gate_open: bool
-    """Whether clients are served, which they are not while a master hands over."""
+    """Whether the broker serves clients; it does not while it hands over."""
     observed_for_ms: int
-    """How long the broker has been looking, which is since it started."""
+    """The time of the broker's observation: since its start."""
     queues: list[QueueReaderBody] = msgspec.field(default_factory=list)

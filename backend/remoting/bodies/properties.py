@@ -1,4 +1,4 @@
-"""What a broker agent tells of its properties (our request 7010)."""
+"""The properties of a broker agent (our request 7010)."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from backend.remoting.bodies.base import Body
 
 
 class PropertyBody(Body, frozen=True, kw_only=True):
-    """One property: its type, its bounds, when a change counts, and its values.
+    """One property: its type, its bounds, when a change takes effect, and its values.
 
-    `effect` is `live`, `restart` or `fixed`: at once, after a restart, or only by editing the file.
-    `stored` is what the file says, None where it says nothing.
+    `effect` is `live`, `restart` or `fixed`: immediately, after a restart, or only by editing the
+    file. `stored` is the value in the file, None if the file has none.
     """
 
     name: str
@@ -24,7 +24,7 @@ class PropertyBody(Body, frozen=True, kw_only=True):
 
 
 class PropertiesBody(Body, frozen=True, kw_only=True):
-    """All properties that have an effect on a broker; without a file none can be changed."""
+    """All properties that have an effect on a broker; without a file no property can be changed."""
 
     properties: list[PropertyBody]
     has_file: bool

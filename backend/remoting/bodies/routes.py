@@ -8,7 +8,7 @@ from backend.remoting.bodies.base import Body
 
 
 class QueueData(Body, frozen=True, kw_only=True):
-    """How a topic is laid out on one broker group, as clients see it."""
+    """The layout of a topic on one broker group, for clients."""
 
     broker_name: str
     permissions: int = msgspec.field(name="perm")
@@ -18,7 +18,7 @@ class QueueData(Body, frozen=True, kw_only=True):
 
 
 class BrokerData(Body, frozen=True, kw_only=True):
-    """The live members of one broker group; identifier 0 is the master."""
+    """The live members of one broker group; id 0 is the master."""
 
     addresses: dict[int, str] = msgspec.field(name="brokerAddrs", default_factory=dict)
     broker_name: str
@@ -27,7 +27,7 @@ class BrokerData(Body, frozen=True, kw_only=True):
 
 
 class TopicRouteData(Body, frozen=True, kw_only=True, omit_defaults=False):
-    """Where a topic lives (105)."""
+    """The brokers and queues of a topic (105)."""
 
     brokers: list[BrokerData] = msgspec.field(name="brokerDatas", default_factory=list)
     filter_server_table: dict[str, list[str]] = msgspec.field(default_factory=dict)
@@ -37,7 +37,7 @@ class TopicRouteData(Body, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class ClusterInfo(Body, frozen=True, kw_only=True):
-    """All broker groups and which cluster each belongs to (106)."""
+    """All broker groups and their clusters (106)."""
 
     brokers: dict[str, BrokerData] = msgspec.field(name="brokerAddrTable", default_factory=dict)
     clusters: dict[str, list[str]] = msgspec.field(name="clusterAddrTable", default_factory=dict)

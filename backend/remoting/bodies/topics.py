@@ -14,9 +14,9 @@ from backend.remoting.sifting import LeftOut, decode_items, leave_out, left_out_
 from backend.rules.topic import topic_fault
 
 INFLATED_SIZE_MAX: Final = 64 << 20
-# Brokers from 5.0.0 on append the section of static topics to the compressed form.
+# Brokers since 5.0.0 append the section of static topics to the compressed form.
 _VERSION_WITH_MAPPINGS: Final = 413
-# Name, counts, permissions, filter type and attributes; a name may hold the blank that parts them.
+# Name, counts, permissions, filter type and attributes, split at blanks; a name may hold a blank.
 _TOPIC_TEXT: Final = re.compile(
     r"(.*?) (-?[0-9]{1,20}) (-?[0-9]{1,20}) (-?[0-9]{1,20}) (\S+)(?: (.*))?", re.DOTALL
 )
@@ -38,7 +38,7 @@ _KINDS: Final = {
 
 
 class TopicConfig(Body, frozen=True, kw_only=True):
-    """How one topic is laid out on one broker group."""
+    """The layout of one topic on one broker group."""
 
     attributes: dict[str, str] = msgspec.field(default_factory=dict)
     is_ordered: bool = msgspec.field(name="order", default=False)
@@ -65,7 +65,7 @@ class TopicConfigTable(Body, frozen=True, kw_only=True):
 
 
 class RegisterBrokerBody(Body, frozen=True, kw_only=True):
-    """What a broker tells a name server about itself (103)."""
+    """The registration of a broker at a name server (103)."""
 
     filter_servers: list[str] = msgspec.field(name="filterServerList", default_factory=list)
     topic_table: TopicConfigTable = msgspec.field(
@@ -83,7 +83,7 @@ class TopicList(Body, frozen=True, kw_only=True):
 
 
 class LeftOutEntry(Body, frozen=True, kw_only=True):
-    """One topic or group that a broker left out, and why (inside 103, ours)."""
+    """One topic or group that a broker left out, and why (inside 103, our extension)."""
 
     kind: str
     name: str
@@ -91,14 +91,14 @@ class LeftOutEntry(Body, frozen=True, kw_only=True):
 
 
 class LeftOutTable(Body, frozen=True, kw_only=True):
-    """How many items a broker left out of its own files, and the first of them (103, ours)."""
+    """The number of items that a broker left out of its files, and the first ones (103, ours)."""
 
     count: int = 0
     items: list[LeftOutEntry] = msgspec.field(default_factory=list)
 
 
 class TopicOffset(Body, frozen=True, kw_only=True):
-    """The ends of one queue and the store time of its last message."""
+    """The first and last offset of one queue, and the store time of its last message."""
 
     last_update_timestamp_ms: int = msgspec.field(name="lastUpdateTimestamp")
     max_offset: int
@@ -106,22 +106,22 @@ class TopicOffset(Body, frozen=True, kw_only=True):
 
 
 def encode_topic_stats(entries: Iterable[tuple[MessageQueue, TopicOffset]]) -> bytes:
-    """Write the answer of 202, whose keys are whole objects."""
+    """Encode the answer of 202, whose keys are whole objects."""
     return b'{"offsetTable":' + java_json.encode_object_map(entries) + b',"topicPutTps":0.0}'
 
 
 def decode_topic_table(data: bytes) -> tuple[TopicConfigTable, list[LeftOut]]:
-    """Read a table of topics; those that no broker can serve are left out and named.
+    """Decode a table of topics; invalid topics are left out and named.
 
     Raises:
-        InvalidJson: the document is malformed, or its version is.
+        InvalidJson: the document or its version is malformed.
     """
     table, left_out = decode_items(data, TopicConfigTable, *TOPIC_TABLES)
     return _sifted(table, left_out)
 
 
 def fault_of(topic: TopicConfig) -> str | None:
-    """Say why no broker can serve a topic; nothing where one can."""
+    """Return why no broker can serve a topic; None if a broker can."""
     return topic_fault(
         topic.name,
         read_queue_count=topic.read_queue_count,
@@ -135,7 +135,7 @@ def fault_of(topic: TopicConfig) -> str | None:
 def sift_topics(
     topics: Mapping[str, TopicConfig],
 ) -> tuple[dict[str, TopicConfig], list[LeftOut]]:
-    """Part the topics of a table into those that can be served and those that are left out."""
+    """Split the topics of a table into valid topics and topics that are left out."""
     kept: dict[str, TopicConfig] = {}
     left_out: list[LeftOut] = []
     for name, answer in topics.items():
@@ -151,12 +151,12 @@ def sift_topics(
 
 
 def kind_of(left_out: LeftOut) -> str:
-    """Name what an item is that was left out of a table."""
+    """Name the kind of an item that was left out of a table."""
     return next((_KINDS[step] for step in left_out.path if step in _KINDS), "entry")
 
 
 def encode_left_out(left_out: Sequence[LeftOut], *, count_max: int = LEFT_OUT_COUNT_MAX) -> str:
-    """Write what a broker left out, for the field of ours in its registration."""
+    """Encode the items that a broker left out, for our field in its registration."""
     items = [
         LeftOutEntry(kind=kind_of(one), name=one.name[:255], reason=one.reason)
         for one in left_out[:count_max]
@@ -165,7 +165,7 @@ def encode_left_out(left_out: Sequence[LeftOut], *, count_max: int = LEFT_OUT_CO
 
 
 def decode_left_out(text: str | None) -> LeftOutTable:
-    """Read what a broker left out; a text that can't be read says nothing."""
+    """Decode the items that a broker left out; an invalid text means none."""
     try:
         table = java_json.decode(text.encode(), LeftOutTable) if text else LeftOutTable()
     except (InvalidJson, UnicodeError):
@@ -176,7 +176,7 @@ def decode_left_out(text: str | None) -> LeftOutTable:
 def decode_register_broker_body(
     body: bytes, *, compressed: bool, version: int
 ) -> tuple[RegisterBrokerBody, list[LeftOut]]:
-    """Read the body of a registration; topics that can't be served are left out and named.
+    """Decode the body of a registration; invalid topics are left out and named.
 
     Raises:
         InvalidJson: the body is malformed, or would inflate beyond the limit.
@@ -227,7 +227,7 @@ def _decode_compressed(body: bytes, *, version: int) -> tuple[RegisterBrokerBody
 
 
 def encode_register_broker_body(body: RegisterBrokerBody, *, compressed: bool) -> bytes:
-    """Write the body of a registration; the compressed form loses flags and order."""
+    """Encode the body of a registration; the compressed form loses flags and order."""
     if not compressed:
         return java_json.encode(body)
     table = body.topic_table
@@ -241,7 +241,7 @@ def encode_register_broker_body(body: RegisterBrokerBody, *, compressed: bool) -
 
 
 class _Sections:
-    """Walks over length-prefixed sections, never past the end of what there is."""
+    """Reads length-prefixed sections, and never beyond the end of the data."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -254,7 +254,7 @@ class _Sections:
             raise InvalidJson("the registration body ends too early")
         number = int.from_bytes(self._data[self._at : self._at + 4], "big", signed=True)
         self._at += 4
-        # Each section has its own length field, so a larger count is a lie.
+        # Each section has its own length field, so a larger count is invalid.
         if not 0 <= number <= len(self._data) - self._at:
             raise InvalidJson("the registration body holds an impossible length")
         return number

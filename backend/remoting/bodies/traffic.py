@@ -1,4 +1,4 @@
-"""Bodies about what a broker has counted (remoting.md 3.4)."""
+"""Bodies about the counters of a broker (remoting.md 3.4)."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from backend.remoting.bodies.base import Body
 
 
 class BrokerStatsItem(Body, frozen=True, kw_only=True):
-    """What a span brought: the sum, the sum a second, and the sum for each time it was counted."""
+    """The figures of a time span: the sum, the sum per second, and the mean per event."""
 
     total: int = msgspec.field(name="sum", default=0)
     rate: float = msgspec.field(name="tps", default=0.0)
@@ -14,7 +14,7 @@ class BrokerStatsItem(Body, frozen=True, kw_only=True):
 
 
 class BrokerStatsData(Body, frozen=True, kw_only=True):
-    """What was counted of one key in the last minute, hour and day (315)."""
+    """The counters of one key in the last minute, hour and day (315)."""
 
     minute: BrokerStatsItem = msgspec.field(name="statsMinute")
     hour: BrokerStatsItem = msgspec.field(name="statsHour")

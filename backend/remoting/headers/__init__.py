@@ -1,4 +1,4 @@
-"""One frozen struct for each request and response header, spelled on the wire by its names."""
+"""One frozen struct for each request and response header; its fields are spelled as on the wire."""
 
 from backend.remoting.headers.administration import (
     BrokerConsumeStatsHeader,

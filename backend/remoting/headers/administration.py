@@ -7,7 +7,7 @@ from backend.remoting.integers import Int32, Int64
 
 
 class CreateTopicHeader(Header, frozen=True, kw_only=True):
-    """The wished configuration of a topic (17)."""
+    """The new configuration of a topic (17)."""
 
     topic: str
     default_topic: str
@@ -28,21 +28,21 @@ class TopicHeader(Header, frozen=True, kw_only=True):
 
 
 class DeleteTopicHeader(Header, frozen=True, kw_only=True):
-    """The topic that shall go (215); a field of ours has it go only without messages."""
+    """The topic to delete (215); with a field of ours, only if the topic is empty."""
 
     topic: str
     only_empty: bool = msgspec.field(name="regentOnlyEmpty", default=False)
 
 
 class DeleteGroupHeader(Header, frozen=True, kw_only=True):
-    """The consumer group that shall go, perhaps with all that is kept for it (207)."""
+    """The consumer group to delete, if wanted with its offsets and topics (207)."""
 
     group: str = msgspec.field(name="groupName")
     cleans_offsets: bool = msgspec.field(name="cleanOffset", default=False)
 
 
 class ResetOffsetHeader(Header, frozen=True, kw_only=True):
-    """Where a group shall go on reading: at a moment, or in one queue at an offset (222)."""
+    """The new position of a group: a time, or an offset in one queue (222)."""
 
     group: str
     topic: str
@@ -59,7 +59,7 @@ class GroupHeader(Header, frozen=True, kw_only=True):
 
 
 class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
-    """Whose progress is asked for; a list of topics wins over one topic (208)."""
+    """The group and the topics of the answer; a list of topics takes precedence over one (208)."""
 
     consumer_group: str
     topic: str | None = None
@@ -67,27 +67,27 @@ class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
 
 
 class BrokerConsumeStatsHeader(Header, frozen=True, kw_only=True):
-    """Whether only ordered topics are asked for (317)."""
+    """Whether the answer holds only ordered topics (317)."""
 
     only_ordered: bool = msgspec.field(name="isOrder", default=False)
 
 
 class BrokerStatsHeader(Header, frozen=True, kw_only=True):
-    """What is counted, and of whom (315)."""
+    """The name and the key of a counter (315)."""
 
     stats_name: str
     stats_key: str
 
 
 class ConsumeTimeSpanHeader(Header, frozen=True, kw_only=True):
-    """The topic and the group that are asked about (303)."""
+    """The topic and the group of the answer (303)."""
 
     topic: str
     group: str
 
 
 class ConsumerRunningInfoHeader(Header, frozen=True, kw_only=True):
-    """The member of a group that a broker shall ask what it does (307)."""
+    """The member of a group whose state the broker requests (307)."""
 
     consumer_group: str
     client_id: str
@@ -95,7 +95,7 @@ class ConsumerRunningInfoHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryMessageHeader(Header, frozen=True, kw_only=True):
-    """Which messages with a key are looked for (12)."""
+    """The key and the limits of a message search (12)."""
 
     topic: str
     key: str
@@ -106,7 +106,7 @@ class QueryMessageHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryMessageAnswer(Header, frozen=True, kw_only=True):
-    """How far the key index was when it was asked (12)."""
+    """The position of the key index at the time of the search (12)."""
 
     index_end_timestamp_ms: Int64 = msgspec.field(name="indexLastUpdateTimestamp")
     index_end_position: Int64 = msgspec.field(name="indexLastUpdatePhyoffset")

@@ -10,14 +10,14 @@ _FIELD_IN_MESSAGE: Final = re.compile(r"`\$?\.?([A-Za-z0-9_]+)`\s*$")
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The typed fields of one command; on the wire each travels as text."""
+    """The typed fields of one command; on the wire each field is text."""
 
 
 HeaderT = TypeVar("HeaderT", bound=Header)
 
 
 class InvalidHeader(ValueError):
-    """A required field is missing or a field does not hold what it should."""
+    """A required field is missing, or a field has an invalid value."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
@@ -25,9 +25,9 @@ class InvalidHeader(ValueError):
 
 
 def decode_header(kind: type[HeaderT], ext: Mapping[str, str]) -> HeaderT:
-    """Read a header from the text map of a command.
+    """Decode a header from the text map of a command.
 
-    An empty value counts as absent, as it does in the binary encoding (remoting.md 1.3).
+    An empty value is read as absent, as in the binary encoding (remoting.md 1.3).
 
     Raises:
         InvalidHeader: names the field that is missing or malformed.
@@ -40,14 +40,14 @@ def decode_header(kind: type[HeaderT], ext: Mapping[str, str]) -> HeaderT:
 
 
 def encode_header(header: Header) -> dict[str, str]:
-    """Write a header as a text map; fields that are None are left out."""
+    """Encode a header as a text map; fields that are None are left out."""
     names = zip(header.__struct_fields__, header.__struct_encode_fields__, strict=True)
     values = ((wire, getattr(header, name)) for name, wire in names)
     return {wire: text_of(value) for wire, value in values if value is not None}
 
 
 def text_of(value: str | int | bool) -> str:  # noqa: FBT001 - the value is what is converted
-    """Spell a value as the protocol does: decimal numbers, lower-case booleans."""
+    """Write a value as the protocol does: decimal numbers, lower-case booleans."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

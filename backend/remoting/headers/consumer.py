@@ -1,4 +1,4 @@
-"""Headers of requests that consumers make and answer (remoting.md 2.3, 2.6)."""
+"""Headers of requests that consumers send and answer (remoting.md 2.3, 2.6)."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from backend.remoting.integers import Int32, Int64
 
 
 class PullMessageHeader(Header, frozen=True, kw_only=True):
-    """What a consumer wants to read from one queue, and for how long it will wait."""
+    """A pull from one queue, and how long the broker may hold it."""
 
     consumer_group: str
     topic: str
@@ -24,7 +24,7 @@ class PullMessageHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryConsumerOffsetHeader(Header, frozen=True, kw_only=True):
-    """Which committed offset is asked for."""
+    """The group and the queue of a committed offset."""
 
     consumer_group: str
     topic: str
@@ -33,7 +33,7 @@ class QueryConsumerOffsetHeader(Header, frozen=True, kw_only=True):
 
 
 class UpdateConsumerOffsetHeader(Header, frozen=True, kw_only=True):
-    """The offset that a group has consumed up to in one queue."""
+    """The committed offset of a group in one queue."""
 
     consumer_group: str
     topic: str
@@ -49,7 +49,7 @@ class QueueHeader(Header, frozen=True, kw_only=True):
 
 
 class SearchOffsetHeader(Header, frozen=True, kw_only=True):
-    """A moment to look up in a queue."""
+    """A time to look up in a queue."""
 
     topic: str
     queue_id: Int32
@@ -58,7 +58,7 @@ class SearchOffsetHeader(Header, frozen=True, kw_only=True):
 
 
 class SendBackHeader(Header, frozen=True, kw_only=True):
-    """A message that its consumer could not handle."""
+    """A message that its consumer could not process."""
 
     log_position: Int64 = msgspec.field(name="offset")
     group: str
@@ -82,7 +82,7 @@ class ProducerGroupHeader(Header, frozen=True, kw_only=True):
 
 
 class UnregisterClientHeader(Header, frozen=True, kw_only=True):
-    """A client that leaves the groups it names."""
+    """A client that leaves the named groups."""
 
     client_id: str = msgspec.field(name="clientID")
     producer_group: str | None = None

@@ -7,12 +7,12 @@ CALLER_IS_CONTROLLER = -1
 
 
 class AlterSyncStateSetHeader(Header, frozen=True, kw_only=True):
-    """Which master, in which epoch, wants another SyncStateSet (1001)."""
+    """The master, its epoch, and the SyncStateSet that it requests (1001)."""
 
     broker_name: str
     master_broker_id: Int64
     master_epoch: Int32
-    # Ours: the members stay, and only the set's epoch is raised.
+    # Ours: the members stay, and only the epoch of the set is raised.
     is_fence: bool | None = None
 
 
@@ -23,7 +23,7 @@ class AlterSyncStateSetAnswer(Header, frozen=True, kw_only=True):
 
 
 class ElectMasterHeader(Header, frozen=True, kw_only=True):
-    """For whom a master is asked: for the one that asks, or whom an operator wants (1002)."""
+    """The candidate of an election: the sender, or the broker that an operator names (1002)."""
 
     cluster_name: str = ""
     broker_name: str
@@ -32,26 +32,26 @@ class ElectMasterHeader(Header, frozen=True, kw_only=True):
 
 
 class MasterHeader(Header, frozen=True, kw_only=True):
-    """Who is master, where and since when (answers of 1002 and 1004, and 1008 itself)."""
+    """The master, its address and its epoch (answers of 1002 and 1004, and 1008 itself)."""
 
     master_broker_id: Int64 | None = None
     master_address: str | None = None
     master_epoch: Int32 | None = None
     sync_state_set_epoch: Int32 | None = None
-    # Ours, in 1008 to the new master: its lease, from when it sent the last heartbeat answered.
+    # Ours, in 1008 to the new master: its lease, from the send time of the last answered heartbeat.
     lease_ms: Int64 | None = None
-    # Ours: when a master may be replaced, and so what it needs in order to acknowledge (D9).
+    # Ours: the lease policy, and so the acknowledgement that a master needs (D9).
     lease_policy: str | None = None
     # Ours: the newest master epoch that began with an accepted loss (D27).
     loss_epoch: Int32 | None = None
 
 
 class RegisterReplicaHeader(Header, frozen=True, kw_only=True):
-    """Where a broker that has its id is reached from now on (1003).
+    """The present address of a broker that has its id (1003).
 
-    The rest is ours, and only of use when the controller lost the group: the code that the id was
-    given for, how far the log is, and who serves as master; an epoch of 0 is that of a log without
-    any, a master 0 is none.
+    The other fields are ours, and used only if the controller lost the group: the code that the id
+    was given for, the end of the log, and the present master. An epoch of 0 means a log without
+    epochs; a master 0 means none.
     """
 
     cluster_name: str
@@ -66,20 +66,20 @@ class RegisterReplicaHeader(Header, frozen=True, kw_only=True):
 
 
 class RegisterReplicaAnswer(MasterHeader, frozen=True, kw_only=True):
-    """The group that a broker registered with, and its master while that is alive (1003)."""
+    """The group of a registered broker, and its master while that is alive (1003)."""
 
     cluster_name: str
     broker_name: str
 
 
 class ReplicaInfoHeader(Header, frozen=True, kw_only=True):
-    """The group whose master and set are asked for (1004)."""
+    """The group whose master and set are requested (1004)."""
 
     broker_name: str
 
 
 class ControllerMetadataAnswer(Header, frozen=True, kw_only=True):
-    """Which controller leads, as tools and brokers look for it (1005)."""
+    """The leading controller, for tools and brokers (1005)."""
 
     group: str
     controller_leader_id: str
@@ -89,7 +89,7 @@ class ControllerMetadataAnswer(Header, frozen=True, kw_only=True):
 
 
 class CleanBrokerDataHeader(Header, frozen=True, kw_only=True):
-    """Which replicas are to be forgotten, by ids with semicolons between, or all (1011)."""
+    """The replicas to forget: ids separated by semicolons, or all (1011)."""
 
     cluster_name: str | None = None
     broker_name: str
@@ -98,14 +98,14 @@ class CleanBrokerDataHeader(Header, frozen=True, kw_only=True):
 
 
 class NextBrokerIdHeader(Header, frozen=True, kw_only=True):
-    """The group in which an id is wanted (1012)."""
+    """The group in which an id is requested (1012)."""
 
     cluster_name: str
     broker_name: str
 
 
 class NextBrokerIdAnswer(Header, frozen=True, kw_only=True):
-    """The id that may be applied for (1012, and a refused 1013)."""
+    """The id that a broker can apply for (1012, and a refused 1013)."""
 
     cluster_name: str
     broker_name: str
@@ -113,7 +113,7 @@ class NextBrokerIdAnswer(Header, frozen=True, kw_only=True):
 
 
 class ApplyBrokerIdHeader(Header, frozen=True, kw_only=True):
-    """The id a broker wants and the code that proves who it is (1013)."""
+    """The requested id, and the code that identifies the broker (1013)."""
 
     cluster_name: str
     broker_name: str
@@ -122,6 +122,6 @@ class ApplyBrokerIdHeader(Header, frozen=True, kw_only=True):
 
 
 class LeaseAnswer(Header, frozen=True, kw_only=True):
-    """How long, from when the heartbeat was sent, its sender may act as master; ours (904)."""
+    """The time from the send of the heartbeat in which its sender may act as master; ours (904)."""
 
     lease_ms: Int64

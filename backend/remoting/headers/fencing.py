@@ -1,6 +1,6 @@
-"""Fields of ours that a step of an operation adds to any request that changes something (D20).
+"""Our fields, which a step of an operation adds to any request that changes something (D20).
 
-A stock broker passes over fields that it does not know, and answers without them.
+A stock broker ignores unknown fields, and answers without them.
 """
 
 from typing import Final
@@ -11,13 +11,13 @@ from backend.remoting.headers.base import Header
 from backend.remoting.integers import Int64
 
 FENCE_FIELD: Final = "regentFence"
-"""What makes a request a step."""
+"""The fields that mark a request as a step."""
 
 
 class FenceHeader(Header, frozen=True, kw_only=True):
-    """Whose change this is: an attempt with a lower fence than one seen for the target is refused.
+    """The attempt of a change: it is refused if its fence is lower than the last one of the target.
 
-    `step_key` is the same for every attempt at the change, so that it has one effect.
+    `step_key` is the same for every attempt of a change, so that the change has one effect.
     """
 
     operation_id: str = msgspec.field(name="regentOperation")
@@ -26,13 +26,13 @@ class FenceHeader(Header, frozen=True, kw_only=True):
 
 
 class EffectAnswer(Header, frozen=True, kw_only=True):
-    """The value of what was changed, before and after, as JSON text; `null` is nothing there."""
+    """The value before and after the change, as JSON text; `null` means that there is none."""
 
     before: str = msgspec.field(name="regentBefore")
     after: str = msgspec.field(name="regentAfter")
 
 
 class FencedAnswer(Header, frozen=True, kw_only=True):
-    """The fence that a change of the target was last made under."""
+    """The fence of the last change of the target."""
 
     held_fence: Int64 = msgspec.field(name="regentHeldFence")

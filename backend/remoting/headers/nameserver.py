@@ -7,14 +7,14 @@ from backend.remoting.integers import Int32, Int64
 
 
 class RouteHeader(Header, frozen=True, kw_only=True):
-    """The topic whose route is asked for (105)."""
+    """The topic whose route is requested (105)."""
 
     topic: str
     accept_standard_json_only: bool = False
 
 
 class RegisterBrokerHeader(Header, frozen=True, kw_only=True):
-    """Who registers, where it is reached and how its body is packed (103)."""
+    """The broker, its addresses, and the encoding of the body (103)."""
 
     broker_name: str
     broker_address: str = msgspec.field(name="brokerAddr")
@@ -25,12 +25,12 @@ class RegisterBrokerHeader(Header, frozen=True, kw_only=True):
     enable_acting_master: bool | None = None
     compressed: bool = False
     body_crc32: Int32 = 0
-    # Ours: what the broker itself left out of its files, as `encode_left_out` writes it.
+    # Ours: the items that the broker left out of its files, as `encode_left_out` writes them.
     left_out: str | None = msgspec.field(name="regentLeftOut", default=None)
 
 
 class RegisterBrokerAnswer(Header, frozen=True, kw_only=True):
-    """What a registering replica learns about its master."""
+    """The master's addresses, for a registering replica."""
 
     ha_address: str | None = msgspec.field(name="haServerAddr", default=None)
     master_address: str | None = msgspec.field(name="masterAddr", default=None)
@@ -46,7 +46,7 @@ class UnregisterBrokerHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryDataVersionHeader(Header, frozen=True, kw_only=True):
-    """Whose data version is compared (322)."""
+    """A broker and its data version (322)."""
 
     broker_name: str
     broker_address: str = msgspec.field(name="brokerAddr")
@@ -55,13 +55,13 @@ class QueryDataVersionHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryDataVersionAnswer(Header, frozen=True, kw_only=True):
-    """Whether the name server holds another version than the one given."""
+    """Whether the name server holds another version than the given one."""
 
     changed: bool
 
 
 class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
-    """A sign of life between registrations (904)."""
+    """A heartbeat between registrations (904)."""
 
     cluster_name: str
     broker_address: str = msgspec.field(name="brokerAddr")
@@ -72,22 +72,23 @@ class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
     confirm_offset: Int64 | None = None
     heartbeat_timeout_ms: Int64 | None = msgspec.field(name="heartbeatTimeoutMills", default=None)
     election_priority: Int32 | None = None
-    # Ours: false from an unclean stop until the log was verified (D11).
+    # Ours: false from an unclean stop until the log is verified (D11).
     is_verified: bool | None = None
-    # Ours: whether clients may not write here, so that another one should be master.
+    # Ours: whether clients may not write here, so that another broker should be master.
     is_cordoned: bool | None = None
-    # Ours: whether this replica only copies, so that it is missed in no SyncStateSet.
+    # Ours: whether this replica only copies, so that no SyncStateSet has to contain it.
     is_learner: bool | None = None
-    # Ours: a number drawn when the process started. A log only grows while its process lives.
+    # Ours: a random number of this process. A log only grows while its process lives.
     process_life: Int64 | None = None
-    # Ours: which epoch wrote the last byte before the confirmed position.
+    # Ours: the epoch that wrote the last byte before the confirmed position.
     confirm_epoch: Int32 | None = None
-    # Ours: where it would have to cut its log, behind which it holds confirmed messages (D27).
+    # Ours: the position at which it would have to truncate its log although confirmed messages
+    # follow (D27).
     refused_cut: Int64 | None = None
 
 
 class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):
-    """The broker group whose members are asked for (901)."""
+    """The broker group whose members are requested (901)."""
 
     cluster_name: str
     broker_name: str
@@ -106,7 +107,7 @@ class ClusterHeader(Header, frozen=True, kw_only=True):
 
 
 class DeleteRouteHeader(Header, frozen=True, kw_only=True):
-    """A topic whose route is dropped (216)."""
+    """A topic whose route is deleted (216)."""
 
     topic: str
     cluster_name: str | None = None

@@ -1,4 +1,4 @@
-"""Headers of the requests that producers make (remoting.md 2.2)."""
+"""Headers of the requests that producers send (remoting.md 2.2)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -29,7 +29,7 @@ SEND_MESSAGE_SHORT_KEYS: Final = {
 
 
 class SendMessageHeader(Header, frozen=True, kw_only=True):
-    """Everything about a message but its body; a negative queue means any queue."""
+    """All fields of a message except its body; a negative queue means any queue."""
 
     producer_group: str
     topic: str
@@ -48,7 +48,7 @@ class SendMessageHeader(Header, frozen=True, kw_only=True):
 
 
 class SendMessageAnswer(Header, frozen=True, kw_only=True):
-    """Where a message was stored; every field is unboxed by Java, so none may be missing."""
+    """Where a message was stored; Java unboxes every field, so none may be missing."""
 
     message_id: str = msgspec.field(name="msgId")
     queue_id: Int32
@@ -59,7 +59,7 @@ class SendMessageAnswer(Header, frozen=True, kw_only=True):
 
 
 def decode_send_header(code: int, ext: Mapping[str, str]) -> SendMessageHeader:
-    """Read a send header with long names (10) or with short ones (310, 320).
+    """Decode a send header with long names (10) or with short ones (310, 320).
 
     Raises:
         InvalidHeader: names the field that is missing or malformed.

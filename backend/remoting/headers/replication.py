@@ -1,11 +1,11 @@
-"""Headers of what brokers of one group ask each other (control-plane.md 5.6)."""
+"""Headers of the requests between brokers of one group (control-plane.md 5.6)."""
 
 from backend.remoting.headers.base import Header
 from backend.remoting.integers import Int32, Int64
 
 
 class HaInfoHeader(Header, frozen=True, kw_only=True):
-    """A master's replication address for its replica, or none to ask for it (906)."""
+    """A master's replication address for its replica; without one, a request for it (906)."""
 
     master_ha_address: str | None = None
     master_flush_offset: Int64 | None = None
@@ -13,18 +13,18 @@ class HaInfoHeader(Header, frozen=True, kw_only=True):
 
 
 class HaInfoAnswer(Header, frozen=True, kw_only=True):
-    """Where a master sends its log; empty of one that is none (906)."""
+    """The replication address of a master; empty if the broker is no master (906)."""
 
     master_ha_address: str | None = None
     master_flush_offset: Int64 | None = None
     master_address: str | None = None
     master_epoch: Int32 | None = None
-    """Since which epoch it is master; stock does not say."""
+    """The epoch of the master; stock does not send it."""
     master_min_offset: Int64 | None = None
-    """Where its log begins; stock does not say."""
+    """The begin of its log; stock does not send it."""
 
 
 class HandOverHeader(Header, frozen=True, kw_only=True):
-    """The epoch whose master is about to be replaced; ours (7002)."""
+    """The epoch of a master that is about to be replaced; ours (7002)."""
 
     master_epoch: Int32

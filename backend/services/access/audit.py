@@ -34,14 +34,14 @@ CHECKED_MAX: Final = 20_000
 class ChainVerification:
     """Hold the end of a check of the chain, and its fault, if there is one.
 
-    Retention has deleted the entries up to `let_go`.
+    Retention has deleted the entries up to `expired_number`.
     """
 
     checked_count: int
     end: ChainEnd
     is_complete: bool
     fault: ChainFault | None
-    let_go: int = 0
+    expired_number: int = 0
 
 
 async def enter(audited: AuditedAction, *, database: Database, clock: Clock) -> None:
@@ -86,19 +86,27 @@ async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> 
     if checkpoint is not None and begin.number < checkpoint.number:
         begin = checkpoint
     end, count = begin, 0
-    let_go = 0 if checkpoint is None else checkpoint.number
+    expired_number = 0 if checkpoint is None else checkpoint.number
     async for batch in _batches(end.number, database):
         found = check_chain(batch, end)
         if isinstance(found, ChainFault):
             now, _ = await _find_beginning(database)
             if now is not None and now.number > end.number:
                 # Retention deleted its beginning during the check.
-                return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
-            return ChainVerification(count, end, is_complete=True, fault=found, let_go=let_go)
+                return ChainVerification(
+                    count, end, is_complete=False, fault=None, expired_number=expired_number
+                )
+            return ChainVerification(
+                count, end, is_complete=True, fault=found, expired_number=expired_number
+            )
         end, count = found, count + len(batch)
         if count >= CHECKED_MAX:
-            return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
-    return ChainVerification(count, end, is_complete=True, fault=None, let_go=let_go)
+            return ChainVerification(
+                count, end, is_complete=False, fault=None, expired_number=expired_number
+            )
+    return ChainVerification(
+        count, end, is_complete=True, fault=None, expired_number=expired_number
+    )
 
 
 def read_details(text: str) -> dict[str, Any]:
@@ -113,7 +121,7 @@ async def _find_beginning(database: Database) -> tuple[ChainEnd | None, ChainFau
     """Find the beginning of the kept chain, and its fault, if there is one."""
     async with database.connect() as connection:
         checkpoint = await audit.find_checkpoint(connection)
-        if checkpoint is None or await audit.tells_of(connection, checkpoint):
+        if checkpoint is None or await audit.is_recorded(connection, checkpoint):
             return checkpoint, None
     reason = "all entries up to it are missing, and no entry records that retention deleted them"
     return checkpoint, ChainFault(checkpoint.number, reason)

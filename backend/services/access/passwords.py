@@ -44,12 +44,12 @@ def make_one_time_password() -> str:
 def _verify(password: str, password_hash: str | None) -> bool:
     try:
         return _hasher.verify(
-            password_hash if password_hash is not None else _nobodys_hash(), password
+            password_hash if password_hash is not None else _dummy_hash(), password
         )
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
 
 
 @cache
-def _nobodys_hash() -> str:
+def _dummy_hash() -> str:
     return _hasher.hash(secrets.token_urlsafe(ONE_TIME_BYTES))

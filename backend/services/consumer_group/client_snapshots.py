@@ -33,8 +33,8 @@ class ClientSnapshot:
     """Hold who is connected to the brokers that are online.
 
     `clients` are those of all agents, by id. `groups` names the consumer groups with members, by
-    the agents that told all of theirs. `stock` are the brokers that know no such request. Who did
-    not answer, or not tell all, is noted in the questions.
+    the agents that answered completely. `stock` are the brokers that do not know the request.
+    Brokers that did not answer, or not completely, are noted in the questions.
     """
 
     clients: tuple[Client, ...]

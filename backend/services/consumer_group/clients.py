@@ -70,12 +70,12 @@ async def describe_client(
     brokers: Brokers,
     clock: Clock,
 ) -> tuple[Client, tuple[UnknownBroker, ...]]:
-    """Describe one client and name the brokers that did not tell theirs.
+    """Describe one client and name the brokers that did not answer.
 
     Raises:
         InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
-        ClientNotFound: every broker told that it is not connected. BrokerSilent: it is connected to
-        no broker that answered, and others did not answer.
+        ClientNotFound: every broker answered that it is not connected. BrokerSilent: it is
+        connected to no broker that answered, and others did not answer.
     """
     questions = Questions(brokers)
     # A client that is not in a kept snapshot may have connected since.

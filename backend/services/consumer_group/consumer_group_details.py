@@ -34,8 +34,8 @@ ASKED_MEMBER_COUNT_MAX: Final = 64
 class SeenMember:
     """Hold a member of a group, the broker groups that it is connected to, and what it says.
 
-    `said` is what it says of its group at each connection; without any nobody knows: a stock broker
-    tells what it heard last of any member. `addresses` are those of its connections.
+    `said` is its description of the group at each connection. Without any it is unknown: a stock
+    broker reports only the last heartbeat of any member. `addresses` are those of its connections.
     """
 
     member: GroupMember
@@ -51,10 +51,10 @@ class SeenMember:
 
 @dataclass(frozen=True, slots=True)
 class GroupDetail:
-    """Hold all that the masters tell of a group.
+    """Hold the masters' answers about a group.
 
-    `subscriptions` is what each topic is read with; members that disagree have several expressions.
-    `dead_letter_count` is of the masters that told; `None` is that none did.
+    `subscriptions` are the expressions of each topic; members that disagree have several.
+    `dead_letter_count` is of the masters that answered; `None` if none did.
     """
 
     observation: Observation
@@ -93,8 +93,8 @@ async def describe_consumer_group(
 
     Raises:
         InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
-        ConsumerGroupNotFound: every master told that it knows nothing of it. BrokerSilent: those
-        that answered know nothing of it, and others did not answer.
+        ConsumerGroupNotFound: every master answered that it does not know the group. BrokerSilent:
+        the masters that answered do not know the group, and others did not answer.
     """
     snapshot = await client_snapshots.groups(cluster_name)
     if name not in snapshot.serving:
@@ -156,7 +156,7 @@ async def _find_owners(
 ) -> dict[QueueKey, str]:
     """Find which member reads each queue: agents know, of stock brokers the members are asked.
 
-    Who does not tell leaves its queues without a known owner; everything else is told all the same.
+    If a master does not answer, its queues have no known owner; the rest is still shown.
     """
     apart = Questions(brokers)
     topics = sorted({one.topic for one in observed.queues})
@@ -201,7 +201,7 @@ async def _ask_members(
 
 
 async def _ask_what_members_say(observed: Observation, brokers: Brokers) -> Sequence[Membership]:
-    """Ask the agents what each member says; who does not tell leaves it unknown."""
+    """Ask the agents for each member's subscriptions; without an answer they are unknown."""
     apart = Questions(brokers)
     answers = await apart.ask_all(observed.online, GetMemberships(observed.name))
     return [one for members in answers.values() for one in members or ()]

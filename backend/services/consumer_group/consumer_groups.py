@@ -46,7 +46,7 @@ class ListedGroup:
 
     @property
     def is_system(self) -> bool:
-        """Tell whether it belongs to the brokers."""
+        """Return whether it belongs to the brokers."""
         return is_system_group(self.name)
 
 
@@ -61,7 +61,7 @@ class GroupPage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Hold what the masters tell of a group now: who is there, and how far they are.
+    """Hold the masters' present answers about a group: its members and its lag.
 
     `online` is by broker, without those where no member of the group is connected.
     `broker_group_names` are those of the cluster; masters that did not answer are `unknown`.
@@ -76,12 +76,12 @@ class Observation:
 
     @property
     def is_system(self) -> bool:
-        """Tell whether it belongs to the brokers."""
+        """Return whether it belongs to the brokers."""
         return is_system_group(self.name)
 
     @property
     def coverage(self) -> Coverage:
-        """Count the broker groups that told all, of those that were asked."""
+        """Count the broker groups that answered completely, of those that were asked."""
         silent = {one.broker.broker_group_name for one in self.unknown}
         asked = self.broker_group_names | silent
         return Coverage(len(asked - silent), len(asked))
@@ -94,12 +94,12 @@ class Observation:
 
     @property
     def is_broadcasting(self) -> bool:
-        """Tell whether its members keep their own offsets; where they disagree some do not."""
+        """Return whether its members keep their own offsets; where they disagree some do not."""
         return bool(self.online) and all(one.is_broadcasting for one in self.online.values())
 
     @property
     def state(self) -> GroupState:
-        """Tell whether somebody is there."""
+        """Return whether the group has a member."""
         return state_of(len(self.client_ids), self.coverage)
 
     @property
@@ -120,7 +120,7 @@ class Observation:
 
 
 def is_system_group(name: str) -> bool:
-    """Tell whether a group belongs to the brokers."""
+    """Return whether a group belongs to the brokers."""
     return name in BUILT_IN_GROUPS or name.startswith(SYSTEM_GROUP_PREFIX)
 
 
@@ -133,7 +133,7 @@ async def list_consumer_groups(
     includes_system: bool = False,
     client_snapshots: ClientSnapshots,
 ) -> GroupPage:
-    """List the consumer groups of a cluster by name, as they were told a moment ago.
+    """List the consumer groups of a cluster by name, from recent answers.
 
     Raises:
         InvalidName: the name of the cluster is invalid. ClusterNotFound: there is no such cluster.
@@ -183,7 +183,7 @@ async def observe_consumer_groups(
 
 
 class Observer:
-    """Ask masters of groups; what they do not tell is noted in the questions."""
+    """Ask masters for groups; missing answers are noted in the questions."""
 
     def __init__(self, snapshot: GroupSnapshot, questions: Questions, clock: Clock) -> None:
         self._questions, self._clock = questions, clock
@@ -216,7 +216,7 @@ class Observer:
             self._questions.ask(master, GetProgress(name)),
         )
         listed = list(progress or ())
-        # A topic that the group never committed in is told only by name; there may be retries too.
+        # A topic without a commit of the group is only listed by name; it may also have retries.
         read = {retry_topic(name)} if online is None else online.topics | {retry_topic(name)}
         missing = read - {one.topic for one in listed}
         added = await asyncio.gather(
@@ -239,7 +239,7 @@ class Observer:
     async def _measure(
         self, name: str, master: BrokerKey, topic: str, progress: Sequence[QueueProgress]
     ) -> list[QueueLag]:
-        """Tell 0 from never committed, and ask for ages, where there is something to read."""
+        """Distinguish 0 from never committed, and ask for ages, if there are unread messages."""
         ask = self._questions.ask
         started = [one.queue_id for one in progress if one.end and not one.committed]
         committed: Mapping[int, int | None] = {}

@@ -70,7 +70,7 @@ class CollectMemberships(Inquiry[Sequence[Membership]]):
 
 
 def of_stock(consumer_group_name: str, online: OnlineGroup) -> list[Membership]:
-    """Say of each connection what the broker was told last by any of them."""
+    """Return for each connection the last subscription that any of them sent."""
     return [
         Membership(
             consumer_group_name,

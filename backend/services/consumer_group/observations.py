@@ -85,7 +85,7 @@ def _queues_of_group(
 def _newest_of_smallest_id(
     topic_name: str, broker_group_name: str, samples: Sequence[ObservedSample]
 ) -> tuple[ObservedSample, ObservedTopic] | None:
-    """Take the master's sight of a topic, or a replica's while nobody has sampled a master."""
+    """Take the master's sample of a topic, or a replica's if no master was sampled."""
     found = [
         (sample, topic)
         for sample in samples
@@ -97,7 +97,7 @@ def _newest_of_smallest_id(
 
 
 def _masters(samples: Iterable[ObservedSample]) -> Iterable[ObservedSample]:
-    """Choose the master of each group: a former one keeps the last sample of its own."""
+    """Choose the master of each group: a former master keeps its last sample."""
     masters: dict[str, ObservedSample] = {}
     for sample in sorted(samples, key=_smallest_then_newest):
         if sample.broker_id == MASTER_ID:

@@ -83,22 +83,24 @@ async def _explain_group(
     ids = [*range(placement.settings.read_queue_count)]
     if asked.queue_id is not None:
         ids = [asked.queue_id]
-    nobody = [
+    without_master = [
         QueueFacts(
             asked.topic, placement.broker_group_name, i, asked.consumer_group_name, has_master=False
         )
         for i in ids
     ]
     if master is None or not master.is_online:
-        return [explain(facts) for facts in nobody]
-    at_master = [replace(facts, has_master=True, address=master.address) for facts in nobody]
+        return [explain(facts) for facts in without_master]
+    at_master = [
+        replace(facts, has_master=True, address=master.address) for facts in without_master
+    ]
     return [
         explain(facts) for facts in await _Asker(asked, master.address, brokers).fill(at_master)
     ]
 
 
 class _Asker:
-    """Ask one master what is to be known of a topic's queues; what it does not tell is noted."""
+    """Ask one master for the facts of a topic's queues; missing answers are noted."""
 
     def __init__(self, asked: QueuesAsked, address: str, brokers: Brokers) -> None:
         self._asked, self._address, self._brokers = asked, address, brokers

@@ -28,16 +28,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MeasureOutcome:
-    """Count the masters that told how far their groups are, and those that did not."""
+    """Count the masters that reported the lag of their groups, and those that did not."""
 
     measured_count: int
     silent_count: int
 
 
 async def measure_lags(*, database: Database, brokers: Brokers, clock: Clock) -> MeasureOutcome:
-    """Ask every master once; who does not answer leaves what it told before, with its instant.
+    """Ask every master once; without an answer the former report and its time stay.
 
-    What one tells is kept at once, so that slow ones cost nobody else a run that is cut off.
+    Each answer is stored at once, so a slow master has no effect on others if the run is cut off.
     """
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
@@ -86,7 +86,7 @@ async def list_lags(
 async def _record(
     master: Broker, lags: Sequence[ReportedGroupLag], *, database: Database, clock: Clock
 ) -> bool:
-    """Keep what a master told; tell whether it makes sense, which is no matter for the others."""
+    """Store the answer of a master; return whether it was valid, which does not affect others."""
     try:
         async with database.begin() as connection:
             await recorded_lags.replace(

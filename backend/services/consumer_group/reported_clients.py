@@ -7,11 +7,11 @@ from backend.domain.client import BrokerConnection, Client
 from backend.domain.queue_lock import BrokerKey
 
 ClientConnection = tuple[str, BrokerConnection]
-"""The id of a client, and what one broker tells of it."""
+"""The id of a client, and its description by one broker."""
 
 
 def connections_at(broker: BrokerKey, clients: Iterable[ReportedClient]) -> list[ClientConnection]:
-    """Give each connection of a broker once, also where it is told group by group."""
+    """Return each connection of a broker once, also if it is listed group by group."""
     found: dict[tuple[str, str], ReportedClient] = {}
     for one in clients:
         known = found.get((one.client_id, one.address))

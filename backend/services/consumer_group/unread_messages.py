@@ -16,7 +16,7 @@ GROUPS_AT_ONCE_MAX: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class _GetGroupLag(Inquiry[tuple[int, bool]]):
-    """Ask how much a group has left to read, and whether anybody reads for it."""
+    """Ask for the number of unread messages of a group, and whether it has a reader."""
 
     name: str
 

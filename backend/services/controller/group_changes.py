@@ -86,9 +86,9 @@ class KnownGroups:
             del self._groups[cluster_name, broker_group_name]
 
 
-Tell = Callable[[int], None]
+Notify = Callable[[int], None]
 """Sends the prepared notices: the change is committed in this revision."""
-Listener = Callable[[ReplicaGroup], Tell]
+Listener = Callable[[ReplicaGroup], Notify]
 """Prepares the notices of an election while Postgres still writes it."""
 
 
@@ -277,7 +277,7 @@ async def _write_and_keep(
     heard: Heard | None = None,
     guard: Guard | None = None,
 ) -> bool:
-    after, prepared = change.after, list[Tell]()
+    after, prepared = change.after, list[Notify]()
 
     def prepare() -> None:
         if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
@@ -292,7 +292,7 @@ async def _write_and_keep(
         async with controller.database.begin() as connection:
             await guard(connection)
             revision = await _write(connection, change, held, controller, cause, meanwhile=prepare)
-            await _tell_processes(connection, change, revision)
+            await _notify_processes(connection, change, revision)
     if revision is None:
         return False
     for tell in prepared:
@@ -300,15 +300,15 @@ async def _write_and_keep(
     if after is not None:
         controller.known.keep(HeldGroup(held.id, revision, after, Liveness()))
     if guard is None:
-        await _tell_processes(pipeline, change, revision)
+        await _notify_processes(pipeline, change, revision)
     return True
 
 
-async def _tell_processes(
+async def _notify_processes(
     runner: Pipeline | Connection, change: Change, revision: int | None
 ) -> None:
     if revision is not None:
-        await group_notices.tell(runner, change, revision)
+        await group_notices.send(runner, change, revision)
 
 
 async def _write(
@@ -358,5 +358,5 @@ async def _begin(change: Change, controller: Controller, cause: str, guard: Guar
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
         revision = await _write(connection, change, begun, controller, cause)
-        await _tell_processes(connection, change, revision)
+        await _notify_processes(connection, change, revision)
         return revision is not None

@@ -46,9 +46,9 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
     """Mark brokers offline that have sent no heartbeat for longer than their timeout.
 
     A problem of the listener marks no broker offline (D28). The scan does nothing if Redis can't be
-    read, or if no broker at all has sent a heartbeat in time, as after a stop of the control plane.
-    The timeout of a broker without a time in Redis starts now. The time in which an observer was
-    paused is not silence.
+    read. It also does nothing if no broker at all has sent a heartbeat in time, as after a stop of
+    the control plane. The timeout of a broker without a time in Redis starts now. The time in which
+    an observer was paused is not silence.
 
     Raises:
         redis.RedisError: Redis can't be read; nothing has changed.

@@ -20,7 +20,7 @@ from backend.domain.event import (
     TOPIC_CHANGED,
     TOPIC_PLACED,
     NewEvent,
-    tell_topics,
+    topic_events,
 )
 from backend.domain.names import (
     check_address,
@@ -95,8 +95,8 @@ async def register_broker(
             return None
         of_group = command.cluster_name, command.broker_group_name
         of_topics = [
-            *tell_topics(TOPIC_PLACED, *of_group, saved.placed, at=now),
-            *tell_topics(TOPIC_CHANGED, *of_group, saved.changed, at=now),
+            *topic_events(TOPIC_PLACED, *of_group, saved.placed, at=now),
+            *topic_events(TOPIC_CHANGED, *of_group, saved.changed, at=now),
         ]
         await events.stage(connection, of_topics)
         version = await clusters.raise_route_version(connection, cluster_id, at=now)

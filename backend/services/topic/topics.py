@@ -7,7 +7,7 @@ from backend.clients.clock import Clock
 from backend.db import clusters, events, placements, topic_notices, topics
 from backend.db.engine import Database
 from backend.domain.cluster_scope import ClusterScope
-from backend.domain.event import TOPIC_REMOVED, tell_topics
+from backend.domain.event import TOPIC_REMOVED, topic_events
 from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
@@ -130,7 +130,7 @@ async def forget_placements(
         removed = [
             one
             for broker_group_name in held
-            for one in tell_topics(
+            for one in topic_events(
                 TOPIC_REMOVED, cluster_name, broker_group_name, [topic_name], at=now
             )
         ]
@@ -153,7 +153,7 @@ async def remove_topic(
             removed = [
                 one
                 for place in places
-                for one in tell_topics(TOPIC_REMOVED, *place, [topic_name], at=now)
+                for one in topic_events(TOPIC_REMOVED, *place, [topic_name], at=now)
             ]
             await events.stage(connection, removed)
             await clusters.raise_route_version(connection, cluster_id, at=now)

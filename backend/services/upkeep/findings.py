@@ -50,7 +50,7 @@ async def scan_findings(
         await findings.save(connection, changed)
         opened = [finding for finding in changed if finding.opened_at == now]
         closed = [finding for finding in changed if finding.closed_at == now]
-        await events.stage(connection, _tell(opened, closed, at=now))
+        await events.stage(connection, _events_of(opened, closed, at=now))
     return ScanOutcome(len(opened), len(closed), len(seen.suspicions))
 
 
@@ -69,7 +69,9 @@ async def list_findings(
     return cut_page(found, size=size, key=lambda one: one.id or 0, total_count=total)
 
 
-def _tell(opened: Sequence[Finding], closed: Sequence[Finding], *, at: datetime) -> list[NewEvent]:
+def _events_of(
+    opened: Sequence[Finding], closed: Sequence[Finding], *, at: datetime
+) -> list[NewEvent]:
     return [
         NewEvent(
             kind=kind,

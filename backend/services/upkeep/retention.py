@@ -102,11 +102,11 @@ async def apply_retention(
             )
         ),
         audit_entry_count=await repeat(
-            lambda connection: audit.let_go(
+            lambda connection: audit.expire(
                 connection, author, before=before(Subject.AUDIT), limit=limit, at=now
             )
         ),
-        sample_file_count=await _let_go_samples(policy, history, database, now),
+        sample_file_count=await _expire_samples(policy, history, database, now),
     )
 
 
@@ -120,7 +120,7 @@ async def _repeat(remove: Remove, database: Database) -> int:
     return count
 
 
-async def _let_go_samples(
+async def _expire_samples(
     policy: RetentionPolicy, history: "SampleHistory", database: Database, now: datetime
 ) -> int:
     first_kept = policy.samples_kept_since(at=now)

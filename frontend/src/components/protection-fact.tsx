@@ -16,11 +16,11 @@ export function ProtectionFact({ protection }: { protection: Protection | null }
     );
   }
   const { protectedBy: name, protectedAt, reason } = protection;
-  const told = { name, at: formatDateTime(Date.parse(protectedAt)), reason };
+  const values = { name, at: formatDateTime(Date.parse(protectedAt)), reason };
   return (
     <Fact
       label={t('protection.label')}
-      foot={t(reason === null ? 'protection.since' : 'protection.because', told)}
+      foot={t(reason === null ? 'protection.since' : 'protection.because', values)}
     >
       <StateMark tone="good" label={t('protection.protected')} />
     </Fact>

@@ -17,18 +17,18 @@ const settleMs = 250;
 export function SearchField({ label, search, onSearch }: SearchFieldProps) {
   const router = useRouter();
   const [text, setText] = useState(search ?? '');
-  const told = useRef(search);
+  const reported = useRef(search);
   const settle = useDebouncedCallback((typed: string, pathname: string) => {
     // Who has already gone on to another page, which may still be loading, is not called back.
     if (router.latestLocation.pathname !== pathname) return;
-    told.current = typed.trim() || undefined;
-    onSearch(told.current);
+    reported.current = typed.trim() || undefined;
+    onSearch(reported.current);
   }, settleMs);
   // A search that came with the address, or went with the back button, is shown; what was told
   // from here comes back too, perhaps while somebody types on.
   useEffect(() => {
-    if (search !== told.current) {
-      told.current = search;
+    if (search !== reported.current) {
+      reported.current = search;
       setText(search ?? '');
     }
   }, [search]);

@@ -34,14 +34,14 @@ test('a share that is not quite nothing is not called nothing', () => {
   expect(formatPercent(0.5)).toBe('50 %');
 });
 
-test('an age is told in its largest unit and is never negative', () => {
+test('an age is shown in its largest unit and is never negative', () => {
   expect(formatAge(-5_000)).toBe('0 s');
   expect(formatAge(59_999)).toBe('59 s');
   expect(formatAge(3_600_000)).toBe('1 h');
   expect(formatAge(3 * 86_400_000)).toBe('3 d');
 });
 
-test('a span is told in its two largest units', () => {
+test('a span is shown in its two largest units', () => {
   expect(formatSpan(12_000)).toBe('12 s');
   expect(formatSpan(12_000_000)).toBe('3 h 20 min');
   expect(formatSpan(14 * 86_400_000)).toBe('14 d');

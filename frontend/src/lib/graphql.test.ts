@@ -9,7 +9,7 @@ function answered(data: Data, ...paths: string[]) {
   return take({ data, problems }, 'group', path, ({ cluster }) => cluster?.group);
 }
 
-test('what is not there is told from what could not be read', () => {
+test('an absent value is distinguished from an unreadable one', () => {
   const absent = answered({ cluster: { group: null } });
   const unread = answered({ cluster: { group: null } }, 'cluster.group.size');
   const unreadAbove = answered({ cluster: null }, 'cluster');

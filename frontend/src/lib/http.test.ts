@@ -20,7 +20,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('who is not interested any more hears that, and not that nobody answered', async () => {
+test('an aborted request reports the abort, and not a missing answer', async () => {
   const asker = new AbortController();
   const asked = send('/graphql', { signal: asker.signal });
 

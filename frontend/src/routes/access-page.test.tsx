@@ -186,7 +186,7 @@ test('a one-time password is replaced before any page is shown', async () => {
   expect(await screen.findByRole('heading', { name: 'Topics' })).toBeVisible();
 });
 
-test('what became of one token is not told of another', async () => {
+test('the result of one token is not shown for another', async () => {
   const user = userEvent.setup();
   const tokens = ['deploy', 'backup'].map((name) => aToken({ id: name, name }));
   let answerDeploy: (answer: unknown) => void = () => undefined;

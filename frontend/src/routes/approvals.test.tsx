@@ -48,9 +48,9 @@ test('what awaits an approval says whose it is not, and is approved from the key
 
 test('it is declined with a reason only, and a refusal stands beside the form', async () => {
   const user = userEvent.setup();
-  const told = 'another user must review the operation; a token of the same user is refused too';
+  const message = 'another user must review the operation; a token of the same user is refused too';
   const { calls } = renderConsole(path, {
-    answers: { Operation, DeclineOperation: () => graphqlError('forbidden', told) },
+    answers: { Operation, DeclineOperation: () => graphqlError('forbidden', message) },
   });
   await user.click(await screen.findByRole('button', { name: 'Decline' }));
   expect(await screen.findByText('Give a reason')).toBeVisible();
@@ -59,7 +59,7 @@ test('it is declined with a reason only, and a refusal stands beside the form', 
   await user.type(screen.getByLabelText(/^Reason, for the audit/), 'not today');
   await user.click(screen.getByRole('button', { name: 'Decline' }));
 
-  expect(await screen.findByRole('alert')).toHaveTextContent(told);
+  expect(await screen.findByRole('alert')).toHaveTextContent(message);
 });
 
 test('Enter in the reason alone gives no word, for it may be the reason to decline', async () => {

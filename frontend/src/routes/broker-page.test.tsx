@@ -28,7 +28,7 @@ function renderBroker(properties: Property[]) {
   });
 }
 
-test('a highest value that is only what 64 bits hold is not told as a limit', async () => {
+test('a highest value that is only what 64 bits hold is not shown as a limit', async () => {
   const high = '9223372036854775807';
   renderBroker([
     aProperty({ name: 'brokerId', high }),
@@ -47,16 +47,16 @@ test.each([
   ['may write', '6', 'Cordon…', 'Uncordon…'],
   ['cordoned: not writable', '4', 'Uncordon…', 'Cordon…'],
 ])('to a broker whose producers are told as "%s" only what applies is offered', async (...row) => {
-  const [told, value, offered, senseless] = row;
+  const [reported, value, offered, senseless] = row;
   renderBroker([aProperty({ value })]);
 
-  expect(await screen.findByText(told)).toBeVisible();
+  expect(await screen.findByText(reported)).toBeVisible();
 
   expect(screen.getByRole('button', { name: offered })).toBeEnabled();
   expect(screen.queryByRole('button', { name: senseless })).toBeNull();
 });
 
-test('a broker that does not tell whether it is cordoned can be both cordoned and uncordoned', async () => {
+test('a broker that does not report whether it is cordoned can be both cordoned and uncordoned', async () => {
   renderBroker([aProperty({ name: 'slaveTimeout' })]);
 
   await screen.findByRole('table', { name: 'Settings' });

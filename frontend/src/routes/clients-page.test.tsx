@@ -8,7 +8,7 @@ import { renderConsole } from '@/testing/render-console';
 
 const silent = { name: 'broker-b-1', address: '10.0.0.2:10911', why: 'nobody listens' };
 
-test('clients are listed with what they do, and who did not tell is named', async () => {
+test('clients are listed with what they do, and silent brokers are named', async () => {
   const sender = aClient({
     clientId: 'sender',
     roles: ['PRODUCER'],

@@ -108,7 +108,7 @@ test('a group that broadcasts has no lag and nothing of it waits', async () => {
   expect(within(table).queryByText('never')).toBeNull();
 });
 
-test('a state that not all brokers told says by how many', async () => {
+test('a state that not all brokers reported says by how many', async () => {
   // Case B10.
   const rows = [
     aGroupRow({ brokerCountTold: 3, brokerCountAsked: 4 }),
@@ -238,7 +238,7 @@ test('a group is deleted from its page with all that it left, where that is aske
   ).toMatchObject({ deleteConsumerGroup: { consumerGroupName: 'billing', cleansUp: true } });
 });
 
-test('a group of which no broker told what it is set to is not called stopped', async () => {
+test('a group with unknown settings is not called stopped', async () => {
   const group = aConsumerGroup({ settings: [] });
   renderConsole('/consumer-groups/billing', {
     answers: { ConsumerGroup: () => ({ consumerGroup: group }) },

@@ -6,7 +6,7 @@ import { graphqlError } from '@/testing/control-plane';
 import { aFinding, findingPage, openFindingsOf } from '@/testing/finding-builders';
 import { renderConsole } from '@/testing/render-console';
 
-test('what is broken is told with its evidence, what to do, and since when', async () => {
+test('a broken invariant is shown with its evidence, what to do, and since when', async () => {
   const bad = aFinding({
     id: '8',
     severity: 'CRITICAL',
@@ -80,7 +80,7 @@ test('the overview leads to the findings that are open', async () => {
   expect(line).toHaveAttribute('href', expect.stringContaining('/findings'));
 });
 
-test('the overview tells none from unknown', async () => {
+test('the overview distinguishes none from unknown', async () => {
   renderConsole('/');
   expect(await screen.findByText('No finding is open.')).toBeVisible();
   cleanup();

@@ -171,7 +171,7 @@ test('what is refused of one lost group is not said of another', async () => {
   expect(screen.getAllByRole('alert')).toHaveLength(1);
 });
 
-test('replicas that could not be forgotten are not said so in a form opened anew', async () => {
+test('replicas that could not be forgotten are not named in a form that is opened again', async () => {
   const user = userEvent.setup();
   renderConsole(path, {
     answers: { PlanOperation: () => graphqlError('conflict', 'not now') },
@@ -189,7 +189,7 @@ test('replicas that could not be forgotten are not said so in a form opened anew
   expect(within(await screen.findByRole('dialog')).queryByRole('alert')).toBeNull();
 });
 
-test('brokers of a lost group are adopted by their facts unless somebody says otherwise', async () => {
+test('brokers of a lost group are adopted by their facts unless the operator chooses otherwise', async () => {
   const user = userEvent.setup();
   const nodes = [candidate('1'), candidate('2')];
   const { address, calls } = renderConsole('/replica-groups', {

@@ -22,7 +22,7 @@ function held<T>() {
   return { answer, give: (value: T) => act(async () => give(value)) };
 }
 
-test('a plan that comes late leads nobody away from the page they went to', async () => {
+test('a plan that comes late does not replace the page that the user opened since', async () => {
   const user = userEvent.setup();
   const plan = held<unknown>();
   const { address, queryClient } = renderConsole('/consumer-groups/billing', {
@@ -42,7 +42,7 @@ test('a plan that comes late leads nobody away from the page they went to', asyn
   expect(address()).toBe('/topics');
 });
 
-test('a plan made again that comes late leads nobody away from the page they went to', async () => {
+test('a plan made again that comes late does not replace the page that the user opened since', async () => {
   const user = userEvent.setup();
   const plan = held<unknown>();
   const next = '00000000-0000-4000-8000-000000000001';
@@ -63,7 +63,7 @@ test('a plan made again that comes late leads nobody away from the page they wen
   expect(address()).toBe('/topics');
 });
 
-test('a filter that settles late calls nobody back from the page they are going to', async () => {
+test('a filter that settles late does not replace the page that the user is opening', async () => {
   const user = userEvent.setup();
   const loading = held<void>();
   const { address, router } = renderConsole('/clients', {

@@ -84,7 +84,7 @@ test('a plan is compared again when an event touches what it names, and by no ot
   expect(countOf(calls, 'OperationFacts')).toBe(asked + 1);
 });
 
-test('somebody who looks may have a plan compared again', async () => {
+test('a viewer may compare a plan again', async () => {
   const user = userEvent.setup();
   const { calls } = renderConsole(path);
   await screen.findByRole('button', { name: 'Carry it out' });

@@ -17,7 +17,7 @@ async function rowOf(topic: string): Promise<HTMLElement> {
   return row as HTMLElement;
 }
 
-test('a lock tells whose it is, since when, and whether its holder is there', async () => {
+test('a lock shows its holder, since when, and whether its holder is there', async () => {
   renderConsole('/locks');
 
   const row = within(await rowOf('orders'));
@@ -128,7 +128,7 @@ test('a queue without a lock is asked about too, once it is said which', async (
   ).toMatchObject({ topicName: 'nothing', brokerGroupName: null, queueId: null });
 });
 
-test('brokers that do not tell are named, and their locks are not called none', async () => {
+test('brokers that do not answer are named, and their locks are not called none', async () => {
   const silent = {
     clusterName: 'regent',
     name: 'stock-0',
@@ -156,7 +156,7 @@ test('a filter is asked of the brokers and stands in the address', async () => {
   );
 });
 
-test('leases tell who leads, in which epoch and until when', async () => {
+test('leases show who leads, in which epoch and until when', async () => {
   const user = userEvent.setup();
   renderConsole('/locks');
   await rowOf('orders');
@@ -169,7 +169,7 @@ test('leases tell who leads, in which epoch and until when', async () => {
   expect(leases.getByText('none runs')).toBeVisible();
 });
 
-test('leases tell which operations workers hold, and under which number', async () => {
+test('leases show which operations workers hold, and under which number', async () => {
   renderConsole('/locks?tab=leases');
 
   const table = await screen.findByRole('table', { name: 'Operations at work' });

@@ -6,7 +6,7 @@ import { graphqlError } from '@/testing/control-plane';
 import { aBody, aMessage, aMessageDetail, messagePage } from '@/testing/message-builders';
 import { renderConsole } from '@/testing/render-console';
 
-test('nothing is asked before somebody says what to look for', async () => {
+test('nothing is requested before a search is entered', async () => {
   const { calls } = renderConsole('/messages');
 
   expect(await screen.findByText('Choose which messages to find')).toBeVisible();
@@ -123,7 +123,7 @@ test('a message shows where it lies, how far groups are, and its body', async ()
   expect(await violations(document.body)).toEqual([]);
 });
 
-test('who may not read bodies is told so, and sees all the rest', async () => {
+test('a user who may not read bodies sees the reason, and all the rest', async () => {
   renderConsole('/messages/7F00000100002A9F0000000000000000', {
     answers: {
       Message: () => ({ message: aMessageDetail() }),

@@ -97,19 +97,19 @@ test('what a plan was made of is copied as a command and as an API call', async 
   expect(await copied()).toContain('/api/v1/operations');
 });
 
-test('the page of a plan and of a running operation keep nobody out', async () => {
+test('the page of a plan and of a running operation are accessible', async () => {
   renderConsole(path);
   await screen.findByRole('button', { name: 'Carry it out' });
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
-test('the page of an operation at work keeps nobody out', async () => {
+test('the page of an operation at work is accessible', async () => {
   renderConsole(path, answering(aRunningOperation()));
   await screen.findByText('at work');
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
-test('a confirmation brings what the gate asks for, under a key of its own', async () => {
+test('a confirmation brings what the gate asks for, under a separate key', async () => {
   const user = userEvent.setup();
   const { calls } = renderConsole(path, {
     answers: { ConfirmOperation: () => ({ operation: aRunningOperation() }) },
@@ -257,7 +257,7 @@ test('a plan that a check forbids can only be discarded or made again', async ()
   expect(screen.getByRole('button', { name: 'Discard the plan' })).toBeVisible();
 });
 
-test('a step tells the value before it and the one after, the changed fields first', async () => {
+test('a step shows the value before it and the one after, the changed fields first', async () => {
   const done = aStep({
     state: 'DONE',
     attemptCount: 2,
@@ -305,7 +305,7 @@ test('what was last seen is said to be old while the control plane is away', asy
   await waitFor(() => expect(standing()).toHaveTextContent(/^running$/));
 });
 
-test('an outcome that nobody knows is told as that, with what to do (D21)', async () => {
+test('an unknown outcome is shown as unknown, with what to do (D21)', async () => {
   const user = userEvent.setup();
   const unknown = aRunningOperation({
     state: 'UNKNOWN',

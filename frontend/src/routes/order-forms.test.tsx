@@ -43,18 +43,18 @@ test('what is wrong stands beside its field, and nothing is asked for before it 
 
 test('a refusal of the control plane stands beside the field that it names', async () => {
   const user = userEvent.setup();
-  const told = 'change_topic: Expected `int` <= 65535 - at `$.write_queue_count`';
+  const message = 'change_topic: Expected `int` <= 65535 - at `$.write_queue_count`';
   renderConsole('/topics/orders', {
-    answers: { PlanOperation: () => graphqlError('invalid_input', told) },
+    answers: { PlanOperation: () => graphqlError('invalid_input', message) },
   });
   await user.click(await screen.findByRole('button', { name: 'Change…' }));
   const dialog = within(await screen.findByRole('dialog', { name: 'Change orders' }));
 
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
 
-  expect(await dialog.findByRole('alert')).toHaveTextContent(told);
+  expect(await dialog.findByRole('alert')).toHaveTextContent(message);
   expect(dialog.getByLabelText('Write queues')).toHaveAccessibleDescription(
-    expect.stringContaining(told),
+    expect.stringContaining(message),
   );
 });
 

@@ -54,7 +54,7 @@ test('zero, unknown and not collected are three different words', async () => {
   expect((await tile('Soonest full disk')).getByText('not collected')).toBeVisible();
 });
 
-test('a report without a forecast is told apart from no report', async () => {
+test('a report without a forecast is distinguished from no report', async () => {
   const capacityReports = { nodes: [{ id: 'r1', status: 'done' }] };
   renderConsole('/', { answers: { Overview: () => ({ ...anOverview(), capacityReports }) } });
 
@@ -235,7 +235,7 @@ test('without a cluster the page says what would bring one', async () => {
   expect((await screen.findAllByText('No cluster has registered yet'))[0]).toBeVisible();
 });
 
-test('who may see some clusters only is told which, and not to start a broker', async () => {
+test('a user of some clusters sees which, and no advice to start a broker', async () => {
   renderConsole('/', {
     clusterLimits: [['other-*', 'spare']],
     answers: { Clusters: () => ({ clusters: { totalCount: 0, nodes: [] } }) },

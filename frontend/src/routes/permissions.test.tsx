@@ -40,7 +40,7 @@ test.each(pages)(
   },
 );
 
-test('an operator is offered what loses nothing, and told why not what may lose data', async () => {
+test('an operator is offered actions without a loss, and the reason why the others are missing', async () => {
   // Case B13.
   const plan = aPlan({ risk: 'LOSS', riskLabel: 'may lose data' });
   renderConsole(`/operations/${operationId}`, {

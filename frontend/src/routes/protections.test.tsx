@@ -47,7 +47,7 @@ test.each(pages.map((page, index) => [...page, meant[index]] as const))(
   },
 );
 
-test('what nobody protects says so, and plans to protect it', async () => {
+test('an unprotected resource says so, and plans to protect it', async () => {
   const user = userEvent.setup();
   const { calls } = renderConsole('/topics/orders', { answers: { PlanOperation: planned } });
   expect(await screen.findByText('not protected')).toBeVisible();

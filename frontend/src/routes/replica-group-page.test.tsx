@@ -20,7 +20,7 @@ import { renderConsole } from '@/testing/render-console';
 
 const path = '/replica-groups/broker-a';
 
-const nobody = anElection([
+const noWinner = anElection([
   ['1', 'NOT_ALIVE', 'is not alive'],
   ['2', 'NOT_IN_SYNC', 'is outside the SyncStateSet and may lack acknowledged messages'],
 ]);
@@ -46,7 +46,7 @@ test('a group says who leads it, who is in sync and what the controller would do
   expect(screen.getByText('quorum policy')).toBeVisible();
 });
 
-test('a group of which all are dead says that nobody is alive, and since when', async () => {
+test('a group of which all are dead says that none is alive, and since when', async () => {
   const at = new Date(Date.now() - 3 * 60_000).toISOString();
   const replicas = ['1', '2', '3'].map((brokerId) =>
     aReplica({
@@ -58,7 +58,7 @@ test('a group of which all are dead says that nobody is alive, and since when', 
     }),
   );
   const group = aGroup({ isMasterAlive: false, syncStateSet: ['1', '2'], replicas });
-  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group, nobody) } });
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group, noWinner) } });
 
   expect(await screen.findByText('2 of 3 in the set, none alive, epoch 41')).toBeVisible();
   const table = await screen.findByRole('table', { name: 'Replicas' });
@@ -66,7 +66,7 @@ test('a group of which all are dead says that nobody is alive, and since when', 
   expect(within(table).getByText('last heard: unknown')).toBeVisible();
 });
 
-test('the page of a group keeps nobody out', async () => {
+test('the page of a group is accessible', async () => {
   renderConsole(path);
   await screen.findByRole('table', { name: 'History' });
   await screen.findByRole('figure', { name: /The log of each replica/ });
@@ -102,8 +102,8 @@ test('a replica that does not follow says why and what to do', async () => {
   expect(screen.queryByText('Replica 2 does not follow its master')).toBeNull();
 });
 
-test('a group that nobody may lead says why, and unknown is not zero', async () => {
-  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, nobody) } });
+test('a group without a possible master says why, and unknown is not zero', async () => {
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, noWinner) } });
 
   expect(
     await screen.findByText(/^No replica can become master now: 1 is not alive; 2 is outside/),
@@ -118,7 +118,7 @@ test('a group that nobody may lead says why, and unknown is not zero', async () 
   expect(within(outside as HTMLElement).getAllByText('unknown')).toHaveLength(2);
 });
 
-test('asking for a replica tells what an order would do, and stands in the address', async () => {
+test('choosing a replica shows what an order would do, and stands in the address', async () => {
   const user = userEvent.setup();
   const { address, calls } = renderConsole(path, {
     answers: {
@@ -228,7 +228,7 @@ test('history says what changed, also where its page ends', async () => {
   await waitFor(() => expect(address()).toBe(path));
 });
 
-test('a change of the cluster is told without being asked again by hand', async () => {
+test('a change of the cluster is shown without a manual refresh', async () => {
   let master = '1';
   renderConsole(path, {
     answers: {
@@ -290,7 +290,7 @@ test('an election that left a group without a writer says so in the history', as
     answers: { GroupChanges: () => changePage([aChange({ masterId: '2', warning })]) },
   });
 
-  const told = await screen.findByText(warning);
+  const reported = await screen.findByText(warning);
 
-  expect(told.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+  expect(reported.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
 });

@@ -25,7 +25,7 @@ function cellsOf(row: HTMLElement | undefined): (string | null)[] {
     .map((cell) => cell.textContent);
 }
 
-test('a group is told by its master, its set and the largest gap', async () => {
+test('a group is described by its master, its set and the largest gap', async () => {
   renderConsole('/replica-groups', {
     answers: { ReplicaGroups: () => groupPage([aGroup(), lagging]) },
   });
@@ -50,7 +50,7 @@ test('a group is told by its master, its set and the largest gap', async () => {
   ).toBeVisible();
 });
 
-test('the list of groups keeps nobody out', async () => {
+test('the list of groups is accessible', async () => {
   renderConsole('/replica-groups', {
     answers: { ReplicaGroups: () => groupPage([aGroup(), lagging]) },
   });
@@ -113,7 +113,7 @@ test('the order stands in the address', async () => {
   );
 });
 
-test('a cluster of static groups is told how it gets a replica group', async () => {
+test('a cluster of static groups shows how it gets a replica group', async () => {
   renderConsole('/replica-groups', { answers: { ReplicaGroups: () => groupPage([]) } });
 
   expect(await screen.findByText('This cluster has no replica group')).toBeVisible();

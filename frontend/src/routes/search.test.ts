@@ -35,7 +35,7 @@ test('whatever makes no sense in an address counts as not given', () => {
   expect(wordOf('sideways', ['chart', 'table'])).toBeUndefined();
 });
 
-test('a value that is ignored is told as undefined, so that the router drops it', () => {
+test('an ignored value is returned as undefined, so that the router drops it', () => {
   // Case B14.
   const read = searchOf<{ view?: 'chart'; search?: string }>({
     view: word(['chart']),

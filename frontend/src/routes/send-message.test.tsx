@@ -67,17 +67,19 @@ test('a message that may be stored is not sent again: the way to look for it is 
 
 test('a refusal stands beside the field that it names, and what was typed stays', async () => {
   const user = userEvent.setup();
-  const told = "the message can't be sent; tag: it holds '|'";
+  const message = "the message can't be sent; tag: it holds '|'";
   renderConsole('/topics/orders?order=send', {
     answers: {
       SendMessage: () =>
-        graphqlError('invalid', told, null, { reason: 'invalid_message', parameter: 'tag' }),
+        graphqlError('invalid', message, null, { reason: 'invalid_message', parameter: 'tag' }),
     },
   });
 
   const dialog = await fillIn(user);
 
   expect(await dialog.findByText('The message was not sent')).toBeVisible();
-  expect(dialog.getByLabelText('Tag')).toHaveAccessibleDescription(expect.stringContaining(told));
+  expect(dialog.getByLabelText('Tag')).toHaveAccessibleDescription(
+    expect.stringContaining(message),
+  );
   expect(dialog.getByLabelText('Body')).toHaveValue('hi');
 });

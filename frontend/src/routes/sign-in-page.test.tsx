@@ -29,7 +29,7 @@ test('a wrong password is refused in plain words', async () => {
   expect(address()).toBe('/sign-in');
 });
 
-test('a control plane that does not answer is told apart from a wrong password', async () => {
+test('a control plane that does not answer is distinguished from a wrong password', async () => {
   renderConsole('/sign-in', { signedIn: false });
   await screen.findByLabelText('Name');
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('network')));
@@ -78,7 +78,7 @@ function failSignOut(attempt: () => Promise<Response>): void {
   );
 }
 
-test('who could not be signed out is told so and stays', async () => {
+test('a failed sign-out is shown, and the user stays', async () => {
   const { address } = renderConsole('/topics');
   failSignOut(() => Promise.reject(new TypeError('network')));
 

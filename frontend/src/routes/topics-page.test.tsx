@@ -88,7 +88,7 @@ test('an address with a cursor opens that page', async () => {
   expect(screen.getByRole('button', { name: 'First' })).toBeEnabled();
 });
 
-test('no topic at all and no matching topic are told apart', async () => {
+test('no topic at all and no matching topic are distinguished', async () => {
   renderConsole('/topics?search=nothing', { answers: { Topics: () => topicPage([]) } });
 
   expect(await screen.findByText('No topic matches')).toBeVisible();

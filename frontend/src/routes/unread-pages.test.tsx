@@ -83,23 +83,26 @@ test.each(pages)('what $operation could not read is not called absent', async (p
   expect(screen.queryByText(page.absence)).toBeNull();
 });
 
-test.each(pages)('what $operation told stays where it cannot be asked again', async (page) => {
-  let isSilent = false;
-  const { queryClient } = renderConsole(page.address, {
-    answers: {
-      ...body,
-      [page.operation]: () => (isSilent ? refused(page.unread, page.path) : page.known),
-    },
-  });
-  expect((await screen.findAllByText(page.shown))[0]).toBeVisible();
+test.each(pages)(
+  'the answer of $operation stays where it can not be requested again',
+  async (page) => {
+    let isSilent = false;
+    const { queryClient } = renderConsole(page.address, {
+      answers: {
+        ...body,
+        [page.operation]: () => (isSilent ? refused(page.unread, page.path) : page.known),
+      },
+    });
+    expect((await screen.findAllByText(page.shown))[0]).toBeVisible();
 
-  isSilent = true;
-  await act(() => queryClient.refetchQueries({ type: 'active' }));
+    isSilent = true;
+    await act(() => queryClient.refetchQueries({ type: 'active' }));
 
-  expect(await screen.findByText(/^The update failed/)).toBeVisible();
-  expect(screen.getAllByText(page.shown)[0]).toBeVisible();
-  expect(screen.queryByText(page.absence)).toBeNull();
-});
+    expect(await screen.findByText(/^The update failed/)).toBeVisible();
+    expect(screen.getAllByText(page.shown)[0]).toBeVisible();
+    expect(screen.queryByText(page.absence)).toBeNull();
+  },
+);
 
 test('a form stays open with what was typed while its group cannot be asked', async () => {
   const user = userEvent.setup();

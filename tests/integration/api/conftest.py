@@ -276,7 +276,7 @@ def register(database):
 
 @pytest.fixture
 async def served(app):
-    """Serve the application on a port of its own; give the port."""
+    """Serve the application on a separate port; give the port."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = _Server(uvicorn.Config(app, lifespan="off", log_config=None))
     task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -340,14 +340,14 @@ async def f3(driver):
 
 @pytest.fixture
 def follow(driver):
-    """Have the replicas tell another epoch, as they do once they have followed."""
+    """Have the replicas set_epoch another epoch, as they do once they have followed."""
 
-    def tell(epoch):
+    def set_epoch(epoch):
         driver.heartbeat_source.heard = {
             i: ReplicaReport(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)
         }
 
-    return tell
+    return set_epoch
 
 
 @pytest.fixture
@@ -375,7 +375,7 @@ def act(client):
 
 
 @pytest.fixture
-async def anybody(app):
+async def bare_client(app):
     """A client that comes with what each request brings, and keeps no cookie."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:

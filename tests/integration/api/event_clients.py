@@ -59,7 +59,7 @@ async def write_at_random(database, *, count, per_second, writer_count=8):
 
 
 class SseClient:
-    """Keeps what it has been told, and its cursor as a browser does."""
+    """Keeps the events it received, and its cursor as a browser does."""
 
     def __init__(self, port, token, *, after=None, query=""):
         self.port, self.token, self.query = port, token, query
@@ -161,7 +161,7 @@ async def _write_as_a_process(database_url, count, per_second):
     database = open_database(database_url, application_name="writers", pool_size=8)
     rate = await write_at_random(database, count=count, per_second=per_second)
     await database.dispose()
-    print(rate)  # noqa: T201 - whoever began this process reads it
+    print(rate)  # noqa: T201 - the parent process reads it
 
 
 if __name__ == "__main__":

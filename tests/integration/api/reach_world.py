@@ -1,6 +1,6 @@
 """Two clusters that hold the same of everything, and requests that ask for all of it.
 
-All that belongs to a cluster holds the cluster's name, so whatever is told of it can be found.
+All data of a cluster contains the cluster's name, so every answer about it can be found.
 """
 
 import json

@@ -31,10 +31,10 @@ def audited_actions(database):
 
 
 @pytest.fixture
-def sign_in(anybody):
+def sign_in(bare_client):
     async def open_session(name, password, status=200):
         body = {"name": name, "password": password}
-        answer = await anybody.post(SESSION + "?token=true", json=body)
+        answer = await bare_client.post(SESSION + "?token=true", json=body)
         assert answer.status_code == status, answer.text
         return {"Authorization": f"Bearer {answer.json().get('token')}"}
 
@@ -42,16 +42,16 @@ def sign_in(anybody):
 
 
 async def test_a_one_time_password_opens_nothing_but_its_replacement(
-    client, anybody, sign_in, audited_actions
+    client, bare_client, sign_in, audited_actions
 ):
     invited = (await client.post(USERS, json={"name": "anna", "role": "operator"})).json()
     headers = await sign_in("anna", invited["password"])
 
-    refused = await anybody.get("/api/v1/clusters", headers=headers)
+    refused = await bare_client.get("/api/v1/clusters", headers=headers)
     query = {"query": "{ viewer { mustChangePassword } clusters { totalCount } }"}
-    in_graph = (await anybody.post("/graphql", json=query, headers=headers)).json()
+    in_graph = (await bare_client.post("/graphql", json=query, headers=headers)).json()
     body = {"old_password": invited["password"], "new_password": CHOSEN}
-    changed = await anybody.put(SESSION + "/password", json=body, headers=headers)
+    changed = await bare_client.put(SESSION + "/password", json=body, headers=headers)
 
     assert (refused.status_code, refused.json()["code"]) == (
         403,
@@ -59,7 +59,7 @@ async def test_a_one_time_password_opens_nothing_but_its_replacement(
     )
     assert in_graph["errors"][0]["extensions"]["reason"] == "password_change_required"
     assert changed.status_code == 200
-    assert (await anybody.get("/api/v1/clusters", headers=headers)).status_code == 200
+    assert (await bare_client.get("/api/v1/clusters", headers=headers)).status_code == 200
     await sign_in("anna", CHOSEN)
     await sign_in("anna", invited["password"], status=401)
     found = await audited_actions()
@@ -136,16 +136,16 @@ async def test_the_last_administrator_stays(client, verb, method, body, audited_
 
 
 async def test_of_two_administrators_who_disable_each_other_one_stays(
-    anybody, credentials, database
+    bare_client, credentials, database
 ):
     first = await credentials("session", Role.ADMIN)
     second = await credentials("session", Role.ADMIN)
-    names = [(await anybody.get(SESSION, headers=h)).json()["name"] for h in (first, second)]
-    await anybody.post(f"{USERS}/admin/disable", json={}, headers=first)
+    names = [(await bare_client.get(SESSION, headers=h)).json()["name"] for h in (first, second)]
+    await bare_client.post(f"{USERS}/admin/disable", json={}, headers=first)
 
     await asyncio.gather(
-        anybody.post(f"{USERS}/{names[1]}/disable", json={}, headers=first),
-        anybody.post(f"{USERS}/{names[0]}/disable", json={}, headers=second),
+        bare_client.post(f"{USERS}/{names[1]}/disable", json={}, headers=first),
+        bare_client.post(f"{USERS}/{names[0]}/disable", json={}, headers=second),
     )
 
     async with database.connect() as connection:
@@ -154,15 +154,15 @@ async def test_of_two_administrators_who_disable_each_other_one_stays(
 
 
 async def test_a_disabled_user_is_out_at_once_and_their_tokens_rest(
-    client, anybody, credentials, audited_actions
+    client, bare_client, credentials, audited_actions
 ):
     headers = await credentials("token", Role.OPERATOR)
-    name = (await anybody.get(SESSION, headers=headers)).json()["name"]
+    name = (await bare_client.get(SESSION, headers=headers)).json()["name"]
 
     await client.post(f"{USERS}/{name}/disable", json={"reason": "left"})
-    while_out = await anybody.get(SESSION, headers=headers)
+    while_out = await bare_client.get(SESSION, headers=headers)
     await client.post(f"{USERS}/{name}/enable", json={})
-    afterwards = await anybody.get(SESSION, headers=headers)
+    afterwards = await bare_client.get(SESSION, headers=headers)
 
     assert (while_out.status_code, afterwards.status_code) == (401, 200)
     [disabled, enabled] = await audited_actions()
@@ -170,11 +170,13 @@ async def test_a_disabled_user_is_out_at_once_and_their_tokens_rest(
     assert enabled.action == "user.enable"
 
 
-async def test_a_token_is_shown_once_and_kept_as_a_hash(client, anybody, database, audited_actions):
+async def test_a_token_is_shown_once_and_kept_as_a_hash(
+    client, bare_client, database, audited_actions
+):
     created = (await client.post(TOKENS, json=TOKEN)).json()
     headers = {"Authorization": f"Bearer {created['secret']}"}
 
-    asked = (await anybody.get(SESSION, headers=headers)).json()
+    asked = (await bare_client.get(SESSION, headers=headers)).json()
     listed = await client.get(TOKENS)
 
     assert (asked["role"], asked["credential"]) == ("operator", "token")
@@ -191,14 +193,14 @@ async def test_a_token_is_shown_once_and_kept_as_a_hash(client, anybody, databas
     assert created["secret"] not in audited.details
 
 
-async def test_a_revoked_token_opens_nothing(client, anybody, audited_actions):
+async def test_a_revoked_token_opens_nothing(client, bare_client, audited_actions):
     created = (await client.post(TOKENS, json=TOKEN)).json()
     headers = {"Authorization": f"Bearer {created['secret']}"}
 
     revoked = await client.delete(f"{TOKENS}/{created['id']}")
 
     assert revoked.status_code == 204
-    assert (await anybody.get(SESSION, headers=headers)).status_code == 401
+    assert (await bare_client.get(SESSION, headers=headers)).status_code == 401
     assert (await client.delete(f"{TOKENS}/{created['id']}")).status_code == 404
     assert [audited.action for audited in await audited_actions()] == [
         "token.create",
@@ -206,14 +208,14 @@ async def test_a_revoked_token_opens_nothing(client, anybody, audited_actions):
     ]
 
 
-async def test_a_token_is_never_above_its_owner(client, anybody, credentials):
+async def test_a_token_is_never_above_its_owner(client, bare_client, credentials):
     headers = await credentials("token", Role.ADMIN)
-    name = (await anybody.get(SESSION, headers=headers)).json()["name"]
+    name = (await bare_client.get(SESSION, headers=headers)).json()["name"]
 
     await client.put(f"{USERS}/{name}/role", json={"role": "viewer"})
 
-    assert (await anybody.get(SESSION, headers=headers)).json()["role"] == "viewer"
-    assert (await anybody.get(USERS, headers=headers)).status_code == 403
+    assert (await bare_client.get(SESSION, headers=headers)).json()["role"] == "viewer"
+    assert (await bare_client.get(USERS, headers=headers)).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -229,25 +231,25 @@ async def test_a_token_is_never_above_its_owner(client, anybody, credentials):
         ({"name": "a b"}, 400),
     ],
 )
-async def test_a_token_beyond_the_rules_is_not_made(anybody, credentials, wish, status):
+async def test_a_token_beyond_the_rules_is_not_made(bare_client, credentials, wish, status):
     headers = await credentials("session", Role.OPERATOR)
 
-    answer = await anybody.post(TOKENS, json={**TOKEN, **wish}, headers=headers)
+    answer = await bare_client.post(TOKENS, json={**TOKEN, **wish}, headers=headers)
 
     assert answer.status_code == status
-    assert (await anybody.get(TOKENS, headers=headers)).json()["items"] == []
+    assert (await bare_client.get(TOKENS, headers=headers)).json()["items"] == []
 
 
-async def test_a_token_in_a_cookie_opens_nothing(client, anybody):
+async def test_a_token_in_a_cookie_opens_nothing(client, bare_client):
     secret = (await client.post(TOKENS, json=TOKEN)).json()["secret"]
 
-    answer = await anybody.get(SESSION, headers={"Cookie": f"regent_session={secret}"})
+    answer = await bare_client.get(SESSION, headers={"Cookie": f"regent_session={secret}"})
 
     assert answer.status_code == 401
 
 
 async def test_sessions_say_where_they_come_from_and_end_one_by_one(
-    client, anybody, sign_in, audited_actions
+    client, bare_client, sign_in, audited_actions
 ):
     other = await sign_in("admin", "correct horse")
     listed = (await client.get(SESSIONS)).json()["items"]
@@ -257,7 +259,7 @@ async def test_sessions_say_where_they_come_from_and_end_one_by_one(
 
     assert (chosen["source"], chosen["user_agent"][:12]) == ("127.0.0.1", "python-httpx")
     assert ended.status_code == 204
-    assert (await anybody.get(SESSION, headers=other)).status_code == 401
+    assert (await bare_client.get(SESSION, headers=other)).status_code == 401
     assert (await client.get(SESSION)).status_code == 200
     assert [(d.action, d.subject) for d in await audited_actions()] == [
         ("session.end", "user admin")
@@ -265,7 +267,7 @@ async def test_sessions_say_where_they_come_from_and_end_one_by_one(
 
 
 async def test_signing_out_everywhere_ends_all_sessions_of_a_user_alone(
-    client, anybody, credentials, sign_in, audited_actions
+    client, bare_client, credentials, sign_in, audited_actions
 ):
     stranger = await credentials("session", Role.VIEWER)
     other = await sign_in("admin", "correct horse")
@@ -274,23 +276,23 @@ async def test_signing_out_everywhere_ends_all_sessions_of_a_user_alone(
 
     assert ended.json() == {"ended_count": 2}
     assert (await client.get(SESSION)).status_code == 401
-    assert (await anybody.get(SESSION, headers=other)).status_code == 401
-    assert (await anybody.get(SESSION, headers=stranger)).status_code == 200
+    assert (await bare_client.get(SESSION, headers=other)).status_code == 401
+    assert (await bare_client.get(SESSION, headers=stranger)).status_code == 200
     assert [audited.action for audited in await audited_actions()] == ["session.end_all"]
 
 
-async def test_others_sessions_and_tokens_are_for_administrators(client, anybody, credentials):
+async def test_others_sessions_and_tokens_are_for_administrators(client, bare_client, credentials):
     headers = await credentials("session", Role.OPERATOR)
     token = (await client.post(TOKENS, json=TOKEN)).json()
     [mine] = (await client.get(SESSIONS + "?user_name=admin")).json()["items"]
 
-    own = (await anybody.get(SESSIONS, headers=headers)).json()["items"]
+    own = (await bare_client.get(SESSIONS, headers=headers)).json()["items"]
     refused = [
-        await anybody.get(SESSIONS + "?user_name=admin", headers=headers),
-        await anybody.get(TOKENS + "?user_name=admin", headers=headers),
-        await anybody.delete(SESSIONS + "?everywhere=true&user_name=admin", headers=headers),
-        await anybody.delete(f"{SESSIONS}/{mine['id']}", headers=headers),
-        await anybody.delete(f"{TOKENS}/{token['id']}", headers=headers),
+        await bare_client.get(SESSIONS + "?user_name=admin", headers=headers),
+        await bare_client.get(TOKENS + "?user_name=admin", headers=headers),
+        await bare_client.delete(SESSIONS + "?everywhere=true&user_name=admin", headers=headers),
+        await bare_client.delete(f"{SESSIONS}/{mine['id']}", headers=headers),
+        await bare_client.delete(f"{TOKENS}/{token['id']}", headers=headers),
     ]
 
     assert [one["is_own"] for one in own] == [True]
@@ -321,7 +323,7 @@ async def test_the_graph_changes_access_as_rest_does(client, ask):
 
 @pytest.mark.usefixtures("f3")
 async def test_an_operation_of_another_cluster_is_out_of_a_limited_tokens_reach(
-    anybody, credentials, plan
+    bare_client, credentials, plan
 ):
     planned = await plan("elect_master", broker_id=2)
     path = f"/api/v1/operations/{planned['id']}"
@@ -330,11 +332,11 @@ async def test_an_operation_of_another_cluster_is_out_of_a_limited_tokens_reach(
 
     order = {"kind": "elect_master", "parameters": planned["parameters"]}
     refused = [
-        await anybody.get(path, headers=elsewhere),
-        await anybody.post(path + "/cancel", headers=elsewhere),
-        await anybody.post("/api/v1/operations", json=order, headers=elsewhere),
+        await bare_client.get(path, headers=elsewhere),
+        await bare_client.post(path + "/cancel", headers=elsewhere),
+        await bare_client.post("/api/v1/operations", json=order, headers=elsewhere),
     ]
-    passed = await anybody.post(path + "/cancel", headers=here)
+    passed = await bare_client.post(path + "/cancel", headers=here)
 
     assert [answer.status_code for answer in refused] == [403] * 3
     assert passed.status_code == 200

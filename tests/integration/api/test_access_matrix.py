@@ -1,4 +1,4 @@
-"""Role x door x credential: what everybody is answered is what the rules say (I23, G13)."""
+"""Role x door x credential: every answer follows the rules (I23, G13)."""
 
 import httpx
 import pytest
@@ -25,12 +25,14 @@ ENDING = {"/api/v1/session", "/api/v1/sessions", "endSessions"}
 
 
 @pytest.mark.parametrize(("kind", "role"), CALLERS)
-async def test_every_route_answers_whom_the_rules_let_pass(anybody, credentials, kind, role):
+async def test_every_route_answers_the_users_that_the_rules_allow(
+    bare_client, credentials, kind, role
+):
     wrong = {}
     headers = await credentials(kind, role)
 
     for door in rest_doors():
-        answer = await anybody.request(door.method, fill(door.name), json={}, headers=headers)
+        answer = await bare_client.request(door.method, fill(door.name), json={}, headers=headers)
         if (answer.status_code != 403) is not is_allowed(kind, role, door.permission):
             wrong[door.text] = answer.text
         assert answer.status_code != 401, door
@@ -42,7 +44,9 @@ async def test_every_route_answers_whom_the_rules_let_pass(anybody, credentials,
 
 
 @pytest.mark.parametrize(("kind", "role"), CALLERS)
-async def test_every_field_answers_whom_the_rules_let_pass(anybody, credentials, kind, role):
+async def test_every_field_answers_the_users_that_the_rules_allow(
+    bare_client, credentials, kind, role
+):
     wrong = {}
     headers = await credentials(kind, role)
 
@@ -51,7 +55,7 @@ async def test_every_field_answers_whom_the_rules_let_pass(anybody, credentials,
         if door.method not in ROOTS:
             continue
         body = {"query": question(door)}
-        answer = (await anybody.post("/graphql", json=body, headers=headers)).json()
+        answer = (await bare_client.post("/graphql", json=body, headers=headers)).json()
         codes = {error["extensions"]["code"] for error in answer.get("errors", [])}
         if ("forbidden" not in codes) is not is_allowed(kind, role, door.permission):
             wrong[door.text] = answer
@@ -63,22 +67,22 @@ async def test_every_field_answers_whom_the_rules_let_pass(anybody, credentials,
 
 
 @pytest.mark.parametrize("kind", WITHOUT)
-async def test_nobody_without_a_valid_credential_passes(anybody, credentials, kind):
+async def test_a_request_without_a_valid_credential_is_refused(bare_client, credentials, kind):
     headers = await credentials(kind, Role.ADMIN)
     statuses = {}
 
     for door in rest_doors():
-        answer = await anybody.request(door.method, fill(door.name), json={}, headers=headers)
+        answer = await bare_client.request(door.method, fill(door.name), json={}, headers=headers)
         statuses[door.text] = answer.status_code
     for door in graph_doors():
         body = {"query": f"{door.method} {{ {door.name} }}"}
-        answer = await anybody.post("/graphql", json=body, headers=headers)
+        answer = await bare_client.post("/graphql", json=body, headers=headers)
         statuses[door.text] = answer.status_code
 
     assert set(statuses.values()) == {httpx.codes.UNAUTHORIZED}
 
 
-async def test_no_page_of_another_origin_changes_anything_with_a_cookie(anybody, credentials):
+async def test_no_page_of_another_origin_changes_anything_with_a_cookie(bare_client, credentials):
     headers = await credentials("session", Role.ADMIN)
     passed = []
 
@@ -87,15 +91,15 @@ async def test_no_page_of_another_origin_changes_anything_with_a_cookie(anybody,
             if door.method == "GET":
                 continue
             sent = headers | origin
-            answer = await anybody.request(door.method, fill(door.name), json={}, headers=sent)
+            answer = await bare_client.request(door.method, fill(door.name), json={}, headers=sent)
             if answer.status_code != 403 or "another origin" not in answer.text:
                 passed.append(door)
         body = {"query": "mutation { requestCapacityReport { id } }"}
-        answer = await anybody.post("/graphql", json=body, headers=headers | origin)
+        answer = await bare_client.post("/graphql", json=body, headers=headers | origin)
         assert answer.status_code == 403
 
     assert passed == []
-    assert (await anybody.get("/api/v1/session", headers=headers)).status_code == 200
+    assert (await bare_client.get("/api/v1/session", headers=headers)).status_code == 200
 
 
 def question(door):

@@ -1,4 +1,4 @@
-"""Documents made to be dear are refused in bounded time, whoever sends them (G9)."""
+"""Documents made to be expensive are refused in bounded time, for any sender (G9)."""
 
 import time
 from statistics import median
@@ -115,7 +115,7 @@ async def test_a_dear_document_is_refused_in_bounded_time(client, attack):
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-async def test_nobody_without_a_credential_has_a_document_looked_at(stranger, attack):
+async def test_a_document_without_a_credential_is_not_parsed(stranger, attack):
     answer, cost_s = await ask_for_the_price(stranger, {"query": attack()})
 
     assert answer.status_code == 401

@@ -91,7 +91,7 @@ async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(dat
 
 
 @pytest.mark.usefixtures("groups")
-async def test_a_master_that_does_not_tell_may_know_of_any_group(database, brokers):
+async def test_a_master_that_does_not_answer_may_know_of_any_group(database, brokers):
     brokers.silent.add("broker-5:10911")
     snapshot = await ClientSnapshots(database, brokers, SystemClock()).groups("c")
 
@@ -102,7 +102,7 @@ async def test_a_master_that_does_not_tell_may_know_of_any_group(database, broke
 
 
 @pytest.mark.usefixtures("groups")
-async def test_a_group_that_nobody_knows_is_looked_for_once_more(client, brokers):
+async def test_an_unknown_group_is_looked_for_once_more(client, brokers):
     answer = await client.get(f"{CLUSTER}/consumer-groups/nobody")
 
     assert answer.status_code == 404

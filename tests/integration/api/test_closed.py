@@ -1,4 +1,4 @@
-"""Nobody who has not signed in gets anything, through any route there is or will be."""
+"""Without a sign-in there is no answer, through any present or future route."""
 
 import json
 
@@ -100,7 +100,7 @@ async def test_a_wrong_token_opens_nothing(stranger, authorization):
     assert answer.status_code == 401
 
 
-async def test_readiness_tells_nothing_of_the_cluster(stranger, register):
+async def test_readiness_shows_nothing_of_the_cluster(stranger, register):
     await register(topics=["orders"])
 
     assert (await stranger.get("/readyz")).json() == {"ready": True}

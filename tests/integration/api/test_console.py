@@ -22,7 +22,7 @@ async def test_a_file_that_is_gone_is_not_the_page(stranger):
     assert (await stranger.get("/assets/app-old.js")).status_code == 404
 
 
-async def test_a_console_that_is_built_anew_is_served_without_a_restart(stranger, console_dir):
+async def test_a_console_that_is_built_again_is_served_without_a_restart(stranger, console_dir):
     assert (await stranger.get("/")).status_code == 200
     (console_dir / "assets/app-1a2b.js").unlink()
     (console_dir / "index.html").unlink()

@@ -1,7 +1,7 @@
 """Who the controllers are, how they are set, and how far the replicas are behind."""
 
 from backend.domain.epochs import EpochSpan, LogHistory
-from backend.domain.replica_identity import Teller
+from backend.domain.replica_identity import Reporter
 from backend.domain.replica_lag import LogPosition
 from tests.integration.api.spelling import as_rest
 
@@ -74,24 +74,24 @@ async def test_lag_is_what_the_master_holds_beyond_and_unknown_of_a_silent_broke
     assert without_master["replicas"][1]["max_offset"] == 400
 
 
-async def test_another_broker_at_the_address_of_a_dead_one_never_tells_in_its_place(
+async def test_another_broker_at_the_address_of_a_dead_one_never_answers_in_its_place(
     client, driver, brokers
 ):
     # Case B6.
     await driver.make_f3()
     brokers.positions = {
         "10.0.0.1:10911": LogPosition(
-            900, is_following=False, bytes_per_second=0, reported_by=Teller("c", "g", 0)
+            900, is_following=False, bytes_per_second=0, reported_by=Reporter("c", "g", 0)
         ),
         "10.0.0.2:10911": LogPosition(
-            900, is_following=True, bytes_per_second=250, reported_by=Teller("c", "g", 3)
+            900, is_following=True, bytes_per_second=250, reported_by=Reporter("c", "g", 3)
         ),
         "10.0.0.3:10911": LogPosition(
-            1400, is_following=True, bytes_per_second=250, reported_by=Teller("c", "g", 3)
+            1400, is_following=True, bytes_per_second=250, reported_by=Reporter("c", "g", 3)
         ),
     }
     brokers.histories = {
-        "10.0.0.2:10911": LogHistory((EpochSpan(1, 0, None),), 900, Teller("c", "h", 2)),
+        "10.0.0.2:10911": LogHistory((EpochSpan(1, 0, None),), 900, Reporter("c", "h", 2)),
     }
 
     dead, ahead = (await client.get(G + "/lag")).json()["replicas"][1:]

@@ -60,7 +60,7 @@ async def numbered(client, count):
     await eventually(are_there)
 
 
-async def test_a_page_tells_where_to_go_on_past_what_a_filter_left_out(client, database):
+async def test_a_page_says_where_to_go_on_past_what_a_filter_left_out(client, database):
     await write(database, new_event("a"), new_event("b", cluster="d"), new_event("c"))
     await numbered(client, 3)
 
@@ -74,7 +74,7 @@ async def test_a_page_tells_where_to_go_on_past_what_a_filter_left_out(client, d
     assert (newest["oldest_number"], newest["newest_number"]) == (1, 3)
 
 
-async def test_the_graph_tells_the_same_as_rest(client, ask, database):
+async def test_the_graph_answers_the_same_as_rest(client, ask, database):
     await write(database, new_event("a", master_epoch=2**40))
     await numbered(client, 1)
 
@@ -83,7 +83,7 @@ async def test_the_graph_tells_the_same_as_rest(client, ask, database):
         " items { number kind clusterName subject details operationId } } }"
     )
 
-    [told] = (await client.get(EVENTS)).json()["items"]
+    [reported] = (await client.get(EVENTS)).json()["items"]
     assert data["events"] == {
         "nextAfter": "1",
         "oldestNumber": "1",
@@ -91,10 +91,10 @@ async def test_the_graph_tells_the_same_as_rest(client, ask, database):
         "items": [
             {
                 "number": "1",
-                "kind": told["kind"],
-                "clusterName": told["cluster_name"],
-                "subject": told["subject"],
-                "details": told["details"],
+                "kind": reported["kind"],
+                "clusterName": reported["cluster_name"],
+                "subject": reported["subject"],
+                "details": reported["details"],
                 "operationId": None,
             }
         ],
@@ -113,7 +113,7 @@ async def test_a_question_that_makes_no_sense_is_refused(client, parameters, sta
 
 
 @pytest.mark.usefixtures("f3")
-async def test_an_operation_is_told_from_its_plan_to_its_end_with_what_it_changed(
+async def test_an_operation_has_events_from_its_plan_to_its_end_with_what_it_changed(
     client, plan, act, carry_out, follow
 ):
     planned = await plan("elect_master", broker_id=2)
@@ -124,16 +124,16 @@ async def test_an_operation_is_told_from_its_plan_to_its_end_with_what_it_change
 
     parameters = {"after": 0, "kinds": ["operation", "step", "group.master_elected"]}
 
-    async def told():
+    async def reported():
         return (await client.get(EVENTS, params=parameters)).json()["items"]
 
     # It was the last to happen.
     async def is_reported():
-        return taken_back["id"] in [event["operation_id"] for event in await told()]
+        return taken_back["id"] in [event["operation_id"] for event in await reported()]
 
     await eventually(is_reported)
-    mine = [event for event in await told() if event["operation_id"] == planned["id"]]
-    kinds = [event["kind"] for event in await told()]
+    mine = [event for event in await reported() if event["operation_id"] == planned["id"]]
+    kinds = [event["kind"] for event in await reported()]
     assert [event["kind"] for event in mine][:3] == [
         "operation.planned",
         "operation.queued",
@@ -148,18 +148,18 @@ async def test_an_operation_is_told_from_its_plan_to_its_end_with_what_it_change
     assert kinds[-1] == "operation.planned"
 
 
-async def test_nobody_follows_without_a_session(served):
+async def test_no_client_follows_without_a_session(served):
     assert await SseClient(served, "nobody").follow() == 401
 
 
 @pytest.mark.parametrize("kind", [SseClient, SocketClient])
-async def test_a_subscriber_is_told_each_event_once_in_order(followed, client, database, kind):
+async def test_a_subscriber_receives_each_event_once_in_order(followed, client, database, kind):
     await write(database, new_event("before"))
     await numbered(client, 1)
     whole, fresh = followed(kind, after=0), followed(kind)
     await eventually(lambda: whole.events)
 
-    # Where one begins who names no event shows only in what it is told.
+    # Only the answer shows the start of a client that names no event.
     async def has_begun():
         if not fresh.events:
             await write(database, new_event("meanwhile"))
@@ -277,14 +277,14 @@ async def test_a_server_that_stops_ends_its_streams_at_once(followed, context):
     assert subscriber.end["code"] == "server_stopping"
 
 
-async def test_a_slow_subscriber_is_cut_off_resumes_and_delays_nobody(database):
+async def test_a_slow_subscriber_is_cut_off_resumes_and_delays_no_other(database):
     feed = EventFeed(database, held_max=10)
     tasks = [asyncio.create_task(feed.listen()), asyncio.create_task(feed.advance())]
-    slow, told = feed.follow(0, event_feed.ALL), []
+    slow, reported = feed.follow(0, event_feed.ALL), []
 
     async def take(position):
         async for batch in feed.follow(position, event_feed.ALL):
-            told.extend(event.number for event in batch.events)
+            reported.extend(event.number for event in batch.events)
 
     assert (await anext(slow)).position == 0
     tasks.append(asyncio.create_task(take(0)))
@@ -297,14 +297,14 @@ async def test_a_slow_subscriber_is_cut_off_resumes_and_delays_nobody(database):
     for number in range(3, 33):
         # One by one: a burst of more than is held would leave the quick one behind as well.
         await write(database)
-        await eventually(lambda n=number: len(told) == n)
+        await eventually(lambda n=number: len(reported) == n)
 
     with pytest.raises(event_feed.SubscriberTooSlow) as cut_off:
         await anext(slow)
     resumed = feed.follow(cut_off.value.position, event_feed.ALL)
 
     assert [event.number for event in (await anext(resumed)).events] == list(range(3, 33))
-    assert told == list(range(1, 33))
+    assert reported == list(range(1, 33))
     await resumed.aclose()
     for task in tasks:
         task.cancel()

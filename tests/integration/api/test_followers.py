@@ -47,7 +47,7 @@ async def reset_password(database):
 
 
 @pytest.mark.usefixtures("app")
-async def test_a_clock_that_was_set_back_ends_nobody_s_watch(context, database, token, monkeypatch):
+async def test_a_clock_that_was_set_back_ends_no_watch(context, database, token, monkeypatch):
     monkeypatch.setattr(event_feed, "HEARTBEAT_INTERVAL_S", 0.05)
     clock = SetClock(datetime.now(UTC))
     api = dataclasses.replace(context, clock=clock)

@@ -39,7 +39,7 @@ async def test_the_viewer_is_who_signed_in(ask):
     assert (data["viewer"]["name"], data["viewer"]["role"]) == ("admin", "admin")
 
 
-async def test_the_overview_counts_and_knows_of_no_disk_before_a_report(ask, register):
+async def test_the_overview_counts_brokers_and_knows_of_no_disk_before_a_report(ask, register):
     await register(topics=["a", "b"])
     await register(broker_id=1)
 
@@ -133,7 +133,7 @@ async def test_topics_are_chosen_by_kind(ask, register):
     assert variable["cluster"]["topics"]["nodes"] == [{"name": "TBW102", "kind": "SYSTEM"}]
 
 
-async def test_a_topic_shows_the_route_of_its_own_cluster(ask, register, name_server):
+async def test_a_topic_shows_the_route_of_its_cluster(ask, register, name_server):
     await register(topics=["orders"])
     entries = tuple(
         RouteEntry(GroupMembers(cluster, "broker-a", {0: "a:1"}), QueueSettings(4, 4, 6))

@@ -129,7 +129,7 @@ async def test_a_forgotten_broker_is_missed_no_longer(pair, client, register, da
     assert (await client.get(f"{V1}/clusters/c/brokers")).json()["total_count"] == 1
 
 
-async def test_a_cordoned_winner_is_told_by_the_election_its_event_and_its_history(
+async def test_a_cordoned_winner_is_named_by_the_election_its_event_and_its_history(
     pair, client, ask, register, database
 ):
     # Case A16.

@@ -1,4 +1,4 @@
-"""When a credential was last used is noted to the minute, and nobody waits for that."""
+"""The last use of a credential is recorded to the minute, and no request waits for that."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -28,10 +28,10 @@ async def test_the_use_of_a_session_is_noted_to_the_minute(client, database, con
 
 
 async def test_who_follows_a_stream_keeps_where_a_token_came_from(
-    client, anybody, context, database
+    client, bare_client, context, database
 ):
     secret = (await client.post(TOKENS, json=TOKEN)).json()["secret"]
-    await anybody.get(SESSION, headers={"Authorization": f"Bearer {secret}"})
+    await bare_client.get(SESSION, headers={"Authorization": f"Bearer {secret}"})
     async with database.begin() as connection:
         past = context.clock.now() - timedelta(minutes=5)
         await connection.execute(update(api_tokens).values(last_used_at=past))
@@ -45,8 +45,8 @@ async def test_who_follows_a_stream_keeps_where_a_token_came_from(
 
 
 @pytest.mark.parametrize("table", [sessions, api_tokens], ids=["session", "token"])
-async def test_nobody_waits_for_the_use_that_another_request_notes(
-    client, anybody, database, context, table
+async def test_no_request_waits_for_the_use_that_another_request_notes(
+    client, bare_client, database, context, table
 ):
     made = (await client.post(TOKENS, json=TOKEN)).json()
     past = context.clock.now() - timedelta(minutes=5)
@@ -54,7 +54,7 @@ async def test_nobody_waits_for_the_use_that_another_request_notes(
         await connection.execute(update(table).values(last_used_at=past))
     asker, headers = client, {}
     if table is api_tokens:
-        asker, headers = anybody, {"Authorization": f"Bearer {made['secret']}"}
+        asker, headers = bare_client, {"Authorization": f"Bearer {made['secret']}"}
 
     # As long as another one notes it, which a busy disk makes long.
     async with database.begin() as other:

@@ -63,7 +63,7 @@ async def test_half_a_character_finds_nothing(ask_oddly, register):
     assert (found["consumerGroups"], found["operations"]) == (nothing, nothing)
 
 
-async def test_nobody_is_called_half_a_character(ask_oddly, stranger):
+async def test_no_name_holds_half_a_character(ask_oddly, stranger):
     found = await ask_oddly("query ($odd: String!) { user(name: $odd) { role } }", odd=HALF)
     credentials = json.dumps({"name": HALF, "password": "x"})
     answer = await stranger.post(f"{V1}/session", content=credentials, headers=JSON)

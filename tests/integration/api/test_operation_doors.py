@@ -117,7 +117,7 @@ ORDERS = [
 
 @pytest.fixture
 async def unreachable(name_server, register):
-    """A master that is recorded, and that nobody can reach."""
+    """A master that is recorded, and that can't be reached."""
     await register("main", "broker-a")
     remoting = RemotingClient()
     name_server.controller = replace(name_server.controller, brokers=Brokers(remoting))
@@ -127,7 +127,7 @@ async def unreachable(name_server, register):
 
 @pytest.mark.usefixtures("unreachable")
 @pytest.mark.parametrize(("kind", "parameters"), ORDERS)
-async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers_for(
+async def test_both_doors_plan_the_same_and_neither_confirms_what_has_no_author(
     client, ask, kind, parameters
 ):
     given = {"cluster_name": "main", **parameters}
@@ -211,7 +211,7 @@ async def test_the_graph_takes_lists_of_inputs(ask):
 
 
 @pytest.mark.usefixtures("unreachable")
-async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, brokers):
+async def test_the_settings_of_a_broker_are_answered_by_both_doors(client, ask, brokers):
     told = BrokerProperty(
         "fileReservedTime", PropertyType.INTEGER, PropertyEffect.LIVE, "72", low=0, high=9
     )

@@ -21,7 +21,7 @@ REPLAN = 'mutation ($id: ID!) { replanOperation(id: $id, key: "k") { id state ki
 
 
 @pytest.mark.usefixtures("f3")
-async def test_both_doors_tell_what_may_follow_and_what_the_gate_asks(ask, plan, act):
+async def test_both_doors_show_what_may_follow_and_what_the_gate_asks(ask, plan, act):
     election = await plan("elect_master", broker_id=2)
     forgetting = await plan("forget_replicas", broker_ids=[3])
     blocked = await plan("elect_master", broker_id=3)
@@ -68,7 +68,7 @@ async def test_an_undo_is_offered_where_there_is_something_to_take_back(
 
 
 @pytest.mark.usefixtures("f3")
-async def test_a_fact_that_has_moved_is_told_before_anybody_confirms(client, ask, plan, driver):
+async def test_a_fact_that_has_changed_is_shown_before_the_confirmation(client, ask, plan, driver):
     planned = await plan("elect_master", broker_id=2)
     holding = (await client.get(f"{OPS}/{planned['id']}/facts")).json()
     await driver.elect(2, designated=True)
@@ -79,7 +79,7 @@ async def test_a_fact_that_has_moved_is_told_before_anybody_confirms(client, ask
     assert holding == {"moved": None}
     assert moved == {"moved": {"name": "master epoch", "expected": "1", "found": "2"}}
     assert in_graph["movedFact"] == moved["moved"]
-    # Looking changes nothing: the plan lapses when somebody confirms it, or with time.
+    # Looking changes nothing: the plan expires at a confirmation, or with time.
     assert (await client.get(f"{OPS}/{planned['id']}")).json()["state"] == "planned"
 
 

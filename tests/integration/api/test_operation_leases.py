@@ -34,7 +34,7 @@ async def held(f3, plan, act, context):  # noqa: ARG001 - the group that is chan
     return claimed, change
 
 
-async def test_a_lease_tells_which_operation_is_held_and_under_which_number(client, held, ask):
+async def test_a_lease_shows_which_operation_is_held_and_under_which_number(client, held, ask):
     claimed, _ = held
 
     [told] = (await client.get(LEASES)).json()["items"]
@@ -51,13 +51,13 @@ async def test_a_lease_tells_which_operation_is_held_and_under_which_number(clie
 
 @pytest.mark.parametrize(("patterns", "told"), [(("c",), "QUEUED"), (("d*",), None)])
 async def test_who_reaches_the_cluster_only_breaks_a_lease_by_the_graph(
-    held, anybody, credentials, patterns, told
+    held, bare_client, credentials, patterns, told
 ):
     claimed, _ = held
     headers = await credentials("token", Role.OPERATOR, patterns=patterns)
     query = f'mutation {{ breakOperationLease(id: "{claimed.id}") {{ state }} }}'
 
-    answer = await anybody.post("/graphql", json={"query": query}, headers=headers)
+    answer = await bare_client.post("/graphql", json={"query": query}, headers=headers)
 
     data = answer.json()["data"]
     assert (data and data["breakOperationLease"]["state"]) == told
@@ -87,7 +87,7 @@ async def test_a_broken_lease_ends_what_its_worker_can_do_and_the_next_goes_on(
 
 
 @pytest.mark.usefixtures("f3")
-async def test_what_nobody_holds_has_no_lease_to_break(client, plan):
+async def test_an_operation_without_a_worker_has_no_lease_to_break(client, plan):
     planned = await plan("elect_master", broker_id=2)
 
     answer = await client.delete(f"{OPS}/{planned['id']}/lease")

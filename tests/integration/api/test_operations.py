@@ -265,7 +265,7 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
         ({}, "Elect a master"),
     ],
 )
-async def test_steps_of_an_election_that_nobody_would_win_say_what_was_asked_for(
+async def test_steps_of_an_election_without_a_winner_say_what_was_asked_for(
     plan, driver, parameters, title
 ):
     driver.heartbeat_source.heard = {i: ReplicaReport(20_000, 10_000) for i in (1, 2, 3)}
@@ -350,7 +350,7 @@ async def test_a_lost_group_is_adopted(client, plan, act, carry_out, monkeypatch
     group = (await client.get(G)).json()
     assert (group["master_id"], group["sync_state_set"]) == (None, [1])
     assert group["master_epoch"] > 5
-    # Nobody is there to be elected in this test, and that is told.
+    # No broker can be elected in this test, and the answer says so.
     adopted = (await client.get(f"{OPS}/{planned['id']}")).json()
     assert (adopted["state"], adopted["outcome"]) == ("partly", "not as intended: master")
     assert (await client.get(V1 + "/adoption-candidates")).json()["items"] == []

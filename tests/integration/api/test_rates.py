@@ -23,7 +23,7 @@ async def noted(redis, context, register):
     return now_ms
 
 
-async def test_rates_are_told_of_one_cluster_or_of_all_over_rest(client, noted):
+async def test_rates_are_answered_for_one_cluster_or_of_all_over_rest(client, noted):
     together = (await client.get("/api/v1/rates")).json()
     (of_one,) = (await client.get("/api/v1/rates?cluster=west&minutes=5")).json()
 
@@ -38,7 +38,7 @@ async def test_rates_are_told_of_one_cluster_or_of_all_over_rest(client, noted):
     }
 
 
-async def test_rates_are_told_in_the_graph(client, noted):
+async def test_rates_are_answered_by_the_graph(client, noted):
     query = f'{{ all: rates {{ {FIELDS} }} one: rates(clusterName: "west") {{ {FIELDS} }} }}'
 
     answer = (await client.post("/graphql", json={"query": query})).json()["data"]

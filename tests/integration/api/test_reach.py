@@ -1,4 +1,5 @@
-"""Door x cluster: who reaches some clusters is told of no other, through any door (I23, G13)."""
+"""Door x cluster: a user of some clusters gets no answer about others, through any door (I23,
+G13)."""
 
 import asyncio
 import json
@@ -36,7 +37,8 @@ TELLING = {
     *("events", "findings", "health", "locks", "operations", "operations/{operation_id}"),
     "topics/{topic_name}/clusters",
 }
-"""Routes that keep to clusters and must tell of the one that is reached, or nothing was shown."""
+"""Routes that are limited to clusters and must answer about the reached one, or nothing was
+shown."""
 SHOWING = {
     *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports", "cluster"),
     *("clusters", "events", "findings", "health", "holdingClusters", "locks", "operation"),
@@ -74,7 +76,7 @@ def filled(path, names):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_route_tells_of_a_cluster_out_of_reach(anybody, credentials, world, kind):
+async def test_no_route_answers_about_a_cluster_out_of_reach(bare_client, credentials, world, kind):
     near, far = world
     headers = await credentials(kind, Role.ADMIN, patterns=PATTERNS)
     wrong, told = {}, set()
@@ -83,12 +85,12 @@ async def test_no_route_tells_of_a_cluster_out_of_reach(anybody, credentials, wo
         if door.method != "GET":
             continue
         query = needed(door.name)
-        here = await anybody.get(filled(door.name, near), params=query, headers=headers)
+        here = await bare_client.get(filled(door.name, near), params=query, headers=headers)
         if (here.status_code == 403) is not (door.reach == "all") or FAR in here.text:
             wrong[door.text] = here.text
         if NEAR in here.text:
             told.add(door.name.removeprefix("/api/v1/"))
-        there = await anybody.get(filled(door.name, far), params=query, headers=headers)
+        there = await bare_client.get(filled(door.name, far), params=query, headers=headers)
         is_open = door.reach in {"own", "control plane"}
         is_open |= not any(one in door.name for one in REFUSED)
         if ((there.status_code == 403) is is_open and door.reach != "all") or FAR in there.text:
@@ -100,21 +102,21 @@ async def test_no_route_tells_of_a_cluster_out_of_reach(anybody, credentials, wo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_list_is_not_asked_for_another_cluster(anybody, credentials, world, kind):  # noqa: ARG001
+async def test_a_list_is_not_asked_for_another_cluster(bare_client, credentials, world, kind):  # noqa: ARG001
     headers = await credentials(kind, Role.VIEWER, patterns=PATTERNS)
     asked = ("audit", "audit/export", "findings", "locks", "operations")
     paths = [f"/api/v1/{path}?cluster_name={FAR}" for path in asked]
     paths += [f"/api/v1/operations?cluster_name={NEAR}&cluster_name={FAR}"]
     paths += [f"/api/v1/{path}?cluster={FAR}" for path in ("events", "rates")]
 
-    answers = [await anybody.get(path, headers=headers) for path in paths]
+    answers = [await bare_client.get(path, headers=headers) for path in paths]
 
     assert [answer.status_code for answer in answers] == [403] * len(paths)
     assert not any(FAR in answer.text for answer in answers)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_field_tells_of_a_cluster_out_of_reach(anybody, credentials, world, kind):
+async def test_no_field_answers_about_a_cluster_out_of_reach(bare_client, credentials, world, kind):
     near, far = world
     headers = await credentials(kind, Role.ADMIN, patterns=PATTERNS)
     reach = {door.name: door.reach for door in graph_doors() if door.method == "query"}
@@ -122,7 +124,7 @@ async def test_no_field_tells_of_a_cluster_out_of_reach(anybody, credentials, wo
 
     for cluster, names in ((NEAR, near), (FAR, far)):
         for name, query in every_question(names).items():
-            answer = await anybody.post("/graphql", json={"query": query}, headers=headers)
+            answer = await bare_client.post("/graphql", json={"query": query}, headers=headers)
             errors = answer.json().get("errors", [])
             codes = {one["extensions"].get("code") for one in errors}
             names_far = cluster == FAR and (reach[name] == "named" or name == "operation")
@@ -137,7 +139,7 @@ async def test_no_field_tells_of_a_cluster_out_of_reach(anybody, credentials, wo
     assert told >= SHOWING
 
 
-async def test_counts_are_of_what_is_within_reach(anybody, credentials, world):  # noqa: ARG001
+async def test_counts_are_of_what_is_within_reach(bare_client, credentials, world):  # noqa: ARG001
     headers = await credentials("session", Role.VIEWER, patterns=PATTERNS)
     asked = (
         "{ overview { clusterCount brokerGroupCount brokerCount onlineBrokerCount topicCount }"
@@ -147,7 +149,7 @@ async def test_counts_are_of_what_is_within_reach(anybody, credentials, world): 
     everybody = await credentials("session", Role.VIEWER)
 
     limited, whole = [
-        (await anybody.post("/graphql", json={"query": asked}, headers=who)).json()["data"]
+        (await bare_client.post("/graphql", json={"query": asked}, headers=who)).json()["data"]
         for who in (headers, everybody)
     ]
 
@@ -161,7 +163,7 @@ async def test_counts_are_of_what_is_within_reach(anybody, credentials, world): 
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_no_operation_of_another_cluster_is_ordered_or_steered(
-    client, anybody, credentials, world, kind
+    client, bare_client, credentials, world, kind
 ):
     near, far = world
     headers = await credentials(kind, Role.ADMIN, patterns=PATTERNS)
@@ -170,7 +172,7 @@ async def test_no_operation_of_another_cluster_is_ordered_or_steered(
     refused = {}
 
     async def ask(text, method, path, body):
-        answer = await anybody.request(method, path, json=body, headers=headers)
+        answer = await bare_client.request(method, path, json=body, headers=headers)
         told = answer.json()
         codes = {one["extensions"]["code"] for one in told.get("errors", [])}
         refused[text] = answer.status_code == 403 or codes == {"forbidden"}
@@ -187,27 +189,27 @@ async def test_no_operation_of_another_cluster_is_ordered_or_steered(
     assert {text for text, is_refused in refused.items() if not is_refused} == set()
     assert len(refused) > 17
     assert (await client.get(f"{OPS}/{far['operation_id']}")).json() == before
-    cancelled = await anybody.post(f"{OPS}/{near['operation_id']}/cancel", headers=headers)
+    cancelled = await bare_client.post(f"{OPS}/{near['operation_id']}/cancel", headers=headers)
     assert cancelled.json()["state"] == "cancelled"
 
 
 async def test_an_administrator_of_some_clusters_changes_no_access(
     client,
-    anybody,
+    bare_client,
     credentials,
     world,  # noqa: ARG001
 ):
     headers = await credentials("session", Role.ADMIN, patterns=PATTERNS)
-    name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
+    name = (await bare_client.get("/api/v1/session", headers=headers)).json()["name"]
     refused = set()
 
     for door in rest_doors():
         if "/users" in door.name and door.name not in ENDING:
             path = door.name.replace("{user_name}", name)
-            answer = await anybody.request(door.method, path, json={}, headers=headers)
+            answer = await bare_client.request(door.method, path, json={}, headers=headers)
             refused |= {door.text} if answer.status_code == 403 else set()
-    others = await anybody.get("/api/v1/sessions?user_name=admin", headers=headers)
-    listed = await anybody.get("/api/v1/sessions", headers=headers)
+    others = await bare_client.get("/api/v1/sessions?user_name=admin", headers=headers)
+    listed = await bare_client.get("/api/v1/sessions", headers=headers)
 
     assert len(refused) == 7
     assert others.status_code == 404
@@ -215,10 +217,10 @@ async def test_an_administrator_of_some_clusters_changes_no_access(
     assert (await client.get(USERS)).status_code == 200
 
 
-async def test_a_user_is_limited_shown_so_and_let_loose_again(client, anybody, credentials):
+async def test_a_user_is_limited_shown_so_and_let_loose_again(client, bare_client, credentials):
     headers = await credentials("session", Role.OPERATOR)
-    name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
-    secret = (await anybody.post(TOKENS, json=TOKEN, headers=headers)).json()["secret"]
+    name = (await bare_client.get("/api/v1/session", headers=headers)).json()["name"]
+    secret = (await bare_client.post(TOKENS, json=TOKEN, headers=headers)).json()["secret"]
     token = {"Authorization": f"Bearer {secret}"}
     path = f"{USERS}/{name}/role"
 
@@ -226,7 +228,7 @@ async def test_a_user_is_limited_shown_so_and_let_loose_again(client, anybody, c
         path, json={"role": "operator", "cluster_patterns": ["east-*"], "reason": "theirs"}
     )
     own, by_token = [
-        (await anybody.get("/api/v1/session", headers=who)).json()["cluster_limits"]
+        (await bare_client.get("/api/v1/session", headers=who)).json()["cluster_limits"]
         for who in (headers, token)
     ]
     kept = await client.put(path, json={"role": "viewer"})
@@ -297,7 +299,7 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
         await write(database, *(new_event(cluster=cluster) for cluster in (FAR, NEAR, FAR, NEAR)))
         async with asyncio.timeout(PATIENCE_S):
             while len(heard["events"]) < 2 or not heard["samples"] or not heard["refused"]:
-                # What nobody listens to yet is lost, so samples are told until one is heard.
+                # Without a subscriber a sample is lost, so samples are sent until one is received.
                 await sample(cluster=FAR)
                 await sample(cluster=NEAR)
                 message = json.loads(await socket.recv())
@@ -307,12 +309,12 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
     assert "forbidden" in heard["refused"][0]
 
 
-async def test_who_reaches_less_meanwhile_is_told_of_no_more(
-    client, anybody, credentials, context, database, monkeypatch
+async def test_a_subscriber_whose_reach_shrinks_receives_no_more(
+    client, bare_client, credentials, context, database, monkeypatch
 ):
     monkeypatch.setattr("backend.api.credential_watch.CHECK_INTERVAL_MS", 0)
     headers = await credentials("session", Role.VIEWER)
-    name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
+    name = (await bare_client.get("/api/v1/session", headers=headers)).json()["name"]
     token, told = headers["Cookie"].partition("=")[2], []
 
     async with (

@@ -70,7 +70,7 @@ async def test_histories_of_many_groups_are_read_few_at_a_time(ask, driver, monk
     assert most == TURN_COUNT
 
 
-async def test_a_broker_group_tells_that_a_controller_elects_its_master(ask, driver):
+async def test_a_broker_group_shows_that_a_controller_elects_its_master(ask, driver):
     await driver.apply(1)
 
     data = await ask('{ cluster(name: "c") { brokerGroups { nodes { name mode } } } }')

@@ -37,7 +37,7 @@ def without_instants(group):
 
 @pytest.fixture
 async def f3(driver):
-    """Three replicas, 1 the master, all in sync; 3 fell silent, 2 told where it is."""
+    """Three replicas, 1 the master, all in sync; 3 fell silent, 2 reported its position."""
     await driver.make_f3()
     driver.heartbeat_source.heard = {
         1: ReplicaReport(5, 10_000, epoch=1, max_offset=2**60, confirm_offset=7),
@@ -57,7 +57,7 @@ async def test_a_group_is_shown_alike_by_both_doors(client, ask):
 
 
 @pytest.mark.usefixtures("f3")
-async def test_what_nobody_told_is_not_shown_as_a_number(client, driver):
+async def test_an_unknown_value_is_not_shown_as_a_number(client, driver):
     driver.heartbeat_source.heard.pop(3)
 
     one, two, three = (await client.get(G)).json()["replicas"]
@@ -90,7 +90,7 @@ async def test_a_replica_that_died_shows_when_it_was_last_heard(client, driver, 
 
 
 @pytest.mark.usefixtures("f3")
-async def test_an_election_is_explained_before_anybody_orders_it(client):
+async def test_an_election_is_explained_before_it_is_ordered(client):
     told = (await client.get(G + "/election", params={"broker_id": 3})).json()
     by_rule = (await client.get(G + "/election")).json()
 

@@ -193,7 +193,7 @@ async def test_a_body_beyond_the_limit_is_refused(client):
     assert answer.status_code == 413
 
 
-async def test_a_fault_of_ours_is_told_without_its_inside(client, name_server, register):
+async def test_an_internal_error_is_answered_without_details(client, name_server, register):
     await register(topics=["orders"])
     name_server.find_route = None
 

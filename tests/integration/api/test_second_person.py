@@ -54,7 +54,7 @@ async def over_the_graph(caller, verb, operation_id, headers):
 
 @pytest.fixture
 def awaiting(plan, act):
-    """Plan and confirm as admin what then waits for somebody else."""
+    """Plan and confirm as admin an order that then waits for another user."""
 
     async def order(risk=Risk.SERVICE):
         kind, parameters = ORDERS[risk]
@@ -125,14 +125,14 @@ async def test_a_plan_says_that_it_will_wait(context, plan, risk):
 @pytest.mark.parametrize("risk", [Risk.SERVICE, Risk.LOSS])
 @pytest.mark.usefixtures("f3")
 async def test_each_role_reviews_what_its_risk_classes_are(
-    client, anybody, credentials, awaiting, act, review, verb, risk
+    client, bare_client, credentials, awaiting, act, review, verb, risk
 ):
     wrong, held = {}, None
     for kind, role in CALLERS:
         held = held or await awaiting(risk)
         headers = await credentials(kind, role)
 
-        passed = await review(anybody, verb, held["id"], headers)
+        passed = await review(bare_client, verb, held["id"], headers)
 
         expected = kind != "read-only token" and risk in CONFIRMED_BY[role]
         state = (await client.get(f"{OPS}/{held['id']}")).json()["state"]
@@ -149,7 +149,7 @@ async def test_each_role_reviews_what_its_risk_classes_are(
 @pytest.mark.parametrize("verb", REVIEW)
 @pytest.mark.usefixtures("f3")
 async def test_neither_the_same_user_nor_a_token_of_theirs_is_a_second_person(
-    client, anybody, context, awaiting, act, verb
+    client, bare_client, context, awaiting, act, verb
 ):
     held = await awaiting()
     token = await make_token_of(context, "admin", Role.ADMIN)
@@ -157,20 +157,20 @@ async def test_neither_the_same_user_nor_a_token_of_theirs_is_a_second_person(
     refused = await act(held, verb, SEEN, status=403)
 
     assert "another user" in refused["detail"]
-    assert not await over_rest(anybody, verb, held["id"], token)
-    assert not await over_the_graph(anybody, verb, held["id"], token)
+    assert not await over_rest(bare_client, verb, held["id"], token)
+    assert not await over_the_graph(bare_client, verb, held["id"], token)
     assert (await client.get(f"{OPS}/{held['id']}")).json()["state"] == "awaiting_approval"
 
 
 @pytest.mark.usefixtures("f3")
 async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
-    client, anybody, credentials, awaiting, carry_out, follow, eventually
+    client, bare_client, credentials, awaiting, carry_out, follow, eventually
 ):
     held = await awaiting()
     bela = await credentials("session", Role.OPERATOR)
 
     listed = (await client.get(OPS, params={"state": "awaiting_approval"})).json()["items"]
-    await over_rest(anybody, "approve", held["id"], bela)
+    await over_rest(bare_client, "approve", held["id"], bela)
     follow(2)
     await carry_out()
 
@@ -196,14 +196,14 @@ async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
 
 @pytest.mark.usefixtures("f3")
 async def test_what_is_declined_ends_with_who_and_why(
-    client, anybody, credentials, awaiting, context
+    client, bare_client, credentials, awaiting, context
 ):
     held = await awaiting()
     bela = await credentials("session", Role.OPERATOR)
 
     path = f"{OPS}/{held['id']}/decline"
-    bare = await anybody.post(path, json={}, headers=bela)
-    await over_rest(anybody, "decline", held["id"], bela)
+    bare = await bare_client.post(path, json={}, headers=bela)
+    await over_rest(bare_client, "decline", held["id"], bela)
 
     ended = (await client.get(f"{OPS}/{held['id']}")).json()
     assert bare.status_code == 422
@@ -214,14 +214,14 @@ async def test_what_is_declined_ends_with_who_and_why(
 
 @pytest.mark.usefixtures("f3")
 async def test_a_fact_that_moved_since_the_confirmation_makes_it_void(
-    client, anybody, credentials, awaiting, driver
+    client, bare_client, credentials, awaiting, driver
 ):
     held = await awaiting()
     bela = await credentials("session", Role.OPERATOR)
     await driver.elect(2, designated=True)
 
     facts = (await client.get(f"{OPS}/{held['id']}/facts")).json()
-    refused = await anybody.post(f"{OPS}/{held['id']}/approve", json=SEEN, headers=bela)
+    refused = await bare_client.post(f"{OPS}/{held['id']}/approve", json=SEEN, headers=bela)
 
     assert facts["moved"]["name"] == "master epoch"
     assert (refused.status_code, refused.json()["code"]) == (412, "precondition_moved")

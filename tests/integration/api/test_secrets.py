@@ -1,4 +1,4 @@
-"""No secret is found in what is answered, logged, audited, told as an event, measured or stored."""
+"""No secret is found in answers, logs, audit, events, measurements or stored data."""
 
 import json
 import logging
@@ -24,9 +24,9 @@ WRONG = "a wrong password that somebody typed"
 
 
 @pytest.fixture
-def make_secrets(client, anybody):
+def make_secrets(client, bare_client):
     """Do all that makes or takes a secret; give every secret there is by what it is."""
-    return partial(use_secrets, client, anybody)
+    return partial(use_secrets, client, bare_client)
 
 
 @pytest.fixture
@@ -34,21 +34,21 @@ async def secrets(make_secrets):
     return await make_secrets()
 
 
-async def use_secrets(client, anybody):
-    opened = await anybody.post(
+async def use_secrets(client, bare_client):
+    opened = await bare_client.post(
         SESSION, json={"name": "admin", "password": PASSWORD}, params={"token": "true"}
     )
     invited = (await client.post(USERS, json={"name": "anna", "role": "operator"})).json()
-    cookie = await anybody.post(SESSION, json={"name": "anna", "password": invited["password"]})
+    cookie = await bare_client.post(SESSION, json={"name": "anna", "password": invited["password"]})
     session = cookie.cookies["regent_session"]
     change = {"old_password": invited["password"], "new_password": CHOSEN}
     headers = {"Cookie": f"regent_session={session}"}
-    await anybody.put(SESSION + "/password", json=change, headers=headers)
+    await bare_client.put(SESSION + "/password", json=change, headers=headers)
     scope = {"name": "deploy", "role": "viewer", "lifetime_days": 3}
     scope |= {"cluster_patterns": ["*"], "is_read_only": True}
     token = (await client.post(TOKENS, json=scope)).json()
     again = (await client.post(f"{USERS}/anna/reset-password")).json()
-    await anybody.post(SESSION, json={"name": "admin", "password": WRONG})
+    await bare_client.post(SESSION, json={"name": "admin", "password": WRONG})
     for found in (opened, cookie):
         assert found.status_code < 300, found.text
     return {
@@ -72,7 +72,7 @@ def found_in(secrets, content):
     return {name for name, spellings in spelled.items() for one in spellings if one in content}
 
 
-async def test_no_door_answers_a_secret(client, anybody, secrets, ask):
+async def test_no_door_answers_a_secret(client, bare_client, secrets, ask):
     leaks = {}
 
     for door in rest_doors():
@@ -90,20 +90,20 @@ async def test_no_door_answers_a_secret(client, anybody, secrets, ask):
     )
     leaks["whole"] = found_in(secrets, json.dumps(whole))
     for path in ("/metrics", "/healthz", "/readyz", "/", "/api/v1/openapi.json"):
-        leaks[path] = found_in(secrets, (await anybody.get(path)).text)
+        leaks[path] = found_in(secrets, (await bare_client.get(path)).text)
 
     assert {door: names for door, names in leaks.items() if names} == {}
     assert len(leaks) > 90
 
 
-async def test_what_is_refused_does_not_repeat_a_secret(client, anybody, secrets):
+async def test_what_is_refused_does_not_repeat_a_secret(client, bare_client, secrets):
     token, cookie = secrets["API token"], secrets["session cookie"]
     asked = [
-        await anybody.get("/api/v1/clusters", headers={"Authorization": f"Bearer {token}x"}),
-        await anybody.get("/api/v1/clusters", headers={"Cookie": f"regent_session={cookie}x"}),
-        await anybody.get("/api/v1/clusters", params={"token": token}),
-        await anybody.post(SESSION, json={"name": "admin", "password": [WRONG]}),
-        await anybody.post(SESSION, content=f'{{"password": "{WRONG}"'),
+        await bare_client.get("/api/v1/clusters", headers={"Authorization": f"Bearer {token}x"}),
+        await bare_client.get("/api/v1/clusters", headers={"Cookie": f"regent_session={cookie}x"}),
+        await bare_client.get("/api/v1/clusters", params={"token": token}),
+        await bare_client.post(SESSION, json={"name": "admin", "password": [WRONG]}),
+        await bare_client.post(SESSION, content=f'{{"password": "{WRONG}"'),
         await client.post(USERS, json={"name": "eve", "role": WRONG}),
         await client.put(
             SESSION + "/password", json={"old_password": WRONG, "new_password": "short"}
@@ -133,13 +133,15 @@ def own_logging():
 
 
 @pytest.mark.parametrize("form", LogFormat)
-async def test_no_log_line_holds_a_secret(client, anybody, make_secrets, capsys, own_logging, form):
+async def test_no_log_line_holds_a_secret(
+    client, bare_client, make_secrets, capsys, own_logging, form
+):
     own_logging(form)
     secrets = await make_secrets()
     for credential in ("API token", "session token"):
         headers = {"Authorization": f"Bearer {secrets[credential]}"}
-        await anybody.get("/api/v1/clusters", headers=headers)
-        await anybody.get("/api/v1/users", headers={"Authorization": f"{secrets[credential]}"})
+        await bare_client.get("/api/v1/clusters", headers=headers)
+        await bare_client.get("/api/v1/users", headers={"Authorization": f"{secrets[credential]}"})
     await client.get("/api/v1/audit")
 
     logged = capsys.readouterr()

@@ -86,7 +86,7 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     assert code == 0
 
 
-async def test_no_broker_can_connect_while_the_event_loop_stands_still_at_the_start(
+async def test_no_broker_can_connect_while_the_event_loop_is_blocked_at_the_start(
     environment, monkeypatch
 ):
     # A pause after the first broker connected would hide its death for a lease (R10).
@@ -111,7 +111,7 @@ async def test_no_broker_can_connect_while_the_event_loop_stands_still_at_the_st
 async def test_a_connection_that_was_idle_for_six_seconds_still_carries_a_request(
     environment, eventually
 ):
-    # Clients keep one for five: who asks must be the one who closes.
+    # Clients keep one for five: the client must close first.
     process = start(environment)
     connection = HTTPConnection("127.0.0.1", int(environment["REGENT_HTTP_PORT"]))
 

@@ -34,7 +34,7 @@ async def test_an_unknown_parameter_is_refused_with_those_that_exist(
 
 
 async def test_an_unknown_parameter_of_a_deed_keeps_it_from_being_done(client, stranger):
-    # Case B11: also where nobody has signed in.
+    # Case B11: also without a sign-in.
     ended = await client.delete(f"{V1}/sessions", params={"everywhere": "true", "user": "anna"})
     entered = await stranger.post(
         f"{V1}/session", params={"tokens": "true"}, json={"name": "a", "password": "b"}

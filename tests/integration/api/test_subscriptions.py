@@ -79,7 +79,7 @@ async def test_samples_of_another_cluster_are_left_out(served, token, sample):
     assert message["payload"]["data"]["samples"] == {"clusterName": "main"}
 
 
-async def test_a_change_of_routes_is_told(served, token, redis):
+async def test_a_change_of_routes_is_published(served, token, redis):
     async with opened(served, token=token) as socket:
         await start(socket, "subscription { topologyChanged { clusterName routeVersion } }")
 

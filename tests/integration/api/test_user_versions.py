@@ -1,4 +1,5 @@
-"""Who edits a user edits the one that they have seen; clusters have `agents/test_versions.py`."""
+"""A change of a user applies to the version that was read; clusters have
+`agents/test_versions.py`."""
 
 from tests.integration.api.access import USERS
 

@@ -1,4 +1,4 @@
-"""An agent in a process of its own, which can be killed and started again."""
+"""An agent in a separate process, which can be killed and started again."""
 
 import os
 import re

@@ -13,7 +13,7 @@ from backend.remoting.request_code import RequestCode
 from tests.waiting import PATIENCE_S
 
 HELD_MS = 600_000
-"""For how long a pull may be held: whoever is not woken is not answered."""
+"""For how long a pull may be held: a pull that is not woken is not answered."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A name server of a few lines that records what brokers tell it."""
+"""A name server of a few lines that records the messages of brokers."""
 
 import asyncio
 import zlib

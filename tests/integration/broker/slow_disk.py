@@ -1,4 +1,4 @@
-"""A store with calls that wait for a disk which answers when it is told to."""
+"""A store with calls that wait for a disk until the test lets it answer."""
 
 import threading
 from typing import Any

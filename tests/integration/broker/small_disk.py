@@ -1,4 +1,4 @@
-"""A file system of its own for a store, small enough to be filled, or on a disk that fails."""
+"""A separate file system for a store, small enough to be filled, or on a disk that fails."""
 
 import os
 import shutil

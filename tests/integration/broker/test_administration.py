@@ -126,7 +126,7 @@ async def test_a_deleted_topic_loses_its_messages_and_offsets(client, broker):
 
 
 class RefusingStore:
-    """A store whose queues the disk does not let go."""
+    """A store whose queues the disk does not delete."""
 
     def __init__(self, store):
         self._store = store
@@ -197,7 +197,7 @@ async def test_consume_stats_show_how_far_a_group_is(client):
     assert java_json.loads(unknown.body)["offsetTable"] == {}
 
 
-async def test_consume_stats_tell_of_a_topic_once_however_often_it_is_named(client):
+async def test_consume_stats_hold_a_topic_once_however_often_it_is_named(client):
     await client.send("T", b"x")
     await client.heartbeat("g", "T")
 
@@ -212,7 +212,7 @@ async def test_consume_stats_tell_of_a_topic_once_however_often_it_is_named(clie
     assert often.body == once.body
 
 
-async def test_time_spans_tell_how_old_the_first_unread_message_is(client, broker):
+async def test_time_spans_give_how_old_the_first_unread_message_is(client, broker):
     sent = [await client.send("T", b"x") for _ in range(3)]
     assert [one.code for one in sent] == [0, 0, 0]
     queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
@@ -306,7 +306,7 @@ async def test_a_sample_counts_what_went_in_and_out(broker, client):
     assert sample.resident_bytes > 0
 
 
-async def test_a_lone_broker_tells_how_it_is_replicated(broker, client):
+async def test_a_lone_broker_reports_how_it_is_replicated(broker, client):
     # Case C5: as a stock broker without a controller.
     await client.send("T", b"x")
 

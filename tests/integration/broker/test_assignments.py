@@ -28,7 +28,7 @@ def question(client_id="c1", **fields):
 
 
 async def assigned(client, client_id="c1", **fields):
-    """Give the queues of a client, or None where the broker cannot tell."""
+    """Give the queues of a client, or None where the broker does not know."""
     told = await client.call(QUERY, body=question(client_id, **fields))
     assert told.code == 0, told.remark
     body = java_json.loads(told.body)
@@ -134,7 +134,7 @@ async def test_a_question_without_a_subject_is_refused(client, missing):
     assert told.code == 29
 
 
-async def test_a_broker_can_be_told_to_deal_nothing_out(start_broker, connect):
+async def test_a_broker_can_be_set_to_allocate_no_queues(start_broker, connect):
     broker = await start_broker(serverLoadBalancerEnable="false")
     client = await connect(broker)
     await client.send("T", b"x")

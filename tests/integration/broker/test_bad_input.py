@@ -201,7 +201,7 @@ async def test_a_subscription_that_can_not_be_kept_takes_no_other_along(broker, 
         {"attributes": "+message.type=FIFO,+message.type=NORMAL"},
     ],
 )
-async def test_a_topic_that_nobody_could_serve_is_refused(broker, client, changes):
+async def test_a_topic_that_no_broker_could_serve_is_refused(broker, client, changes):
     code = RequestCode.UPDATE_AND_CREATE_TOPIC
 
     answer = await client.call(code, create_fields("T", **changes))
@@ -235,16 +235,16 @@ async def test_attributes_of_a_group_are_changes_as_stock_has_them(broker, clien
     # Case A13.
     code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
 
-    def told():
+    def reported():
         return broker.broker.groups.find("g").attributes
 
     await client.call(code, body=b'{"groupName":"g","attributes":{"+priority.factor":"5"}}')
-    made = told()
+    made = reported()
     await client.call(code, body=b'{"groupName":"g","retryMaxTimes":3}')
-    kept = told()
+    kept = reported()
     await client.call(code, body=b'{"groupName":"g","attributes":{"-priority.factor":""}}')
 
-    assert (made, kept, told()) == ({"priority.factor": "5"}, {"priority.factor": "5"}, {})
+    assert (made, kept, reported()) == ({"priority.factor": "5"}, {"priority.factor": "5"}, {})
 
 
 async def test_a_bad_group_name_is_refused(client):
@@ -309,7 +309,7 @@ async def test_a_client_that_speaks_tls_is_named_in_the_log_once(broker, is_fast
         writer.close()
 
     assert rest == b""
-    told = [one["reason"] for one in logs if one["event"] == "client_broke_protocol"]
-    assert len(told) == 1
-    assert "the peer speaks TLS" in told[0]
-    assert "369" not in told[0]
+    reported = [one["reason"] for one in logs if one["event"] == "client_broke_protocol"]
+    assert len(reported) == 1
+    assert "the peer speaks TLS" in reported[0]
+    assert "369" not in reported[0]

@@ -50,7 +50,7 @@ async def test_answers_to_sends_stay_out_of_answers_that_the_socket_took_in_part
     client = await connected_slowly(much)
     sent, pulled = [], []
 
-    # Each pair is one slice, and nobody reads meanwhile.
+    # Each pair is one slice, and no client reads meanwhile.
     for _ in range(20):
         fields = send_fields("T", queue_id=1)
         frame, answer = request(client, RequestCode.SEND_MESSAGE_V2, fields, b"a")

@@ -56,7 +56,7 @@ async def test_a_group_without_members_is_an_error_not_an_empty_list(client):
     assert answer.code == 1
 
 
-async def test_a_changed_subscription_tells_the_group(client):
+async def test_a_changed_subscription_notifies_the_group(client):
     await client.heartbeat("g", "T")
     before = len(client.notices)
 
@@ -149,7 +149,7 @@ async def noticed(client, count):
     await eventually(lambda: len(client.notices) >= count)
 
 
-async def test_tools_are_told_all_producers_at_once(client):
+async def test_tools_receive_all_producers_at_once(client):
     none = await client.call(RequestCode.GET_ALL_PRODUCER_INFO)
     await client.heartbeat("g", "T", client_id="c1")
 
@@ -163,7 +163,7 @@ async def test_tools_are_told_all_producers_at_once(client):
     assert abs(producer["lastUpdateTimestamp"] - time.time() * 1000) < 60_000
 
 
-async def test_the_control_plane_is_told_all_clients_with_their_groups(broker, connect):
+async def test_the_control_plane_receives_all_clients_with_their_groups(broker, connect):
     both, reader = await connect(broker), await connect(broker)
     await both.heartbeat("g1", "T", client_id="both")
     await both.heartbeat("g2", "T", client_id="both")

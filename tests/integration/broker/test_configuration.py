@@ -18,7 +18,7 @@ async def described(client):
     return {one["name"]: one for one in body["properties"]}
 
 
-async def test_properties_are_told_with_type_bounds_and_effect(client):
+async def test_properties_are_answered_with_type_bounds_and_effect(client):
     found = await described(client)
 
     reserved, mode = found["fileReservedTime"], found["flushDiskType"]
@@ -72,7 +72,7 @@ async def test_changes_at_once_are_all_kept(client, tmp_path):
         assert f"{name}={value}\n" in in_force
 
 
-async def test_what_needs_a_restart_is_told_apart_from_what_is_in_force(agent):
+async def test_a_value_that_needs_a_restart_is_shown_beside_the_value_in_force(agent):
     client = await agent.start()
     # A value with blanks in it stays whole.
     body = b"messageDelayLevel=2s 3s 4s\n"

@@ -1,6 +1,6 @@
 """What a failed flush leaves in memory is not taken for what the disk has (D13).
 
-The kernel tells once that pages could not be written, and then takes them for written.
+The kernel reports once that pages could not be written, and then treats them as written.
 """
 
 import multiprocessing
@@ -84,7 +84,7 @@ def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_
 
     assert code == "io"
     assert store.had_failed_flush
-    # What lay in blocks that the disk had by then may have got there.
+    # Data in blocks that the disk had already may have been written.
     assert kept is not None
     assert durable <= reopened_at
     assert 50 <= kept[1] < 200

@@ -1,4 +1,4 @@
-"""An agent carries a step out once, tells what it changed, refuses who is overtaken (D20, G6)."""
+"""An agent carries a step out once, returns its change, and refuses a replaced worker (D20, G6)."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ def effect(answer):
     return tuple(json.loads(answer.ext[f"regent{name}"]) for name in ("Before", "After"))
 
 
-async def test_a_step_tells_the_value_before_and_after(client):
+async def test_a_step_reports_the_value_before_and_after(client):
     created = await client.call(CREATE, create_fields("T", readQueueNums=2) | step(0, fence=1))
     grown = await client.call(CREATE, create_fields("T", readQueueNums=3) | step(1, fence=1))
     deleted = await client.call(DELETE, {"topic": "T"} | step(2, fence=1))
@@ -38,10 +38,10 @@ async def test_a_step_tells_the_value_before_and_after(client):
     assert effect(deleted) == (now, None)
 
 
-async def test_a_step_that_comes_again_has_one_effect_and_tells_the_same(client, broker):
+async def test_a_step_that_comes_again_has_one_effect_and_the_same_answer(client, broker):
     ordered = create_fields("T", readQueueNums=2) | step(0, fence=1)
     first = await client.call(CREATE, ordered)
-    # Somebody changes the topic meanwhile, and the first worker's successor asks once more.
+    # Another user changes the topic meanwhile, and the first worker's successor asks once more.
     await client.call(CREATE, create_fields("T", readQueueNums=7))
 
     again = await client.call(CREATE, ordered | {"regentFence": 2})
@@ -50,7 +50,7 @@ async def test_a_step_that_comes_again_has_one_effect_and_tells_the_same(client,
     assert broker.broker.topics.find("T").read_queue_count == 7
 
 
-async def test_a_worker_that_was_overtaken_is_refused_and_told_by_whom(client, broker):
+async def test_a_worker_that_was_overtaken_is_refused_and_the_newer_worker_is_named(client, broker):
     await client.call(CREATE, create_fields("T", readQueueNums=2) | step(0, fence=5))
 
     stale = await client.call(
@@ -148,7 +148,7 @@ async def test_what_is_no_step_is_refused(client, broker, code, fields, refusal)
     assert broker.broker.topics.find("T") is None
 
 
-async def test_the_groups_that_consume_a_topic_are_told(client, broker):
+async def test_the_groups_that_consume_a_topic_are_notified(client, broker):
     await client.send("T", b"x")
     await client.heartbeat("online", "T")
     broker.broker.offsets.commit("once", "T", queue_id=0, offset=1)

@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost on a disk that fills up, and nobody has to restart for room."""
+"""No acknowledged message is lost on a disk that fills up, and no restart is needed for space."""
 
 import json
 import subprocess

@@ -34,7 +34,7 @@ async def committed(client):
     return int((await client.call(RequestCode.QUERY_CONSUMER_OFFSET, QUEUE)).ext["offset"])
 
 
-async def test_a_waiting_consumer_is_told_and_goes_on_from_there(consumed, broker):
+async def test_a_waiting_consumer_is_notified_and_goes_on_from_there(consumed, broker):
     waiting = consumed.start_pull("T", queueOffset=10, sysFlag=COMMITTING, commitOffset=10)
     await asyncio.sleep(0)
     done = await consumed.call(RESET, reset(3))
@@ -56,7 +56,7 @@ async def test_a_waiting_consumer_is_told_and_goes_on_from_there(consumed, broke
     assert not broker.broker.resets.is_pending("g", "T")
 
 
-async def test_granted_pulls_are_told_too(consumed):
+async def test_granted_pulls_are_notified_too(consumed):
     # The engine answers such pulls by itself once one of them passed every check.
     for _ in range(3):
         assert (
@@ -86,7 +86,7 @@ async def test_a_moment_and_the_end_are_looked_up_in_every_queue(consumed, broke
     assert offsets(future) == [10, 0, 0, 0]
 
 
-async def test_a_step_tells_both_offsets_and_comes_once(consumed, broker):
+async def test_a_step_reports_both_offsets_and_comes_once(consumed, broker):
     first = await consumed.call(RESET, reset(3) | step(0, fence=1))
     await consumed.pull("T", queueOffset=10)
     await consumed.call(RequestCode.UPDATE_CONSUMER_OFFSET, QUEUE | {"commitOffset": 7})

@@ -74,7 +74,7 @@ async def test_a_newer_expression_takes_the_place_of_an_older_one(client):
 
 
 async def test_a_held_pull_sleeps_through_messages_that_do_not_match(client, broker):
-    # Case C9: nothing but the properties tells whether it may be woken.
+    # Case C9: only the properties decide whether it may be woken.
     await send_prices(client, 1)
     pull = client.start_pull("T", queueOffset=1, **BY_PRICE | {"sysFlag": SUSPEND | SUBSCRIPTION})
     await holding(broker, 1)
@@ -89,7 +89,7 @@ async def test_a_held_pull_sleeps_through_messages_that_do_not_match(client, bro
     assert pulled.ext["nextBeginOffset"] == "4"
 
 
-async def test_messages_sent_as_a_batch_are_told_apart(client):
+async def test_messages_sent_as_a_batch_are_filtered_one_by_one(client):
     await send_prices(client, 1)
     entries = batch_entry(b"no", {"price": "1"}) + batch_entry(b"yes", {"price": "11"})
     await client.call(RequestCode.SEND_BATCH_MESSAGE, send_fields("T") | {"m": "true"}, entries)
@@ -97,7 +97,7 @@ async def test_messages_sent_as_a_batch_are_told_apart(client):
     assert bodies(await client.pull("T", **BY_PRICE)) == [b"yes"]
 
 
-async def test_a_mistake_in_an_expression_is_told_at_every_door(client):
+async def test_a_mistake_in_an_expression_is_an_error_at_every_door(client):
     # Case C9: 46 is what a client asks before it starts; its user sees the remark.
     expression = "price >> 10"
     await client.heartbeat("g", "T", sub={"expression": expression, "expression_type": "SQL92"})
@@ -150,7 +150,7 @@ async def test_a_subscription_is_judged_before_its_consumer_starts(
         assert remark == f"{support} {expression_type}"
 
 
-async def test_a_broker_can_be_told_to_filter_by_tags_only(start_broker, connect):
+async def test_a_broker_can_be_set_to_filter_by_tags_only(start_broker, connect):
     broker = await start_broker(enablePropertyFilter="false")
     client = await connect(broker)
     await client.heartbeat("g", "T", sub={"expression": "price > 1", "expression_type": "SQL92"})

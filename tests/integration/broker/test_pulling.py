@@ -46,7 +46,9 @@ async def test_an_offset_outside_the_queue_is_answered_as_stock_does(
 
 
 @pytest.mark.parametrize(("queue_id", "offset"), [(0, 4), (0, 1000), (0, -1), (1, 7)])
-async def test_a_replica_moves_nobody_to_an_end_of_what_it_has(client, broker, queue_id, offset):
+async def test_a_replica_moves_no_consumer_to_an_end_of_what_it_has(
+    client, broker, queue_id, offset
+):
     for _ in range(3):
         await client.send("T", b"x", queue_id=0)
     broker.broker.topics.follow()

@@ -90,7 +90,7 @@ async def test_a_topic_made_by_a_first_send_is_registered_at_once(
 
 
 async def test_a_broker_comes_back_to_a_name_server_that_restarts(name_servers, start_broker):
-    # Nobody else's while no server listens there.
+    # No other process uses it while no server listens there.
     first = await name_servers(free_port())
     await start_broker(namesrvAddr=f"127.0.0.1:{first.port}")
     await eventually(lambda: first.of(REGISTER))
@@ -137,7 +137,7 @@ async def test_a_broker_serves_while_its_name_server_is_away(start_broker, conne
     assert (created.code, sent.code) == (0, 0)
 
 
-async def test_a_broker_tells_what_it_left_out_of_its_files(name_servers, start_broker, tmp_path):
+async def test_a_broker_reports_what_it_left_out_of_its_files(name_servers, start_broker, tmp_path):
     # Case A5.
     server = await name_servers()
     folder = tmp_path / "odd" / "config"
@@ -169,7 +169,7 @@ async def test_one_changed_topic_is_one_topic_on_the_wire(name_servers, start_br
     await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T4"})
     await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T5", readQueueNums=2))
 
-    # Of a removed topic there is nothing to tell: absence is no deletion.
+    # A removed topic is not registered: absence is no deletion.
     assert [list(table.topics) for table in server.tables()[told:]] == [["T3"], ["T5"]]
     counters = [table.data_version.counter for table in server.tables()]
     assert counters == sorted(set(counters))
@@ -196,7 +196,7 @@ async def test_many_changes_at_once_rise_from_version_to_version(
     assert server.has_topics("first", *(f"T{number}" for number in range(8)))
 
 
-async def test_a_name_server_that_forgot_the_broker_is_told_of_all_topics(
+async def test_a_name_server_that_forgot_the_broker_receives_all_topics(
     name_servers, start_broker, connect
 ):
     # Case A11: it refuses a registration of one topic of a broker that it does not know.

@@ -143,7 +143,7 @@ async def test_sync_flush_answers_only_what_is_on_disk(start_broker, connect):
     assert server.store.flushed_position > position
 
 
-async def test_whoever_waits_for_the_disk_too_long_is_told_that_the_message_is_stored(
+async def test_a_producer_that_waits_too_long_for_the_disk_learns_that_the_message_is_stored(
     start_broker, connect, monkeypatch
 ):
     server: BrokerServer = await start_broker(flushDiskType="SYNC_FLUSH", syncFlushTimeout="50")
@@ -163,7 +163,7 @@ async def test_whoever_waits_for_the_disk_too_long_is_told_that_the_message_is_s
     disk.may_answer.set()
 
 
-async def test_clients_are_told_not_to_trace_whatever_way_their_messages_go(start_broker, connect):
+async def test_clients_are_asked_not_to_trace_whatever_way_their_messages_go(start_broker, connect):
     client = await connect(await start_broker(traceOn="false"))
 
     created = await client.send("Untraced", b"a")

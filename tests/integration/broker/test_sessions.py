@@ -157,7 +157,7 @@ class EndingConnection:
         return self._connection.receive(*chunk, **fields)
 
 
-async def test_who_waits_for_a_store_that_works_no_more_is_let_go(broker, connect):
+async def test_a_client_that_waits_for_a_failed_store_is_released(broker, connect):
     client = await connect(broker)
     await client.heartbeat("g", "T")
     (session,) = broker._sessions

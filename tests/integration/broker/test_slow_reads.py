@@ -117,7 +117,7 @@ async def test_no_message_is_sent_back_to_a_group_that_is_gone(filled, broker):
     assert broker.store.offsets("SCHEDULE_TOPIC_XXXX", 0) is None
 
 
-async def test_an_offset_is_not_reset_in_a_topic_that_was_made_anew_meanwhile(filled, broker):
+async def test_an_offset_is_not_reset_in_a_topic_that_was_created_again_meanwhile(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "offset_by_time")
     reset = filled.start(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, RESET)
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
@@ -171,7 +171,7 @@ async def test_a_view_that_waits_for_the_disk_at_a_stop_is_answered(filled, brok
     assert bodies(await view) == [b"cold"]
 
 
-async def test_a_delayed_message_on_a_slow_disk_delays_nobody(filled, broker):
+async def test_a_delayed_message_on_a_slow_disk_delays_no_request(filled, broker):
     delays = broker.broker.state.delays
     disk = SlowDisk(broker.store, "record")
     delays._read = partial(read_delayed, disk)
@@ -194,7 +194,7 @@ async def test_a_delayed_message_on_a_slow_disk_delays_nobody(filled, broker):
         (RequestCode.UPDATE_BROKER_CONFIG, b"fileReservedTime=7", step(0, fence=1)),
     ],
 )
-async def test_a_settings_file_on_a_slow_disk_delays_nobody(filled, broker, code, body, fields):
+async def test_a_settings_file_on_a_slow_disk_delays_no_request(filled, broker, code, body, fields):
     disk = broker.broker.config_file = SlowDisk(broker.broker.config_file, "read")
 
     slow = filled.start(code, fields, body)

@@ -30,7 +30,7 @@ async def total(client, name, key):
 
 
 async def eventually_counted(client, count):
-    """Wait until the store's counters are taken over anew, which is done once a second at most."""
+    """Wait until the store's counters are copied again, which is done once a second at most."""
 
     async def is_counted():
         return await total(client, "TOPIC_PUT_NUMS", "T") == count
@@ -64,7 +64,7 @@ async def test_messages_are_counted_as_they_are_stored_and_as_they_are_read(clie
     assert 0 < stored < size
 
 
-async def test_pulls_of_several_groups_that_come_at_once_are_told_apart(client):
+async def test_simultaneous_pulls_of_several_groups_are_counted_separately(client):
     for _ in range(4):
         await client.send("T", b"x")
     groups = ("g", "h", "i")
@@ -119,7 +119,7 @@ async def test_a_topic_of_the_same_name_is_counted_from_nothing(client):
     await eventually_counted(client, 2)
 
 
-async def test_all_groups_of_a_broker_are_told_with_their_places_and_rates(client, broker):
+async def test_all_groups_of_a_broker_are_answered_with_their_places_and_rates(client, broker):
     await client.call(
         RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("Ordered", order=True, readQueueNums=1)
     )
@@ -208,7 +208,7 @@ async def test_queues_that_no_topic_claims_are_cleaned_and_all_others_stay(clien
     assert broker.store.offsets("SCHEDULE_TOPIC_XXXX", 0) is not None
 
 
-async def test_a_step_that_cleans_tells_which_queues_there_were_and_is_not_done_twice(
+async def test_a_step_that_cleans_reports_which_queues_there_were_and_is_not_done_twice(
     client, broker
 ):
     await leave_queue_without_topic(client, broker)

@@ -1,4 +1,4 @@
-"""A log on a disk of its own: both disks are watched and shown (storage-and-ha.md 5.6)."""
+"""A log on a separate disk: both disks are watched and shown (storage-and-ha.md 5.6)."""
 
 import json
 

@@ -1,9 +1,9 @@
 """Data directories of the commit before state moved into the log open with everything in them.
 
 `former_stores.tar.xz` holds three stores that `fa94701f` wrote: of a lone broker that was stopped,
-of one that was killed, and of the master of a group. Each had the topics Gone (50 messages, read to
-the end, deleted at last), Kept (20 messages in two queues, three that were delayed by a second, and
-three that wait for an hour) and Laid (three queues, ordered), and the groups g and ordered.
+of one that was killed, and of the master of a group. Each had three topics and the groups g and
+ordered. Gone: 50 messages, read to the end, deleted at last. Kept: 20 messages in two queues, three
+delayed by a second, and three that wait for an hour. Laid: three queues, ordered.
 """
 
 import tarfile

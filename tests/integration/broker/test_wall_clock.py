@@ -72,7 +72,7 @@ async def test_a_wall_clock_that_is_set_closes_no_client_and_frees_no_lock(
     assert not held.done()
     await other.send("T", b"second", queue_id=0)
     assert (await held).code == 0
-    # What is stored still has the wall clock's time, and what is told counts from now.
+    # Stored data still has the wall clock's time, and reported values are relative to now.
     told = await other.call(RequestCode.GET_ALL_PRODUCER_INFO)
     [producer] = java_json.loads(told.body)["data"]["pg"][:1]
     assert abs(producer["lastUpdateTimestamp"] - clock()) < STEP_MS // 2

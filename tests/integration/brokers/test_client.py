@@ -57,7 +57,7 @@ async def test_a_mute_peer_costs_its_deadline_and_no_more(peer):
     await hasty.aclose()
 
 
-async def test_nobody_at_the_address_is_told(client):
+async def test_an_address_without_a_listener_is_an_error(client):
     with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1 gave no answer"):
         await client.request("127.0.0.1:1", SAMPLE)
 
@@ -65,7 +65,7 @@ async def test_nobody_at_the_address_is_told(client):
 @pytest.mark.parametrize(
     "address", ["no-port", "host:port", "", "127.0.0.1:70000", "x" * 70 + ".:1"]
 )
-async def test_an_address_that_is_none_is_told(client, address):
+async def test_an_address_that_is_invalid_is_an_error(client, address):
     with pytest.raises(BrokerUnreachable):
         await client.request(address, SAMPLE)
 

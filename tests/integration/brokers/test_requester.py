@@ -13,7 +13,7 @@ CODE = 7_001
 
 
 class Peer:
-    """Notes the commands that it gets, and sends what a test tells it to."""
+    """Records the commands that it gets, and sends the test's answers."""
 
     def __init__(self):
         self.connection, self.commands, self.writer = PeerConnection(), [], None
@@ -53,7 +53,7 @@ async def test_requests_of_the_peer_are_declined_and_one_way_requests_are_not_an
     requester.close()
 
 
-async def test_requests_of_the_peer_go_to_whom_they_are_for(peer):
+async def test_requests_of_the_peer_go_to_their_receiver(peer):
     taken = []
     requester = await connected(peer, on_request=taken.append)
 
@@ -71,7 +71,7 @@ async def test_requests_of_the_peer_go_to_whom_they_are_for(peer):
         (lambda writer: writer.close(), ConnectionError, "the master closed the connection"),
     ],
 )
-async def test_a_call_fails_with_its_connection_and_the_owner_is_told(peer, end, error, reason):
+async def test_a_call_fails_with_its_connection_and_the_owner_is_notified(peer, end, error, reason):
     closed = []
     requester = await connected(peer, on_close=lambda: closed.append(True))
     waiting = asyncio.create_task(requester.call(CODE))

@@ -1,6 +1,6 @@
 """Days until a disk is full, and when that cannot be said.
 
-Each scenario is a cluster of its own in one frame, so that Spark computes all of them at once.
+Each scenario is a separate cluster in one frame, so that Spark computes all of them at once.
 """
 
 from datetime import timedelta
@@ -25,7 +25,7 @@ def hourly(cluster_name: str, days: float, *, bytes_per_day: int, until=END, **v
             "cluster_name": cluster_name,
             "observed_at": until - timedelta(hours=hours - hour),
             "store_bytes": 900_000 + bytes_per_day * hour // 24,
-            # A size of its own keeps a scenario's disk from looking like another's.
+            # A distinct size keeps a scenario's disk from looking like another's.
             "disk_total_bytes": 1_000_000 + crc32(cluster_name.encode()) % 1_000_000,
             "disk_free_bytes": 480_000,
             **values,
@@ -118,7 +118,7 @@ def test_brokers_on_what_looks_like_one_disk_say_so(found):
     assert shared == {"a", "b"}
 
 
-def test_a_broker_that_fell_silent_is_told_as_last_seen(found):
+def test_a_broker_that_fell_silent_is_reported_as_last_seen(found):
     assert found["fell silent too soon"]["note"] == "last seen 2.0 days before"
     assert found["fell silent too soon"]["days_until_full"] is None
 
@@ -144,7 +144,7 @@ def test_coverage_counts_samples_brokers_and_gaps(frames):
     assert (row["gap_count"], row["gap_seconds"]) == (1, 300)
 
 
-def test_coverage_counts_a_broker_once_whatever_its_role(frames):
+def test_coverage_includes_a_broker_once_whatever_its_role(frames):
     brokers = frames.brokers(
         {"observed_at": END, "own_id": 2, "broker_id": 2},
         {"observed_at": END + timedelta(seconds=5), "own_id": 2, "broker_id": 0},

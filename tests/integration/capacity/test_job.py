@@ -143,7 +143,7 @@ def test_the_same_history_gives_the_same_bytes(outputs):
     assert parquet_of(first) == parquet_of(second)
 
 
-def test_a_file_that_the_manifest_names_and_the_disk_lacks_is_told(files, tmp_path):
+def test_a_file_that_the_manifest_names_and_the_disk_lacks_is_an_error(files, tmp_path):
     listed = ReportFiles([*map(Path, files.broker_samples), Path("/gone/a.parquet")], [])
     (tmp_path / "files.json").write_text(listed.to_json())
 

@@ -1,6 +1,6 @@
 """Bytes a day from counters: restarts, midnights, first samples and gaps.
 
-Each scenario is a cluster of its own in one frame, so that Spark computes all of them at once.
+Each scenario is a separate cluster in one frame, so that Spark computes all of them at once.
 """
 
 from collections import defaultdict
@@ -94,11 +94,11 @@ def test_a_counter_gives_the_difference_between_its_samples(found):
     assert found["steps"] == {MARCH_2: (700, "covers 8.3 % of the day")}
 
 
-def test_the_first_sample_of_a_broker_tells_nothing(found):
+def test_the_first_sample_of_a_broker_counts_no_messages(found):
     assert found["first sample"] == {}
 
 
-def test_a_topic_new_on_a_known_broker_counts_whole(found):
+def test_a_topic_new_on_a_known_broker_is_included_whole(found):
     assert found["new topic"] == {MARCH_2: (300, "covers 50.0 % of the day")}
 
 

@@ -149,7 +149,7 @@ def test_a_wrong_password_is_refused_with_5(local_dir, monkeypatch, capsys):
 
 
 def first_byte(environment: dict[str, str], program: str, *arguments: str) -> tuple[float, float]:
-    """Return the milliseconds until a command writes, by the clock and of its own processor time.
+    """Return the milliseconds until a command writes, by the clock and by its processor time.
 
     All that it writes comes at its end, so that the processor time of the whole is that until then.
     """

@@ -47,9 +47,7 @@ ADD = text(
 SET_ROLE = text("UPDATE users SET role = :role WHERE name = 'ann'")
 
 
-async def test_a_transaction_that_stands_still_lets_others_go_on(
-    database, database_url, monkeypatch
-):
+async def test_a_stalled_transaction_lets_others_go_on(database, database_url, monkeypatch):
     # Long enough for what is done before it stands still, and less than others wait for a lock.
     monkeypatch.setattr("backend.db.engine.IDLE_TRANSACTION_TIMEOUT_MS", 2_000)
     paused = open_database(database_url)

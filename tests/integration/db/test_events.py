@@ -43,7 +43,7 @@ async def test_a_transaction_that_commits_late_is_behind_what_was_read_before(da
     assert await subjects(after=1) == ["began first"]
 
 
-async def test_what_was_rolled_back_is_never_told(database, subjects):
+async def test_a_rolled_back_event_is_never_delivered(database, subjects):
     async with database.begin() as connection:
         await events.stage(connection, [new_event("never")])
         await connection.rollback()
@@ -79,7 +79,7 @@ async def test_who_dies_while_giving_numbers_leaves_all_for_the_next(database, s
     assert await subjects() == ["a", "b"]
 
 
-async def test_expiry_beside_writers_never_leaves_a_gap_untold(database):
+async def test_expiry_beside_writers_never_leaves_a_gap_unreported(database):
     writing = asyncio.create_task(write_at_random(database, count=400, per_second=2_000))
     position, told, expired = 0, [], 0
     while not writing.done() or position < 400:

@@ -1,4 +1,4 @@
-"""Notices of Postgres are heard in order, each once, and a connection that is gone is told."""
+"""Notices of Postgres are heard in order, each once, and a lost connection is reported."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ async def test_all_notices_are_heard_in_order(database):
     assert heard == [*map(str, range(1, COUNT + 1)), "1"]
 
 
-async def test_who_listens_is_told_that_the_connection_is_gone(database):
+async def test_a_listener_learns_that_the_connection_is_gone(database):
     cut = text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ears'"
     )

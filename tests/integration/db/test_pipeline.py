@@ -1,4 +1,4 @@
-"""The pipeline over a real Postgres: each statement has an outcome of its own."""
+"""The pipeline over a real Postgres: each statement has a separate outcome."""
 
 import asyncio
 import os
@@ -59,7 +59,7 @@ async def test_what_fails_fails_alone(pipeline):
             assert isinstance(answer.orig, psycopg.errors.DivisionByZero)
 
 
-async def test_who_gives_up_disturbs_nobody(pipeline):
+async def test_a_caller_that_gives_up_disturbs_no_other(pipeline):
     waiting = [
         asyncio.create_task(pipeline.fetch(SLEEP, {"n": n, "seconds": "0.2"})) for n in range(20)
     ]
@@ -73,7 +73,7 @@ async def test_who_gives_up_disturbs_nobody(pipeline):
     assert all(isinstance(answer, asyncio.CancelledError) for answer in answers[::2])
 
 
-async def test_a_lost_connection_is_told_and_replaced(pipeline, database, eventually):
+async def test_a_lost_connection_is_reported_and_replaced(pipeline, database, eventually):
     waiting = asyncio.create_task(pipeline.fetch(SLEEP, {"n": 1, "seconds": "60"}))
 
     async def is_asleep():
@@ -87,8 +87,8 @@ async def test_a_lost_connection_is_told_and_replaced(pipeline, database, eventu
     assert await pipeline.fetch(ADD, {"n": 1}) == [["1"]]
 
 
-def test_a_connection_that_is_reset_is_told_under_uvloop_too(database_url):
-    """It stops to watch such a socket, and tells nobody: 60 s of silence, if nobody looks."""
+def test_a_connection_that_is_reset_is_reported_under_uvloop_too(database_url):
+    """It stops to watch such a socket, without a report: 60 s of silence without a check."""
 
     async def lose_a_statement_unread():
         database = open_database(database_url)
@@ -126,12 +126,12 @@ async def test_a_plan_that_became_void_is_made_again(pipeline, database):
     assert await pipeline.fetch(everything, {}) == [["1", None]]
 
 
-async def test_who_is_told_of_a_statement_finds_it_committed(pipeline, database):
+async def test_a_notified_statement_is_committed(pipeline, database):
     async with await connect(database.url, application_name="ear") as ear:
         await ear.execute("LISTEN told")
         for n in (7, 8):
             await pipeline.fetch(ADD, {"n": n})
-            pipeline.tell("told", str(n))
+            pipeline.notify("told", str(n))
 
         told = [notice.payload async for notice in ear.notifies(timeout=PATIENCE_S, stop_after=2)]
         cursor = await ear.execute("SELECT n FROM told ORDER BY n")

@@ -94,7 +94,7 @@ class BrokerPeer:
         return json.loads(answer.body)["replicasInfoTable"]
 
     async def misses(self, broker_id):
-        """Whether the controller tells this one that another broker of its group is dead."""
+        """Whether the controller notifies this one that another broker of its group is dead."""
         told = (await self.sync_state_data())[self.group]
         known = told["inSyncReplicas"] + told["notInSyncReplicas"]
         return not [one for one in known if one["brokerId"] == broker_id and one["alive"]]

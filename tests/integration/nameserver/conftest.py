@@ -1,4 +1,4 @@
-"""A name server on a port of its own, and a plain client of it."""
+"""A name server on a separate port, and a plain client of it."""
 
 import asyncio
 import itertools

@@ -31,7 +31,7 @@ async def test_the_next_id_of_an_unknown_group_is_1(broker):  # S1
     assert (await broker.info()).code == 2008
 
 
-async def test_an_id_is_applied_for_and_told_of(broker):  # S2, S4
+async def test_an_id_is_applied_for_and_answered(broker):  # S2, S4
     for _ in range(2):
         answer = await broker.apply()
         assert (answer.code, answer.ext) == (0, broker.names)
@@ -115,7 +115,7 @@ async def test_who_never_applied_is_2010(f3):  # S10, S11
     assert (await f3[0].register(brokerName="other")).code == 2010
 
 
-async def test_a_dead_master_is_not_told_of(broker):  # S12
+async def test_a_dead_master_is_not_answered(broker):  # S12
     await broker.apply()
     await broker.elect()
 
@@ -144,7 +144,7 @@ async def test_a_master_alters_its_set(f3):  # S29
         ({"members": {2, 3}, "epoch": 2}, 2013),  # S36
     ],
 )
-async def test_what_is_wrong_with_a_set_is_told_by_its_code(f3, wish, code):
+async def test_each_fault_of_a_set_has_its_code(f3, wish, code):
     assert (await f3[0].alter(**wish)).code == code
     assert await state(f3[0]) == (1, 1, ALL, 2)
 
@@ -167,7 +167,7 @@ async def test_a_dead_replica_enters_no_set(f3, close):  # S35
     assert (await f3[0].alter(ALL, epoch=3)).code == 2006
 
 
-async def test_a_dead_member_keeps_nobody_else_in_the_set(f3, close):
+async def test_a_dead_member_keeps_no_other_in_the_set(f3, close):
     """S35, by D7: stock's master could not let 2 go while only the controller misses 3."""
     await close(f3[2])
 
@@ -182,7 +182,7 @@ async def test_what_was_asked_for_before_a_fence_is_refused_whenever_it_comes(f3
     assert await state(f3[0]) == (1, 1, ALL, 3)
 
 
-async def test_a_senders_clock_makes_nobody_alive_or_dead(f3, close):
+async def test_a_senders_clock_makes_no_broker_alive_or_dead(f3, close):
     """S72, by D3: stock's jRaft controller measures silence by the sender's time stamp."""
     await f3[0].alter({1, 2}, epoch=2, invoke_time=2**62)
     await close(f3[2])
@@ -195,7 +195,7 @@ async def test_a_set_of_an_unknown_group_is_2013(broker):  # S37
     assert (await broker.alter({1}, epoch=0)).code == 2013
 
 
-async def test_the_first_to_ask_is_elected_and_the_second_told(client, second_client):
+async def test_the_first_to_ask_is_elected_and_the_second_learns_it(client, second_client):
     one, two = BrokerPeer(client, 1), BrokerPeer(second_client, 2)  # S46, S47
     await one.apply()
     await two.apply()
@@ -223,7 +223,7 @@ async def test_the_first_to_ask_is_elected_and_the_second_told(client, second_cl
     assert (second.code, second.ext, second.body) == (2011, master, b'{"syncStateSet":[1]}')
 
 
-async def test_nobody_elects_in_an_unknown_group(broker):
+async def test_an_election_in_an_unknown_group_is_refused(broker):
     assert (await broker.elect()).code == 2010
 
 
@@ -315,7 +315,7 @@ async def test_a_heartbeat_without_an_id_is_the_name_servers(broker):
     assert (await broker.ask(904, ext)).code == 0
 
 
-async def test_a_heartbeat_with_only_an_id_counts(broker):  # S141
+async def test_a_heartbeat_with_only_an_id_is_accepted(broker):  # S141
     await broker.apply()
     ext = broker.names | {"brokerAddr": broker.address, "brokerId": "1"}
 
@@ -359,7 +359,7 @@ async def test_a_name_that_is_none_makes_no_group(broker, name):
     assert (await broker.elect()).code in (1, 29)
 
 
-async def test_a_broker_of_a_lost_group_is_kept_with_what_it_tells(broker, name_server):  # D6
+async def test_a_broker_of_a_lost_group_is_kept_with_what_it_reports(broker, name_server):  # D6
     told = {"registerCheckCode": "10.0.0.1:10911;1", "epoch": "5", "maxOffset": "900"}
 
     answer = await broker.register(**told, knownMasterId="2", isVerified="true")
@@ -372,7 +372,7 @@ async def test_a_broker_of_a_lost_group_is_kept_with_what_it_tells(broker, name_
     [kept] = [stored.candidate for stored in page.items]
     assert (kept.register_code, kept.epoch, kept.max_offset) == ("10.0.0.1:10911;1", 5, 900)
     assert (kept.master_id, kept.is_verified) == (2, True)
-    # A new broker may not begin the group anew meanwhile.
+    # A new broker may not found the group again meanwhile.
     assert (await broker.apply(1, "10.9.9.9:1;9")).code == 2010
 
 
@@ -381,7 +381,9 @@ async def test_a_broker_that_registers_with_the_code_of_another_is_2014(f3):
     assert (await f3[0].register(registerCheckCode="10.9.9.9:1;9")).code == 2014
 
 
-async def test_who_tells_no_epoch_is_given_no_lease_with_its_election(start_server, connect):  # D9
+async def test_a_broker_that_names_no_epoch_is_given_no_lease_with_its_election(
+    start_server, connect
+):  # D9
     server = await start_server(unclean_election_allowed=True)
     elected, other = [BrokerPeer(await connect(server), number) for number in (1, 2)]
     for broker in (elected, other):
@@ -392,7 +394,7 @@ async def test_who_tells_no_epoch_is_given_no_lease_with_its_election(start_serv
 
     answer = await other.elect(designateElect="true")
 
-    # Out of the set, it would have to await the end of a lease that nobody knows of.
+    # Out of the set, it would have to await the end of a lease that is unknown.
     assert (answer.code, answer.ext["masterBrokerId"]) == (0, "2")
 
 

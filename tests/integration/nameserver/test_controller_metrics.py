@@ -29,7 +29,7 @@ def scrape(server):
     return lambda name, **labels: told.get((name, frozenset(labels.items())), 0)
 
 
-async def test_a_scrape_tells_the_role_and_who_is_alive(f3, name_server, eventually):
+async def test_a_scrape_shows_the_role_and_who_is_alive(f3, name_server, eventually):
     def alive():
         return scrape(name_server)("active_broker_num", cluster="c", broker_set="g")
 
@@ -48,7 +48,7 @@ async def test_elections_are_counted_by_what_came_of_them(f3, name_server, event
         told = scrape(name_server)
         return told("election_total", cluster="c", broker_set="g", election_result=result)
 
-    async def nobody_is_left():
+    async def no_broker_is_left():
         return count("no_master_elected") == 1
 
     await f3[1].elect(2, designateElect="true")
@@ -59,7 +59,7 @@ async def test_elections_are_counted_by_what_came_of_them(f3, name_server, event
     assert (count("new_master_elected"), count("keep_current_master")) == (2, 1)
     for broker in f3:
         await broker.close()
-    await eventually(nobody_is_left)
+    await eventually(no_broker_is_left)
     assert count("new_master_elected") == 2
 
 

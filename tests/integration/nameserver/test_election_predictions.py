@@ -10,7 +10,7 @@ from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
 from tests.unit.domain.generated_elections import (
     DONE,
-    NOBODY,
+    NO_WINNER,
     REFUSED,
     STAYS,
     UNKNOWN,
@@ -20,7 +20,7 @@ from tests.unit.domain.generated_elections import (
 )
 
 SEED, CASE_COUNT = 77, 150
-NOBODYS_ID = -1
+NO_WINNER_ID = -1
 
 
 async def show_life(client, case):
@@ -41,7 +41,7 @@ async def show_life(client, case):
 async def ask(client, case):
     ballot = case.ballot
     peer = BrokerPeer(client, 1, group=case.group.name)
-    asked_id = NOBODYS_ID if ballot.broker_id is None else ballot.broker_id
+    asked_id = NO_WINNER_ID if ballot.broker_id is None else ballot.broker_id
     answer = await peer.elect(asked_id, designateElect=str(ballot.is_designated).lower())
     return answer.code, (await read(peer))
 
@@ -54,7 +54,7 @@ async def read(peer):
 async def test_a_request_is_answered_as_another_process_foretold(
     database, start_server, connect, monkeypatch
 ):
-    # Some groups are without a master: nobody may elect one before it is asked for.
+    # Some groups are without a master: none may be elected before it is requested.
     monkeypatch.setattr(failover, "MASTERLESS_SCAN_INTERVAL_S", 3_600.0)
     # Within its first lease a process would not yet believe that who is silent is gone.
     monkeypatch.setattr(ReplicaReportWriter, "listened_ms", 3_600_000)
@@ -62,7 +62,7 @@ async def test_a_request_is_answered_as_another_process_foretold(
         allows: await connect(await start_server(unclean_election_allowed=allows))
         for allows in (False, True)
     }
-    # It hears nobody itself: all that it knows, it reads.
+    # It hears no broker itself: it reads all its facts.
     other, seen = ControllerDriver(database), Counter()
     for case in generate_cases(SEED, CASE_COUNT):
         client = clients[case.ballot.allows_unclean]
@@ -76,4 +76,4 @@ async def test_a_request_is_answered_as_another_process_foretold(
         assert told == done, case
         seen[done[0]] += 1
 
-    assert set(seen) == {DONE, NOBODY, STAYS, REFUSED, UNKNOWN}
+    assert set(seen) == {DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN}

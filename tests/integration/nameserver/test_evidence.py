@@ -35,7 +35,9 @@ async def test_a_member_that_comes_back_with_less_is_refused_until_another_one_i
     await eventually(is_led_by_the_whole_one)
 
 
-async def test_a_master_of_stock_reports_nothing_that_counts(start_server, connect, eventually):
+async def test_a_master_of_stock_reports_nothing_that_has_an_effect(
+    start_server, connect, eventually
+):
     """It asks for no lease, and by its default its members may lack what it calls confirmed."""
     server = await start_server()
     f3 = [BrokerPeer(await connect(server), broker_id) for broker_id in (1, 2, 3)]

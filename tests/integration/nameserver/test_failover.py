@@ -1,4 +1,4 @@
-"""A master that is gone is replaced: by which sign, by whom, and who is told."""
+"""A master that is gone is replaced: by which evidence, by which broker, and who is notified."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ async def test_a_closed_connection_elects_the_longest_log_at_once(f3, eventually
     assert await state(f3[1]) == (3, 2, {3}, 3)
 
 
-async def test_the_replicas_that_are_heard_are_told_and_the_dead_master_is_not(f3):  # S48
+async def test_the_replicas_that_are_heard_are_notified_and_the_dead_master_is_not(f3):  # S48
     for broker in f3:
         await broker.lease()
 
@@ -66,7 +66,7 @@ async def test_the_replicas_that_are_heard_are_told_and_the_dead_master_is_not(f
         assert json.loads(notice.body) == {"syncStateSet": [2], "syncStateSetEpoch": 3}
 
 
-async def test_a_stock_broker_is_told_at_its_address(name_server, connect):  # 2.7
+async def test_a_stock_broker_is_notified_at_its_address(name_server, connect):  # 2.7
     received = asyncio.Queue()
 
     async def listen(reader, writer):
@@ -143,8 +143,8 @@ async def test_a_member_that_returns_ends_a_group_without_master(name_server, co
     await brokers[0].alter({1, 2}, epoch=2)
     await brokers[1].close()
     await brokers[0].close()
-    # Nobody can be elected at once: it is a scan that finds the member, and the process has not
-    # listened for as long as it may be silent.
+    # No replica can be elected at once: a scan finds the member, and the process has not listened
+    # for as long as it may be silent.
     await settle(0.5)
     [returned] = await join(name_server, connect, 2)
 
@@ -230,7 +230,7 @@ async def test_a_master_that_another_process_hears_is_left_alone(start_server, c
     await eventually(has_master(brokers[1], 2, 2))
 
 
-async def test_an_election_by_one_process_is_told_by_the_one_with_the_connection(
+async def test_an_election_by_one_process_is_announced_by_the_process_with_the_connection(
     start_server, connect
 ):
     one, other = await start_server(), await start_server()
@@ -251,7 +251,7 @@ async def test_a_process_that_died_with_its_master_is_made_good_by_another(
     server = await start_server()
     brokers = await join(server, connect, 1, 2, 3)
     await make_f3(brokers)
-    # As if the process that heard the master had died: nobody saw a connection close.
+    # As if the process that heard the master had died: no process saw a connection close.
     server._presence.remove_replica(("c", "g", 1))
     async with database.begin() as connection:
         await connection.execute(text("DELETE FROM replica_reports WHERE broker_id = 1"))
@@ -291,7 +291,9 @@ async def test_a_master_of_a_new_epoch_is_granted_its_lease_at_once(f3):  # R10
     assert answer.ext == {"leaseMs": str(PATIENT_MS)}
 
 
-async def test_a_stopped_control_plane_takes_nobody_along(start_server, connect, database, redis):
+async def test_a_stopped_control_plane_takes_no_broker_along(
+    start_server, connect, database, redis
+):
     brokers = await join(await start_server(), connect, 2, 3)
     async with _server(database, redis) as server:
         [master] = await join(server, connect, 1)
@@ -306,7 +308,7 @@ def _server(database, redis):
     return NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
 
 
-async def test_an_election_is_told_though_the_ear_was_cut_off(f3, database):
+async def test_an_election_is_announced_after_the_listener_was_cut_off(f3, database):
     """A notice that was missed is made good when the process listens again."""
     for broker in f3:
         await broker.lease()
@@ -325,12 +327,12 @@ async def test_an_election_is_told_though_the_ear_was_cut_off(f3, database):
         assert (notice.code, notice.ext["masterBrokerId"]) == (1008, "2")
 
 
-async def test_each_replica_is_told_once_of_an_election(f3):
+async def test_each_replica_is_notified_once_of_an_election(f3):
     for broker in f3:
         await broker.lease()
 
     await f3[0].elect(2, designateElect="true")
-    # By then Postgres has told of it, too.
+    # Postgres has announced it by that time, too.
     await settle(0.5)
 
     for broker in f3:

@@ -1,4 +1,4 @@
-"""A master that says good-bye: who follows, whose lease ends, and what is forgotten."""
+"""A master that unregisters: its successor, whose lease ends, and what is forgotten."""
 
 import pytest
 from sqlalchemy import text
@@ -47,7 +47,7 @@ async def test_a_strict_lease_is_given_back_by_its_master_alone_and_for_its_own_
 
 async def test_masters_that_said_goodbye_are_forgotten_together_but_those_who_came_back(
     name_server, connect, database, eventually, monkeypatch
-):  # R11: each removal would be a commit of its own beside the elections
+):  # R11: each removal would be a separate commit beside the elections
     groups = {name: await join(name_server, connect, group=name) for name in ("g", "h", "i")}
     removed = []
     forget = name_server._report_writer.forget

@@ -118,7 +118,7 @@ async def begin_group(port, name):
 
 @asynccontextmanager
 async def controlling_process(database_url, redis_url, policy="quorum"):
-    """Run a control plane in a process of its own, which can be stopped as a whole."""
+    """Run a control plane in a separate process, which can be stopped as a whole."""
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.chaos.control_plane", "127.0.0.1", str(port)),
@@ -240,7 +240,7 @@ async def test_a_paused_control_plane_replaces_no_master_and_empties_no_route(
         # Half of them hang up, as a broker does that waits for an answer in vain.
         for broker in routed[::2]:
             await broker.hang_up()
-        # The last master dies while nobody looks.
+        # The last master dies while no process looks.
         mortal, heir = groups[-1]
         mortal.die()
         process.send_signal(signal.SIGCONT)
@@ -253,7 +253,7 @@ async def test_a_paused_control_plane_replaces_no_master_and_empties_no_route(
         # It is replaced, once the process has listened for a lease.
         await await_master(database, f"g{group_count - 1}", SECOND, 2)
         await eventually(lambda: heir.notices[-1].epoch == 2)
-        # Everybody else goes on in the epoch of before, with a lease again.
+        # All others go on in the epoch of before, with a lease again.
         await eventually(lambda: all(first.lease_count for first, _ in groups[:-1]))
         await asyncio.sleep(LEASE_MS / 1000 * 1.2)
         assert await count_changes(database, "master_elected", "master_lost") == before + 1
@@ -278,7 +278,7 @@ async def test_one_of_two_processes_is_paused_and_the_other_goes_on_electing(
     running = await start_server()
     async with controlling_process(database_url, redis_url) as (process, port):
         first, second = await make_group(port, "split", running.port)
-        # The replica is heard by the process that runs, the master by the one that is stopped.
+        # The running process hears the replica, the stopped process the master.
         elsewhere = Agent(running.port, "split", SECOND)
         mortal, heir = await make_group(running.port, "mortal")
         for agent in (first, elsewhere, mortal, heir):

@@ -60,7 +60,7 @@ async def test_an_answer_comes_in_the_encoding_of_its_request(client):
 @pytest.mark.parametrize(
     "topic", ["nothing", "a/b", "..", "a\0b", "x" * 256, "%RETRY%nobody", "ünïcode"]
 )
-async def test_a_topic_that_nobody_serves_is_code_17(client, topic):
+async def test_a_topic_that_no_broker_serves_is_code_17(client, topic):
     await client.register()
 
     answer = await client.ask(105, {"topic": topic})
@@ -160,7 +160,7 @@ async def test_a_broken_body_is_code_1(client, body):
     assert answer.code == 1
 
 
-async def test_a_replica_is_told_its_master(client):  # S81
+async def test_a_replica_receives_its_master(client):  # S81
     await client.register()
 
     answer = await client.register(
@@ -205,7 +205,7 @@ async def test_a_member_group_shows_real_ids_and_an_unknown_one_is_empty(client)
     assert json.loads(unknown.body)["brokerMemberGroup"]["brokerAddrs"] == {}
 
 
-async def test_a_data_version_is_compared_and_told(client):
+async def test_a_data_version_is_compared_and_answered(client):
     await client.register()
     ext = {"clusterName": "main", "brokerName": "broker-a", "brokerId": "0"}
     known = ext | {"brokerAddr": "10.0.0.1:10911"}
@@ -299,7 +299,7 @@ async def test_a_topic_can_be_added_to_a_group_that_is_known(client):  # S100
     assert (await client.ask(105, {"topic": "late"})).code == 0
 
 
-async def test_key_values_are_kept_told_and_forgotten(client):
+async def test_key_values_are_kept_answered_and_forgotten(client):
     pair = {"namespace": "n", "key": "k"}
 
     absent = await client.ask(101, pair)
@@ -313,7 +313,7 @@ async def test_key_values_are_kept_told_and_forgotten(client):
     assert json.loads(table.body) == {"table": {"k": "v"}}
 
 
-async def test_the_configuration_is_told_as_properties_without_paths(client, name_server):
+async def test_the_configuration_is_answered_as_properties_without_paths(client, name_server):
     answer = await client.ask(319)
 
     lines = dict(line.split("=", 1) for line in answer.body.decode().splitlines())

@@ -97,7 +97,7 @@ class Agents:
         return await orders.confirm_operation(planned.id, given, ANNA, self.context, key=key)
 
     async def run(self, operation_id, fatal=None):
-        """Carry on, past what holds it up, and tell whether the worker lives."""
+        """Continue, past what holds it up, and return whether the worker lives."""
         self.world.clock.advance(seconds=11)
         self.world.wire.arm(fatal)
         try:
@@ -129,7 +129,7 @@ class Agents:
 
 @asynccontextmanager
 async def running_agents(database, workers_database, redis, root, clock):
-    """Run them; the workers have a pool of their own, so that only they die at its commits."""
+    """Run them; the workers have a separate pool, so that only they die at its commits."""
     async with AsyncExitStack() as stack:
         stores = {"database": database, "redis": redis, "clock": clock}
         server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))

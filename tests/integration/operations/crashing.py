@@ -1,9 +1,9 @@
 """A world in which a process dies wherever a test wants, and what is outside of it goes on.
 
-A process is one call of a use case. It dies at a point: whenever it reads the clock, before it
-commits, and before and after each message or effect that leaves it. Postgres, the queue's messages
-and the agent live on, as they do when a worker is killed. An agent dies too, before or after an
-effect: then nobody is answered, and what it has on its disk is there when it is back.
+A process is one call of a use case. It dies at a point: at each read of the clock, before a commit,
+and before and after each message or effect. Postgres, the queue's messages and the agent live on,
+as they do when a worker is killed. An agent dies too, before or after an effect: then there is no
+answer, and the data on its disk is there when it is back.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Tripwire:
             raise Crash
 
     def is_reached(self, name):
-        """Tell whether what passes a point now dies there."""
+        """Return whether what passes a point now dies there."""
         self.passed[name] += 1
         return (
             self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]
@@ -91,7 +91,7 @@ class Queue:
 
 @dataclass
 class Agent:
-    """Count up, once for each key, and refuse whoever comes with a lower fencing number.
+    """Count up, once for each key, and refuse a lower fencing number.
 
     `effects` is what the test counts; `known` is what it keeps of them itself. All that it holds is
     on its disk, which `test_fenced_changes.py` holds agents to.
@@ -203,7 +203,7 @@ class World:
         event.listen(self._engine, "commit", self._on_commit)
 
     def demand(self, second_person):
-        """Have what is planned from now on need somebody else's approval, where any does."""
+        """Let plans from now on need the approval of a second user, where any does."""
         self.context = replace(self.context, second_person=second_person)
         self.risk = Risk.SMALL if second_person is SecondPerson.NONE else Risk.LOSS
 

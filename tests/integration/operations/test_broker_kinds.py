@@ -39,7 +39,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Tell apart two orders of one kind."""
+        """Distinguish two orders of one kind."""
         return f"{self.kind}-only_empty" if self.parameters.get("only_empty") else self.kind
 
 
@@ -227,7 +227,7 @@ async def test_it_is_done_read_back_and_undone(agents, case):
     assert case.look(agents) == case.after
     assert {check.verdict for check in done.plan.checks} <= {"pass", "warn"}
     assert all(step.before is not None or step.after is not None for step in done.steps)
-    # Case B15: the label of the class follows the way back, and that is what an undo does.
+    # Case B15: the label of the class follows the undo, and that is what an undo does.
     assert done.plan.is_reversible is case.is_undoable
     assert ("reversible" in done.plan.risk_label) is (case.is_undoable and done.plan.risk != "R3")
     assert (Action.UNDO in find_following(done, agents.context).actions) is case.is_undoable
@@ -323,7 +323,7 @@ async def test_a_worker_may_die_anywhere_and_it_is_done_once(agents, case, name)
 
 
 def _check_values(done):
-    """The journal tells the values of the first attempt, whichever told them."""
+    """The journal has the values of the first attempt, from any answer."""
     for step in done.steps:
         assert step.before != step.after, step
 
@@ -391,7 +391,7 @@ async def test_an_undo_is_itself_an_operation_of_the_opposite_kind(agents):
     assert back.plan.loss is None
 
 
-async def test_settings_are_taken_back_where_they_were_changed_whoever_is_master_by_then(agents):
+async def test_settings_are_taken_back_where_they_were_changed_even_under_another_master(agents):
     changes = [{"name": "fileReservedTime", "value": "48"}]
     done = await agents.order("change_broker_config", broker_group_name="broker-a", changes=changes)
     changed = done.plan.facts["address"]

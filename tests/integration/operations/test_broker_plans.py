@@ -145,7 +145,7 @@ async def test_a_message_that_comes_after_the_last_look_keeps_the_topic(agents):
     assert agents.agent().topics.find("orders") is not None
 
 
-async def test_fewer_queues_warn_of_messages_that_nobody_would_read(agents):
+async def test_fewer_queues_warn_of_messages_that_no_consumer_would_read(agents):
     await put_topic(agents)
     await agents.send("orders", 5, queue_id=3)
 
@@ -305,7 +305,7 @@ async def test_a_setting_that_cannot_be_is_refused_with_what_could(agents, name,
         )
 
 
-async def test_a_setting_that_needs_a_restart_is_kept_and_told_apart(agents):
+async def test_a_setting_that_needs_a_restart_is_kept_and_marked(agents):
     changes = [{"name": "maxMessageSize", "value": "8MiB"}]
     done = await agents.order("change_broker_config", broker_group_name="broker-a", changes=changes)
 
@@ -391,7 +391,7 @@ async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
 
 
 async def test_a_plan_that_leaves_a_group_without_a_writer_warns_first(agents):
-    # Case A16: a group without a controller has nobody to take over.
+    # Case A16: a group without a controller has no successor.
     for kind in ("cordon_broker", "drain_broker"):
         planned = await agents.plan(kind, broker_group_name="broker-a", broker_id=0)
 

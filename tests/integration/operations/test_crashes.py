@@ -1,4 +1,4 @@
-"""Whoever dies wherever, no step's effect comes twice, none is lost, and the end is the model's.
+"""After any crash, no step's effect comes twice, none is lost, and the end is the model's.
 
 That is 80 generated stories, in parts that test processes share out among them (I22, G1);
 `make soak SOAK=operations` runs 3 000. `test_crash_mistakes` finds each mistake in fewer than 300.
@@ -111,7 +111,7 @@ class Machine(RuleBasedStateMachine):
         self.stalled = []
 
     def do(self, awaitable, crash_at=None):
-        """Let a process do something until it is done, refused or dead; tell whether it lives."""
+        """Let a process run until it is done, refused or dead; return whether it lives."""
         self.world.wire.arm(crash_at)
         try:
             return self.loop.run_until_complete(awaitable)
@@ -306,7 +306,7 @@ class Machine(RuleBasedStateMachine):
         assert (operation.state is S.DONE) == all(done)
         if operation.id not in self.confirmed:
             assert operation.state in {S.PLANNED, S.LAPSED, S.CANCELLED} or (
-                # Nobody heard the answer to a confirmation that was taken.
+                # The answer to an accepted confirmation was lost.
                 operation.confirmed_by == ANNA.name
             )
         elif operation.id not in self.cancelled:

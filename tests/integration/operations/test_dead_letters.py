@@ -180,7 +180,7 @@ async def test_a_group_that_holds_queue_locks_is_not_sent_to_its_retry_topic(age
 async def test_a_worker_that_dies_anywhere_sends_nothing_twice_and_loses_nothing(
     agents, client, name
 ):
-    """Each round has dead letters of its own, and kills the worker a little later."""
+    """Each round has separate dead letters, and kills the worker a little later."""
     for passed in itertools.count():
         await die(client, 2, first=2 * passed)
         planned = await agents.plan(KIND, **ALL)

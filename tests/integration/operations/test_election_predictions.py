@@ -16,7 +16,7 @@ from tests.integration.services.controller_driver import ControllerDriver
 from tests.integration.services.written_groups import write_group
 from tests.unit.domain.generated_elections import (
     DONE,
-    NOBODY,
+    NO_WINNER,
     REFUSED,
     STAYS,
     UNKNOWN,
@@ -55,7 +55,7 @@ async def read_explanation(case, context):
     except BrokerNotRegistered:
         return UNKNOWN, case.group.master_id
     if told.winner_id is None:
-        return (NOBODY if designated_id is None else REFUSED), case.group.master_id
+        return (NO_WINNER if designated_id is None else REFUSED), case.group.master_id
     if told.is_unchanged:
         return STAYS, case.group.master_id
     if told.awaits_lease_ms:
@@ -103,4 +103,4 @@ async def test_plan_and_explanation_foretell_what_the_request_does(database):
         seen[done[0]] += 1
 
     assert seen.total() >= PLANNED_MIN
-    assert set(seen) == {DONE, NOBODY, STAYS, REFUSED, UNKNOWN}
+    assert set(seen) == {DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN}

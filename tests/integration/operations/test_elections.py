@@ -55,7 +55,7 @@ class Elections:
         return wanted, planned.id
 
     async def run(self, operation_id, fatal=None):
-        """Carry on, and tell whether the worker lives."""
+        """Continue, and return whether the worker lives."""
         self.world.wire.arm(fatal)
         try:
             await run_operation(operation_id, self.context)

@@ -41,7 +41,7 @@ async def held_up(world, operation_id):
     return worker
 
 
-async def test_what_was_confirmed_is_told_so_where_the_database_goes_right_after(
+async def test_a_confirmation_is_answered_although_the_database_stops_right_after(
     world, plan, look, monkeypatch
 ):
     planned = await plan()
@@ -287,7 +287,7 @@ async def test_a_step_that_ends_every_worker_is_given_up_as_unknown(
     assert (await look(operation_id)).state is S.DONE
 
 
-async def test_a_plan_that_nobody_confirms_lapses(world, plan, look):
+async def test_a_plan_without_a_confirmation_expires(world, plan, look):
     confirmed_late, left_alone = await plan(), await plan()
     world.clock.advance(minutes=9)
     assert await expiry.lapse_expired(world.context) == 0

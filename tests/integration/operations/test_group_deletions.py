@@ -1,4 +1,4 @@
-"""What a consumer group leaves in topics of its own stays, or goes with it (G1, G14)."""
+"""A consumer group's own topics stay, or are deleted with it (G1, G14)."""
 
 from backend.domain.operation import OperationState as S
 from backend.remoting.bodies import TopicConfig

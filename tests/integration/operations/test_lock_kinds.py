@@ -50,7 +50,7 @@ async def test_a_worker_may_die_anywhere_and_only_the_planned_hold_ends(agents, 
         lives = await agents.run(planned.id, (name, passed))
         is_free = holder(agents) is None
         if is_free:
-            # Whoever comes next is not to lose the queue to a step that is begun again.
+            # The next client must not lose the queue to a step that is started again.
             take(agents, "dead")
         done = await agents.end(planned.id)
 

@@ -1,4 +1,4 @@
-"""Offsets that are set elsewhere: where to, for whom, refused half-way, cloned and taken back."""
+"""Resets of offsets: positions, clients, refusals after a part, clones and undos."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.integration.operations.test_broker_plans import checks
 from tests.waiting import PATIENCE_S, eventually
 
 
-async def test_a_connected_consumer_is_told_where_to_go_on(agents):
+async def test_a_connected_consumer_learns_where_to_go_on(agents):
     await consumed(agents)
     client = await Client.connect(agents.brokers["broker-a"].port)
     await client.heartbeat("billing", "orders", client_id="one")

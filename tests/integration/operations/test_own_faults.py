@@ -1,4 +1,5 @@
-"""A fault in a kind of operation is told and ends the operation, instead of being met for ever."""
+"""An internal error in a kind of operation is reported and ends the operation, instead of endless
+retries."""
 
 from dataclasses import replace
 
@@ -30,7 +31,7 @@ def with_fault(kind, part):
         ("verify", S.UNKNOWN, StepState.DONE),
     ],
 )
-async def test_a_fault_of_ours_is_told_and_met_only_so_often(
+async def test_an_internal_error_is_reported_and_retried_a_limited_number_of_times(
     world, order, look, part, state, step_state
 ):
     operation_id = await order(1)

@@ -85,7 +85,7 @@ async def test_protection_that_is_set_later_makes_a_plan_void(
 
 
 @pytest.mark.parametrize("topic", ["%RETRY%billing", "%DLQ%billing"])
-async def test_a_group_is_not_deleted_with_a_topic_of_its_own_that_is_protected(held, topic):
+async def test_a_group_is_not_deleted_with_a_topic_that_belongs_to_it_and_is_protected(held, topic):
     held.agent().put_topic(TopicConfig(name=topic, read_queue_count=1, write_queue_count=1))
     stale = await held.plan("delete_consumer_group", consumer_group_name="billing", cleans_up=True)
     made = await held.order("change_protection", **protect("topic", topic))

@@ -92,7 +92,7 @@ async def test_a_topic_that_was_empty_is_not_deleted_with_what_came_since(agents
     assert agents.agent("broker-b").topics.find("orders") is not None
 
 
-async def test_more_messages_in_what_was_not_empty_keep_nobody_from_deleting_it(agents):
+async def test_more_messages_in_what_was_not_empty_do_not_prevent_its_deletion(agents):
     await put_topic(agents)
     await agents.send("orders", 1)
     planned = await agents.plan("delete_topic", topic_name="orders")

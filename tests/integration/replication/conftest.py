@@ -112,7 +112,7 @@ class Group:
         return any(re.search(rf"\bepoch\W+{epoch}\b", change) for change in changes)
 
     def is_known_by(self, master, *, members):
-        """Whether a master has been told of a set, given as in its log: "1, 3"."""
+        """Whether a master knows a set, given as in its log: "1, 3"."""
         changes = self.agents[master - 1].events("sync_state_set_changed")
         return any(re.search(rf"\bmembers\W+{members}\]", change) for change in changes)
 
@@ -148,7 +148,7 @@ class Group:
             await asyncio.sleep(poll_s(begun_s))
 
     def waited_in_vain(self):
-        """What is told of changes of masters that took longer than clients, or they, may wait."""
+        """Changes of masters that took longer than clients, or the masters, may wait."""
         names = ("clients_waited_in_vain", "no_other_master_named")
         told = [line for agent in self.agents for name in names for line in agent.events(name)]
         return told + self.hurried

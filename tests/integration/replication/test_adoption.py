@@ -29,7 +29,7 @@ def lose_group(database):
 
 
 async def await_candidates(group, *broker_ids):
-    """Wait until exactly these brokers have told of themselves; give what they told."""
+    """Wait until exactly these brokers have reported; give their reports."""
     controller = group.name_server.controller
     async with asyncio.timeout(PATIENCE_S):
         while True:

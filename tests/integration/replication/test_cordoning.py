@@ -1,4 +1,4 @@
-"""A cordoned replica becomes master only where nobody else can (D7, control-plane.md 2.4)."""
+"""A cordoned replica becomes master only where no other can (D7, control-plane.md 2.4)."""
 
 import asyncio
 import json
@@ -33,9 +33,7 @@ def permit(group, database, eventually):
 
 
 @pytest.mark.parametrize("lease_policy", list(LeasePolicy))
-async def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can(
-    group, permit, eventually
-):
+async def test_a_cordoned_replica_becomes_master_only_where_no_other_can(group, permit, eventually):
     await group.add_many(3)
     assert (await group.send(1, b"first")).code == 0
     await permit(2, is_cordoned=True)
@@ -68,7 +66,7 @@ async def test_the_controller_hears_of_a_cordon_before_the_next_heartbeat_is_due
 
 
 async def is_routed(group, *, permissions):
-    """Whether clients are told that they may do this with the topic at the master."""
+    """Whether the routes allow this for the topic at the master."""
     wanted = {"topic": "orders", "acceptStandardJsonOnly": True}
     route = await group.admin.call(RequestCode.GET_ROUTEINFO_BY_TOPIC, wanted)
     queues = json.loads(route.body)["queueDatas"] if route.code == 0 else []

@@ -58,7 +58,7 @@ async def test_a_replica_has_what_is_damaged_from_its_master_again(group, eventu
 
     agent = group.agents[1]
     assert [len(agent.events(name)) for name in ("store_damaged", "log_mended")] == [1, 1]
-    # Its event loop notes it a moment after the thread that copies told the master.
+    # Its event loop notes it a moment after the copying thread has answered the master.
     await eventually(lambda: agent.events("log_verified"))
     await group.await_equal_logs()
     group.kill(1)

@@ -47,7 +47,7 @@ async def send_all(group, number, bodies):
 
 
 async def kill_all(group, eventually):
-    """At one blow: the master, which stands still first, drops nobody from the set."""
+    """Both at once: the master, which is paused first, drops no replica from the set."""
     await group.pause(1)
     for number in range(len(group.agents), 1, -1):
         group.kill(number)

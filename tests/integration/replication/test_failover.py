@@ -45,7 +45,7 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
     assert told == [None, "2"]
 
 
-async def test_a_returned_master_cuts_what_nobody_acknowledged(group):  # S70
+async def test_a_returned_master_cuts_what_no_replica_acknowledged(group):  # S70
     await group.add_many(2, slaveTimeout=SOON_MS)
     assert (await group.send(1, b"acknowledged")).code == 0
     await group.pause(2)
@@ -72,7 +72,7 @@ async def test_a_master_whose_disk_fails_gives_up_its_lease_and_a_replica_takes_
     await group.add_many(2)
     assert (await group.send(1, b"acknowledged")).code == 0
     log = group.agents[0].root / "store" / "commitlog"
-    # To whoever uses it, as if its sectors had gone bad.
+    # For every reader, as if its sectors had gone bad.
     os.truncate(log / f"{0:020}", 0)
 
     refused = await group.client(1).send("orders", b"refused")
@@ -220,7 +220,7 @@ async def test_a_set_that_shrinks_below_the_least_acknowledges_nothing(group):  
     await asyncio.sleep(0)
     group.kill(2)
 
-    # Stored, but by one replica only: nobody may count on it.
+    # Stored, but by one replica only: no client may rely on it.
     assert (await held).code == 12
 
 

@@ -1,4 +1,4 @@
-"""Learners copy the log and are members of no set, which the controller is told (S43)."""
+"""Learners copy the log and are members of no set, as the controller learns (S43)."""
 
 from backend.db import findings
 

@@ -34,7 +34,7 @@ async def send_many(group, number, count):
 async def read_held(client):
     """Read the queue from what the broker itself says is its beginning.
 
-    One that has just begun anew knows of no queue yet.
+    A replica that has just started again knows of no queue yet.
     """
     low = await client.call(31, {"topic": "orders", "queueId": "0"})
     if low.code != 0:
@@ -68,7 +68,7 @@ async def leave_behind(group, eventually, *, end):
     await eventually(lambda: min(segments(group, 2)) > end)
 
 
-async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_anew(
+async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_starts_empty(
     group, eventually
 ):
     """It held a beginning of its master's log, all of which has expired, epoch and all."""
@@ -99,7 +99,7 @@ async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_an
             )
 
         await eventually(holds_the_same)
-        # What is begun anew is a log like any other, and may lead.
+        # A log that started again is a log like any other, and may lead.
         group.kill(3)
         await group.await_state(2, 2, {1, 2})
         await group.start(3)
@@ -113,7 +113,7 @@ async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_an
     assert min(segments(group, 3)) > end
 
 
-async def test_a_damaged_replica_all_of_whose_log_has_expired_at_its_master_begins_anew(
+async def test_a_damaged_replica_all_of_whose_log_has_expired_at_its_master_starts_empty(
     group, eventually
 ):  # ADR 17
     await group.add_many(3, **SMALL)

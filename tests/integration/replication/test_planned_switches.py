@@ -142,7 +142,7 @@ async def test_a_master_that_is_stopped_leaves_no_send_in_doubt(group, eventuall
     check_one_question_was_enough(group, senders)
 
 
-async def test_a_master_that_hands_over_to_nobody_goes_on_after_a_moment(group):
+async def test_a_master_that_hands_over_to_no_replica_goes_on_after_a_moment(group):
     await group.add_many(2)
     assert (await group.send(1, b"before")).code == 0
 
@@ -215,7 +215,7 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
 async def test_a_new_master_serves_under_the_lease_of_its_election(group, monkeypatch):  # D9
     await group.add_many(2, controllerHeartBeatTimeoutMills="20000")
     assert (await group.send(1, b"before")).code == 0
-    # From now on nobody gets the lease that it asks for.
+    # From now on no broker gets the lease that it requests.
     for name in ("ask_lease", "ask_lease_at_once"):
         monkeypatch.setattr(ReplicaReportWriter, name, never)
 

@@ -69,7 +69,7 @@ async def order(client, code, fields=None, body=b""):
             await asyncio.sleep(0.01)
 
 
-async def test_what_was_ordered_is_known_to_whoever_follows_a_killed_master(group):
+async def test_what_was_ordered_is_known_to_the_successor_of_a_killed_master(group):
     await group.add_many(2)
     master = 1
     for epoch, (wanted, outcome) in enumerate(zip(ORDERS.values(), OUTCOMES, strict=True), 2):
@@ -115,7 +115,7 @@ async def test_fences_and_effects_are_known_to_the_next_master(group):
     await group.add_many(2)
     ordered = create_fields("T", readQueueNums=2) | step(0, fence=5)
     made = await order(group.client(1), CREATE, ordered)
-    # Somebody changes the topic meanwhile.
+    # Another user changes the topic meanwhile.
     await order(group.client(1), CREATE, create_fields("T", readQueueNums=7))
     group.kill(1)
     await group.await_state(2, 2, {2})
@@ -151,7 +151,7 @@ async def test_what_is_set_on_one_broker_stays_fenced_there_and_nowhere_else(gro
 
 
 @pytest.mark.parametrize("is_made_again", [False, True])
-async def test_a_deleted_topic_comes_back_with_nobody(group, eventually, is_made_again):
+async def test_a_deleted_topic_comes_back_with_no_replica(group, eventually, is_made_again):
     await group.add_many(2)
     for number in range(20):
         assert (await group.send(1, b"%d" % number, topic="T", queue_id=number % 2)).code == 0
@@ -209,7 +209,7 @@ async def test_what_no_replica_held_is_undone_on_a_master_that_loses_its_log(gro
     await group.start(1)
     await group.await_state(2, 2, {1, 2})
 
-    # Asked for again, nothing is called done either that nobody else holds.
+    # A repeated request does not report success either for data that no other broker has.
     assert [answer.code for answer in answers] == [LATE] * len(answers)
     assert "not every replica holds it yet: ask again" in answers[0].remark
     assert (stepped.code, remade.code) == (LATE, 2)

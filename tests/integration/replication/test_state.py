@@ -96,7 +96,7 @@ class Committer:
 
 
 async def shown(client):
-    """The offset that a broker has, whoever is master."""
+    """The offset of a broker, under any master."""
     body = (await client.call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
     return json.loads(body)["offsetTable"].get("orders@g", {}).get("0", 0)
 
@@ -156,7 +156,7 @@ async def elect(group, broker_id):
     assert answer.code == 0, answer.remark
 
 
-async def test_a_reset_that_no_consumer_saw_throws_nobody_back_after_another_master(
+async def test_a_reset_that_no_consumer_saw_throws_no_consumer_back_after_another_master(
     group, consumers
 ):
     await consumers(2)
@@ -238,7 +238,7 @@ async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed
     assert Counter(held) == Counter([b"first", *sent])
 
 
-async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, consumers):
+async def test_no_client_sees_the_topic_that_a_group_keeps_its_state_in(group, consumers):
     await consumers(2)
     client = group.client(1)
     queue = {"topic": STATE_TOPIC, "queueId": 0}
@@ -282,7 +282,7 @@ async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, cons
     assert sample["messagesIn"] == sum(counted.values()) == BATCH_COUNT * BATCH_SIZE + 1
 
 
-async def test_samples_tell_the_id_of_the_role_and_the_one_that_stays(group, consumers):
+async def test_samples_hold_the_id_of_the_role_and_the_one_that_stays(group, consumers):
     await consumers(2)
     answers = [await group.client(n).call(RequestCode.GET_BROKER_SAMPLE) for n in (1, 2)]
 

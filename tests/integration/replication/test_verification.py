@@ -8,13 +8,13 @@ from tests.integration.replication.conftest import read_all
 def is_marked(agent):
     """Whether a log may lack its end.
 
-    A replica's loop takes the mark away a moment after its copying thread has told the master
-    that all is there.
+    A replica's loop removes the mark a moment after its copying thread has reported all data to the
+    master.
     """
     return (agent.root / "store" / ".unverified").exists()
 
 
-def boot_anew(agent):
+def reboot(agent):
     """Have the machine of an agent that was killed come back as if its power had been cut."""
     (agent.root / "store" / ".boot").write_text("another")
 
@@ -24,7 +24,7 @@ async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group
     assert (await group.send(1, b"before")).code == 0
     group.kill(2)
     await group.await_state(1, 1, {1})
-    boot_anew(group.agents[1])
+    reboot(group.agents[1])
 
     await group.start(2)
 
@@ -33,11 +33,11 @@ async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group
     assert not is_marked(group.agents[1])
 
 
-async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_better(group):
+async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_no_other_copy_exists(group):
     await group.add()
     await group.await_state(1, 1, {1})
     group.kill(1)
-    boot_anew(group.agents[0])
+    reboot(group.agents[0])
 
     await group.start(1)
 
@@ -48,8 +48,8 @@ async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_
 async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually):  # D11
     await group.add_many(3)
     assert (await group.send(1, b"before")).code == 0
-    # At one blow: the master, which stands still first, drops nobody from the set, and by the time
-    # that the controller hears of its end nobody else is there to be elected.
+    # Both at once: the master, which is paused first, drops no replica from the set. When the
+    # controller learns of its end, no other replica can be elected.
     await group.pause(1)
     for number in (3, 2):
         group.kill(number)
@@ -61,7 +61,7 @@ async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually): 
     await eventually(is_master_alone)
     group.kill(1)
     for agent in group.agents:
-        boot_anew(agent)
+        reboot(agent)
     for number in (1, 2):
         await group.start(number)
         # The third may hold more.

@@ -1,4 +1,4 @@
-"""Controllers over a real database, each of a process of its own."""
+"""Controllers over a real database, each of a separate process."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.integration.services.controller_driver import ControllerDriver
 
 @pytest.fixture
 def drive(database):
-    """Give a way to make drivers, each of a process of its own."""
+    """Give a way to make drivers, each of a separate process."""
 
     def make(database=database, **changes):
         return ControllerDriver(database, **changes)

@@ -1,4 +1,4 @@
-"""A controller over a real database, with a witness that hears whom the test says."""
+"""A controller over a real database, with a witness that hears the brokers of the test."""
 
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4

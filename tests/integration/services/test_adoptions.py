@@ -1,4 +1,4 @@
-"""A group that Postgres lost comes back from what its brokers say, once somebody orders it (D6)."""
+"""A group that Postgres lost is restored from the reports of its brokers, on an order (D6)."""
 
 import pytest
 from sqlalchemy import text, update
@@ -56,7 +56,7 @@ async def silence(database, *, minutes):
         await connection.execute(update(adoption_candidates).values(heard_at=heard_at))
 
 
-async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
+async def test_a_unknown_broker_is_kept_with_what_it_reports(controller):
     await claim(controller, 2, max_offset=2**40)
     await claim(controller, 2, max_offset=2**41)
 
@@ -71,7 +71,7 @@ async def test_a_broker_that_nobody_knows_is_kept_with_what_it_told(controller):
         await controller.group()
 
 
-async def test_what_a_broker_does_not_tell_is_unknown_unless_its_heartbeats_say_it(controller):
+async def test_what_a_broker_does_not_report_is_unknown_unless_its_heartbeats_say_it(controller):
     nothing = dict.fromkeys(FACTS)
     await claim(controller, 1, **nothing)
     controller.heartbeat_source.heard = {2: ReplicaReport(0, 10_000, epoch=7, max_offset=70)}
@@ -92,7 +92,7 @@ async def test_a_lost_group_has_its_ids_codes_and_acknowledged_messages_again(co
     controller.hear(1, 2, epoch=5, max_offset=900)
     assert (await register(controller, 1)).group.master_id is None
     assert (await waiting(controller)).items == ()
-    # Whoever asks, the one who has everything wins, in an epoch that no log holds.
+    # After any request, the broker with all data wins, in an epoch that no log holds.
     elected = (await controller.elect(1)).group
     assert (elected.master_id, elected.master_epoch) == (2, 5 + EPOCHS_SKIPPED + 1)
     assert await controller.next_id() == 3
@@ -115,7 +115,9 @@ async def test_a_code_that_is_not_the_adopted_one_is_refused(controller):
     assert (await controller.group()).replicas[1].address == "10.0.0.1:10911"
 
 
-async def test_of_two_that_claim_an_id_the_first_counts_until_it_is_silent(controller, database):
+async def test_of_two_that_claim_an_id_the_first_is_believed_until_it_is_silent(
+    controller, database
+):
     await claim(controller, 1)
 
     with pytest.raises(BrokerIdRefused):
@@ -139,7 +141,7 @@ async def test_who_was_silent_is_not_adopted_and_is_forgotten_after_a_day(contro
     assert [one.candidate.broker_id for one in (await waiting(controller)).items] == [2]
 
 
-async def test_a_group_that_waits_is_not_begun_anew_by_a_new_broker(controller, database):
+async def test_a_group_that_waits_is_not_founded_again_by_a_new_broker(controller, database):
     await claim(controller, 1, 2)
 
     with pytest.raises(AdoptionAwaited):

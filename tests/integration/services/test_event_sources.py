@@ -1,4 +1,4 @@
-"""What is told of brokers and groups, with the change itself and only when there is one."""
+"""Events about brokers and groups come with the change itself, and only with a change."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from backend.services.upkeep.events import list_events, number_events
 
 
 @pytest.fixture
-def told(database):
+def reported(database):
     """List all events so far."""
 
     async def read():
@@ -40,7 +40,7 @@ def register(database):
     return register_at
 
 
-async def test_a_broker_that_comes_moves_and_goes_is_told_once_each(database, register, told):
+async def test_a_broker_that_comes_moves_and_goes_has_one_event_each(database, register, reported):
     gone = MarkBrokerOffline("c", "g", 0)
     for _ in range(2):
         await register("a:10911")
@@ -49,7 +49,7 @@ async def test_a_broker_that_comes_moves_and_goes_is_told_once_each(database, re
         await mark_broker_offline(gone, database=database, clock=SystemClock())
     await register("b:10911")
 
-    assert [(e.kind, e.subject, e.details.get("address")) for e in await told()] == [
+    assert [(e.kind, e.subject, e.details.get("address")) for e in await reported()] == [
         ("broker.registered", "g-0", "a:10911"),
         ("broker.registered", "g-0", "b:10911"),
         ("broker.lost", "g-0", None),
@@ -57,7 +57,7 @@ async def test_a_broker_that_comes_moves_and_goes_is_told_once_each(database, re
     ]
 
 
-async def test_topics_that_brokers_register_are_told_once_each(database, register, told):
+async def test_topics_that_brokers_register_have_one_event_each(database, register, reported):
     two, three = QueueSettings(2, 2, 6), QueueSettings(3, 3, 6)
     for _ in range(2):
         await register(topics={"orders": two, "bills": two})
@@ -68,7 +68,7 @@ async def test_topics_that_brokers_register_are_told_once_each(database, registe
     await forget_placements("c", "orders", ["h", "i"], database=database, clock=clock)
     await remove_topic("bills", cluster_name=None, database=database, clock=clock)
 
-    events = [one for one in await told() if one.kind.startswith("topic.")]
+    events = [one for one in await reported() if one.kind.startswith("topic.")]
     assert [(one.kind, one.subject, one.details["topics"]) for one in events] == [
         ("topic.placed", "g", ["bills", "orders"]),
         ("topic.placed", "h", ["orders"]),
@@ -79,15 +79,15 @@ async def test_topics_that_brokers_register_are_told_once_each(database, registe
     assert {one.cluster_name for one in events} == {"c"}
 
 
-async def test_thousands_of_topics_are_one_event_that_says_how_many(register, told):
+async def test_thousands_of_topics_are_one_event_that_says_how_many(register, reported):
     await register(topics={f"topic-{i:04}": QueueSettings(1, 1, 6) for i in range(1_200)})
 
-    [event] = [one for one in await told() if one.kind == "topic.placed"]
+    [event] = [one for one in await reported() if one.kind == "topic.placed"]
     assert event.details["topic_count"] == 1_200
     assert event.details["topics"] == [f"topic-{i:04}" for i in range(100)]
 
 
-async def test_every_change_of_a_group_is_told_as_its_history_has_it(controller, told):
+async def test_every_change_of_a_group_has_an_event_as_its_history_has_it(controller, reported):
     await controller.make_f3()
     with pytest.raises(DomainError):
         await controller.elect(9)
@@ -95,7 +95,7 @@ async def test_every_change_of_a_group_is_told_as_its_history_has_it(controller,
     controller.hear(2)
     await controller.replace_lost()
 
-    events = await told()
+    events = await reported()
     assert [event.kind for event in events] == [
         *["group.broker_id_applied"] * 3,
         "group.master_elected",

@@ -63,7 +63,7 @@ async def test_a_master_that_asks_for_its_lease_reports_what_is_confirmed(drive,
 
 
 @pytest.mark.parametrize("told", [{"confirm_offset": -1}, {"epoch": 0}, {"epoch": 2}])
-async def test_what_nobody_may_report_is_not_kept(drive, database, told):
+async def test_a_forbidden_report_is_not_kept(drive, database, told):
     one = drive()
     await one.make_f3()
 
@@ -276,7 +276,7 @@ async def test_a_member_with_less_is_a_finding_that_names_it(drive, database):
 
 
 async def test_a_group_whose_master_came_back_with_less_is_masterless(drive, database):
-    # Case A1: nobody may rely on it, so the scan that looks for such groups finds it.
+    # Case A1: no broker may rely on it, so the scan that looks for such groups finds it.
     one = drive()
     await one.make_f3()
     await report(one, database)

@@ -33,7 +33,7 @@ def clock():
 
 @pytest.fixture
 def scan(database, clock):
-    """Look once, as somebody does who has looked for long."""
+    """Look once, like a process that has looked for long."""
 
     async def run(looking_since=LONG_AGO):
         await scan_findings(database=database, clock=clock, looking_since=looking_since)
@@ -72,11 +72,11 @@ async def sound(controller, register):
     await controller.make_f3()
     master = (await controller.group()).master
     await register(0, master.address, topics=["orders"])
-    await tell(controller)
+    await report_samples(controller)
     return controller
 
 
-async def tell(controller, epoch=1, **offsets):
+async def report_samples(controller, epoch=1, **offsets):
     for broker_id in (2, 3, 1):
         end = offsets.get(f"b{broker_id}", 900)
         await controller.record(
@@ -117,14 +117,14 @@ async def test_an_epoch_below_one_of_the_history_is_found(look, database):
     assert await look() == [(FindingCode.EPOCH_BACKWARDS, "g")]
 
 
-async def test_an_epoch_below_one_that_a_replica_tells_is_found(sound, look):
+async def test_an_epoch_below_one_that_a_replica_reports_is_found(sound, look):
     await sound.record(sound.controller.database, KEYS[1], epoch=9, max_offset=900)
 
     assert await look() == [(FindingCode.EPOCH_BACKWARDS, "g")]
 
 
 @pytest.mark.usefixtures("sound")
-async def test_a_group_made_anew_may_begin_at_epoch_zero(look, database):
+async def test_a_group_founded_again_may_begin_at_epoch_zero(look, database):
     change = text("""
         INSERT INTO replica_group_changes (cluster_name, broker_group_name, kind, cause, changed_at,
                master_epoch, sync_state_set, sync_state_set_epoch, replica_addresses)
@@ -191,7 +191,7 @@ async def test_who_is_not_back_yet_after_a_restart_is_no_finding(
     assert len(await look(looking_since=clock.now())) == 3
     await register(0, "10.0.0.1:10911")
     await execute(database, update(replica_groups).values(is_master_lost=False))
-    await tell(sound)
+    await report_samples(sound)
 
     assert await look(looking_since=clock.now()) == []
 
@@ -208,14 +208,14 @@ async def test_who_does_not_come_back_after_a_restart_is_found(look, database, c
 
 
 async def test_a_replica_that_stays_ahead_of_its_master_is_found(sound, look):
-    await tell(sound, b3=950)
+    await report_samples(sound, b3=950)
 
     assert await look() == [(FindingCode.REPLICA_AHEAD, "g-3")]
 
 
 async def test_an_open_finding_with_the_former_spelling_of_a_broker_goes_on(sound, look, database):
     # Records from before brokers had one name call the broker g/3 (case B2).
-    await tell(sound, b3=950)
+    await report_samples(sound, b3=950)
     await look()
     former = text("UPDATE findings SET subject = 'g/3' WHERE subject = 'g-3' RETURNING id")
     async with database.begin() as connection:
@@ -229,14 +229,14 @@ async def test_an_open_finding_with_the_former_spelling_of_a_broker_goes_on(soun
 async def test_a_replica_that_was_only_asked_later_is_not_ahead(sound, look):
     ends = 900
     for _ in range(5):
-        # Under load each look sees the replica past what its master told a moment before.
-        await tell(sound, b3=ends + 50, b1=ends)
+        # Under load each look sees the replica beyond the master's report of a moment before.
+        await report_samples(sound, b3=ends + 50, b1=ends)
         ends += 50
         assert await look(times=1) == []
 
 
-async def test_what_nobody_can_judge_neither_opens_nor_closes(sound, look, database):
-    await tell(sound, b3=950)
+async def test_a_fact_that_is_unknown_neither_opens_nor_closes(sound, look, database):
+    await report_samples(sound, b3=950)
     found = await look()
     silent = text("UPDATE replica_reports SET heard_at = heard_at - interval '1 hour'")
     await execute(database, silent)
@@ -323,7 +323,7 @@ async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_healt
     await lose(database, 3)
 
     found = await look(times=2)
-    await database_tells_again(database)
+    await database_reports_again(database)
     afterwards = await look(times=3)
 
     assert found == [(FindingCode.REPLICA_DOWN, "g-3")]
@@ -334,7 +334,7 @@ async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_healt
     assert past.evidence["broker"] == "g-3"
 
 
-async def database_tells_again(database):
+async def database_reports_again(database):
     again = text("""
         INSERT INTO replica_reports SELECT broker_group_id, 3, heard_by, heard_at, timeout_ms,
                epoch, max_offset, confirm_offset, priority, is_verified, is_cordoned, is_learner
@@ -368,7 +368,7 @@ async def test_who_was_heard_since_a_worker_began_is_found_dead_at_once(look, da
 async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critical(
     sound, look, clock
 ):
-    # Case A16. Nobody is missing, so that a scan which has just begun finds it as well.
+    # Case A16. No replica is missing, so that a scan which has just begun finds it as well.
     await sound.record(
         sound.controller.database, KEYS[0], epoch=1, max_offset=900, is_cordoned=True
     )
@@ -432,7 +432,7 @@ async def test_who_is_missed_stays_so_while_the_master_is_silent(sound, look, cl
     await execute(database, silent)
     await set_members(database, 1, 2, 3)
     found = await look()
-    await tell(sound)
+    await report_samples(sound)
 
     assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g-3")], [])
 
@@ -447,7 +447,7 @@ async def test_what_is_seen_once_is_no_finding(sound, look, register, database):
 
 
 @pytest.mark.usefixtures("sound")
-async def test_an_opened_and_a_closed_finding_are_told_once_however_often_it_is_looked(
+async def test_an_opened_and_a_closed_finding_have_one_event_however_often_the_check_runs(
     look, scan, register, database, sound
 ):
     await register(0, "10.9.9.9:10911")

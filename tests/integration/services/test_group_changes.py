@@ -22,12 +22,12 @@ HERE = 10_000
 
 @pytest.fixture
 def statements(monkeypatch):
-    """Collect the names of statements that somebody waits for, so not those that only tell."""
+    """Collect the names of statements with a waiting caller, so not those that only notify."""
     sent = []
     fetch = Pipeline.fetch
 
     async def note(pipeline, statement, values, **more):
-        if statement.name != b"tell":
+        if statement.name != b"notify":
             sent.append(statement.name.decode())
         return await fetch(pipeline, statement, values, **more)
 
@@ -75,7 +75,7 @@ async def test_a_refusal_is_decided_from_what_was_just_read(drive):
     other.hear(1, 2, 3)
     await other.alter({1, 2}, epoch=3)
 
-    # By what it knows nobody could be elected.
+    # By its data no replica could be elected.
     assert (await one.replace_lost()).group.master_id == 2
 
 
@@ -88,7 +88,7 @@ async def test_a_master_that_only_another_process_hears_keeps_its_place(drive, d
     assert (await one.replace_lost()).change is None
 
 
-async def test_a_master_that_nobody_hears_any_longer_is_replaced(drive, database, statements):
+async def test_a_master_without_heartbeats_is_replaced(drive, database, statements):
     one = drive()
     await one.make_f3()
     # The other process may stand still itself, so its master has another lease (D28).
@@ -112,7 +112,7 @@ async def test_what_another_process_heard_later_decides(drive, database):  # D11
     assert (await one.replace_lost()).group.master_id == 3
 
 
-async def test_a_lease_stands_against_a_known_group_too(drive, database, statements):  # D9
+async def test_a_lease_also_binds_a_known_group_too(drive, database, statements):  # D9
     one = drive(lease_policy=LeasePolicy.STRICT)
     await one.make_f3()
     told = ReplicaReport(0, HERE, epoch=1)
@@ -150,8 +150,8 @@ async def test_a_write_whose_end_is_unknown_is_forgotten(drive, monkeypatch):
     assert (view.change, view.group.master_id, view.group.master_epoch) == (None, 2, 2)
 
 
-async def test_of_racing_processes_each_election_has_an_epoch_of_its_own(database_url, drive):
-    """D4: every epoch is used once, and whoever is told of an election made it."""
+async def test_of_racing_processes_each_election_has_a_distinct_epoch(database_url, drive):
+    """D4: every epoch is used once, and each answered winner has made the election."""
     databases = [open_database(database_url) for _ in range(3)]
     drivers = [drive(database=one, allows_unclean=True) for one in databases]
     await drivers[0].make_f3()

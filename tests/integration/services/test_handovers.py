@@ -60,7 +60,9 @@ async def test_one_that_does_not_hand_over_is_replaced_all_the_same(database, er
     assert (view.group.master_id, view.group.master_epoch) == (2, 2)
 
 
-async def test_nobody_is_asked_who_stays_or_is_dead_or_whom_a_broker_would_replace(database):
+async def test_no_handover_is_asked_of_a_master_that_stays_or_is_dead_or_would_be_replaced(
+    database,
+):
     brokers = FakeBrokers()
     driver, _ = await group_of(database, brokers)
 
@@ -75,7 +77,7 @@ async def test_nobody_is_asked_who_stays_or_is_dead_or_whom_a_broker_would_repla
     assert (await driver.group()).master_id == 2
 
 
-async def test_nobody_is_asked_for_an_election_that_would_be_refused(database):
+async def test_no_broker_is_asked_for_an_election_that_would_be_refused(database):
     brokers = FakeBrokers()
     driver, _ = await group_of(database, brokers, lease_policy=LeasePolicy.STRICT)
     await driver.record(database, ("c", "g", 1), lease=[("c", "g", 1)], epoch=1)

@@ -174,7 +174,7 @@ async def test_a_task_whose_runs_all_fail_or_die_is_overdue(run, shift, database
     assert (well.is_overdue, well.outcome) == (False, {"found_count": 3})
 
 
-async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
+async def test_a_row_that_every_user_may_read_names_no_cluster(run, database):
     async def give_up():
         return LivenessOutcome((BrokerIdentity("hidden-9", "broker-a", 0),), unjudged_count=4)
 

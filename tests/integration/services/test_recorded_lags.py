@@ -1,4 +1,4 @@
-"""What masters tell of their groups is kept for lists; who is silent leaves what it told before."""
+"""Masters' reports of their groups are kept for lists; a silent master leaves its last report."""
 
 import asyncio
 
@@ -80,7 +80,7 @@ async def test_lags_are_added_up_over_queues_and_broker_groups(measure):
     ]
 
 
-async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
+async def test_a_lag_that_not_all_queues_reported_says_of_how_many_it_is(
     measure, brokers, database, clock
 ):
     for address, broker_group_name, count in ((A, "broker-a", 2), (B, "broker-b", 6)):
@@ -98,7 +98,7 @@ async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
     assert told == {("audit", "orders"): (1, 8), ("billing", "orders"): (2, 8)}
 
 
-async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, brokers, clock):
+async def test_a_silent_master_leaves_its_last_report_with_its_instant(measure, brokers, clock):
     await measure()
     clock.advance(seconds=30)
     del brokers.told[B]
@@ -111,7 +111,7 @@ async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, bro
     assert instants == [clock.now(), NOON, NOON]
 
 
-async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
+async def test_a_run_that_is_cut_off_keeps_what_was_reported_before(
     measure, brokers, database, eventually
 ):
     brokers.slow = {B}
@@ -133,7 +133,7 @@ async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
     [QueueProgress("orders", 0, 0, 2**70), QueueProgress("or\0ders", 0, 1, 4)],
     ids=["a lag", "a name"],
 )
-async def test_a_master_that_tells_what_no_row_holds_keeps_nobody_else_from_being_measured(
+async def test_a_master_that_reports_what_no_row_holds_keeps_no_other_from_being_measured(
     measure, brokers, clock, nonsense
 ):
     await measure()
@@ -144,7 +144,7 @@ async def test_a_master_that_tells_what_no_row_holds_keeps_nobody_else_from_bein
     outcome, rows, _ = await measure()
 
     assert (outcome.measured_count, outcome.silent_count) == (1, 1)
-    # What the master told before stays, as that of a silent one.
+    # The master's last report stays, as that of a silent one.
     assert rows == [("audit", "orders", 1, 9), *_billing(orders=(2, 4), refunds=(1, 3))]
 
 
@@ -178,7 +178,7 @@ async def test_an_unknown_cluster_is_refused(database):
 
 
 async def test_what_expired_unread_is_recorded_beside_the_lag(measure, brokers, database):
-    # Case B4: of a queue whose begin nobody tells no lag is recorded.
+    # Case B4: of a queue with an unknown begin no lag is recorded.
     brokers.told = {
         A: {
             "billing": [

@@ -1,4 +1,4 @@
-"""A controller's changes in a real Postgres: kept, carried over, and true whoever wins a race."""
+"""A controller's changes in a real Postgres: kept, carried over, and correct after any race."""
 
 import asyncio
 
@@ -140,7 +140,7 @@ async def test_registering_moves_the_address(controller):  # S9, S12, S25
     assert view.group.sync_state_set.members == ALL
 
 
-async def test_of_two_alterations_from_one_state_one_is_told_that_it_came_late(drive):
+async def test_of_two_alterations_from_one_state_one_is_refused_as_late(drive):
     one, other = drive(), drive()
     await one.make_f3()
     other.hear(1, 2, 3)
@@ -298,7 +298,7 @@ async def test_a_lost_master_that_is_back_does_not_keep_its_successor_off(drive,
     one.hear()
     assert (await one.replace_lost()).group.is_master_lost
 
-    # It starts anew and speaks of the epoch of its log; broker 2 has more of it.
+    # It starts again and reports the epoch of its log; broker 2 has more of it.
     assert await one.record(database, KEY_1, lease=[KEY_1], epoch=1) == set()
     one.heartbeat_source.heard |= {2: ReplicaReport(0, 10_000, epoch=1, max_offset=9)}
     with pytest.raises(MasterLeaseLive):
@@ -310,7 +310,7 @@ async def test_a_lost_master_that_is_back_does_not_keep_its_successor_off(drive,
     assert (await one.elect(1)).group.master_id == 2
 
 
-async def test_a_strict_lease_stands_against_an_election_by_any_process(drive, database):  # D9
+async def test_a_strict_lease_prevents_an_election_by_any_process(drive, database):  # D9
     one, other = drive(lease_policy=LeasePolicy.STRICT), drive()
     await one.make_f3()
     await one.record(database, KEY_1, lease=[KEY_1], epoch=1)
@@ -360,7 +360,7 @@ def _released(report):
     return type(report)(0, 0, epoch=report.epoch)
 
 
-async def test_groups_whose_master_nobody_hears_are_found(drive, database):  # S63
+async def test_groups_whose_master_sends_no_heartbeats_are_found(drive, database):  # S63
     one = drive()
     await one.make_f3()
 

@@ -1,4 +1,4 @@
-"""Who is heard by which process, and what is left of it once nobody hears a replica."""
+"""Which process hears which replica, and what is left of it once no process hears a replica."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -48,7 +48,7 @@ async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, dat
     await other.record(database, KEY_1, KEY_2)
     await forget_replica_reports([KEY_1], heard_by=other.heartbeat_source.id, database=database)
 
-    # Of a process that heard neither, as after a restart of the one that did.
+    # For a process that heard neither, as after a restart of the one that did.
     liveness = (await drive().view()).liveness
 
     assert set(liveness.silences_ms) == {1}
@@ -57,7 +57,7 @@ async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, dat
     assert 1 in (await drive().view()).liveness.alive_ids
 
 
-async def test_what_a_dead_process_noted_leaves_when_it_last_heard_whom(drive, database):
+async def test_what_a_dead_process_noted_leaves_when_it_last_heard_each_replica(drive, database):
     one = drive()
     await one.make_f3()
     await one.record(database, KEY_1)

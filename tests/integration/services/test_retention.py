@@ -179,19 +179,24 @@ async def test_samples_go_by_whole_days_from_the_manifest_and_the_disk(database,
     assert names == {"day=2026-03-01", "day=notes"}
 
 
-async def test_the_chain_is_verified_from_the_checkpoint_that_an_entry_tells_of(database, apply):
+async def test_the_chain_is_verified_from_the_checkpoint_that_an_entry_records(database, apply):
     await add_entries(database, *(OLD,) * 5, *(NEW,) * 3)
 
     outcome = await apply()
     found = await verify_chain(database=database)
 
     assert outcome.audit_entry_count == 5
-    assert (found.fault, found.let_go, found.checked_count, found.end.number) == (None, 5, 4, 9)
+    assert (found.fault, found.expired_number, found.checked_count, found.end.number) == (
+        None,
+        5,
+        4,
+        9,
+    )
     again = await verify_chain(database=database, after=ChainEnd(7, await _hash_of(database, 7)))
     assert (again.fault, again.checked_count) == (None, 2)
 
 
-async def test_numbers_go_on_where_all_that_came_before_was_let_go(database, apply):
+async def test_numbers_go_on_where_all_that_came_before_was_deleted(database, apply):
     await add_entries(database, *(OLD,) * 3)
 
     first = await apply()
@@ -199,7 +204,7 @@ async def test_numbers_go_on_where_all_that_came_before_was_let_go(database, app
 
     assert (first.audit_entry_count, second.audit_entry_count) == (3, 0)
     found = await verify_chain(database=database)
-    assert (found.fault, found.let_go, found.end.number) == (None, 3, 4)
+    assert (found.fault, found.expired_number, found.end.number) == (None, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +231,7 @@ async def test_what_was_taken_out_or_changed_past_retention_is_named(
     assert found.fault.number == named
 
 
-async def test_more_than_retention_let_go_is_not_covered_by_moving_the_checkpoint(database, apply):
+async def test_more_than_retention_deleted_is_not_covered_by_moving_the_checkpoint(database, apply):
     await add_entries(database, *(OLD,) * 5, *(NEW,) * 3)
     await apply()
     async with database.begin() as connection:
@@ -272,7 +277,7 @@ async def test_what_would_go_is_what_goes_and_looking_changes_nothing(
     )
 
 
-async def test_runs_at_once_let_go_once_and_leave_a_chain_that_holds(database, apply, monkeypatch):
+async def test_runs_at_once_delete_once_and_leave_a_chain_that_holds(database, apply, monkeypatch):
     monkeypatch.setattr(use_case, "REMOVED_AT_ONCE_MAX", 3)
     await add_entries(database, *(OLD,) * 20, *(NEW,) * 3)
     for _ in range(10):
@@ -283,7 +288,7 @@ async def test_runs_at_once_let_go_once_and_leave_a_chain_that_holds(database, a
     assert sum(one.audit_entry_count for one in outcomes) == 20
     assert sum(one.operation_count for one in outcomes) == 10
     found = await verify_chain(database=database)
-    assert (found.fault, found.let_go) == (None, 20)
+    assert (found.fault, found.expired_number) == (None, 20)
 
 
 @pytest.mark.parametrize("crash_after", range(4))

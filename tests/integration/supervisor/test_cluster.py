@@ -33,7 +33,7 @@ def is_full(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-async def test_a_full_disk_is_told_and_keeps_no_part_from_being_started_again(
+async def test_a_full_disk_is_reported_and_keeps_no_part_from_being_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     cluster = a_cluster(tmp_path)

@@ -75,7 +75,7 @@ def test_a_broker_that_stays_alone_and_an_empty_one_found_nothing(group: GroupLa
     assert list(tmp_path.glob("**/epochFile*")) == []
 
 
-def test_the_directory_tells_how_many_brokers_each_group_has(tmp_path: Path):
+def test_the_directory_shows_how_many_brokers_each_group_has(tmp_path: Path):
     for name in ("broker-a", "broker-a-3", "broker-c", "broker-t", "notes", "broker-b"):
         (tmp_path / "brokers" / name).mkdir(parents=True)
     for name in ("broker-a", "broker-a-3", "broker-c", "notes"):

@@ -22,7 +22,7 @@ class Layout:
         self.brokers = [type("Broker", (), {"name": name}) for name in ("broker-a", "broker-a-2")]
 
 
-async def test_where_no_master_comes_what_all_of_its_brokers_say_is_told(tmp_path, monkeypatch):
+async def test_where_no_master_comes_what_all_of_its_brokers_say_is_shown(tmp_path, monkeypatch):
     async def never(*_asked):
         return False
 
@@ -33,7 +33,7 @@ async def test_where_no_master_comes_what_all_of_its_brokers_say_is_told(tmp_pat
     for broker, words in zip(layout.brokers, ("damaged", "waiting"), strict=True):
         program = f"import time; print('{words}', flush=True); time.sleep(60)"
         spec = ProcessSpec(broker.name, (sys.executable, "-c", program), tmp_path / broker.name)
-        running = Supervised(ChildProcess(spec), tell=print, on_change=lambda: None)
+        running = Supervised(ChildProcess(spec), show=print, on_change=lambda: None)
         await running.start()
         await eventually((tmp_path / broker.name).read_text)
         started._running[broker.name] = running

@@ -42,7 +42,7 @@ def layout() -> Iterator[ClusterLayout]:
 
 @pytest.fixture
 def stranger(layout: ClusterLayout) -> Iterator[subprocess.Popen[bytes]]:
-    """Give another process of the server's user: Postgres itself disregards everybody else's."""
+    """Give another process of the server's user: Postgres ignores those of all other users."""
     user = layout.postgres_dir.owner()
     with subprocess.Popen(["sleep", "3600"], user=user if os.geteuid() == 0 else None) as process:
         yield process
@@ -121,7 +121,7 @@ async def test_a_pid_file_that_was_cut_short_is_no_hindrance(layout: ClusterLayo
 
 async def test_a_killed_server_is_started_again(layout: ClusterLayout):
     postgres = EmbeddedPostgres(layout)
-    supervised = Supervised(postgres, tell=lambda _line: None, on_change=lambda: None)
+    supervised = Supervised(postgres, show=lambda _line: None, on_change=lambda: None)
     await supervised.start()
     first = postgres.pid
 

@@ -60,7 +60,7 @@ def test_a_broker_port_beyond_the_last_one_is_refused(tmp_path: Path):
         preflight.check_ports(layout)
 
 
-def test_a_nearly_full_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch):
+def test_a_nearly_full_disk_is_reported_before_anything_is_written(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: DiskUsage(1 << 40, 1 << 40, 5 << 20))
 
     with pytest.raises(CannotStart, match=r"only 5 MiB are free .* --data DIR"):
@@ -104,7 +104,7 @@ def test_a_start_that_was_cut_off_leaves_no_secret_without_content(tmp_path: Pat
     assert preflight.ensure_bootstrap_secret(path)
 
 
-def test_an_empty_secret_with_which_nobody_could_sign_in_is_made_anew(tmp_path: Path):
+def test_an_empty_secret_with_which_no_user_could_sign_in_is_made_again(tmp_path: Path):
     path = tmp_path / "bootstrap-secret"
     path.touch()
 

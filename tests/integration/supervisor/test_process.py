@@ -28,7 +28,7 @@ def a_process(
     *,
     stop_timeout_s: float = 10,
     is_ready: Condition | None = None,
-    tell: Callable[[str], None] = lambda _line: None,
+    show: Callable[[str], None] = lambda _line: None,
 ) -> Supervised:
     spec = ProcessSpec(
         name="probe",
@@ -37,7 +37,7 @@ def a_process(
         is_ready=is_ready,
         stop_timeout_s=stop_timeout_s,
     )
-    return Supervised(ChildProcess(spec), tell=tell, on_change=lambda: None)
+    return Supervised(ChildProcess(spec), show=show, on_change=lambda: None)
 
 
 def is_alive(pid: int) -> bool:
@@ -60,14 +60,14 @@ async def test_a_killed_process_is_started_again(tmp_path: Path):
     await process.stop()
 
 
-async def test_the_user_is_told_what_ended_how_and_when_it_does_its_work_again(tmp_path: Path):
+async def test_the_user_learns_what_ended_how_and_when_it_does_its_work_again(tmp_path: Path):
     told: list[str] = []
     is_well = asyncio.Event()
 
     async def is_ready() -> bool:
         return is_well.is_set()
 
-    process = a_process(tmp_path, SLEEP, is_ready=is_ready, tell=told.append)
+    process = a_process(tmp_path, SLEEP, is_ready=is_ready, show=told.append)
     await process.start()
     first = process.part.pid
     os.kill(first, signal.SIGKILL)
@@ -82,9 +82,9 @@ async def test_the_user_is_told_what_ended_how_and_when_it_does_its_work_again(t
     await process.stop()
 
 
-async def test_the_last_words_of_a_process_that_ends_by_itself_are_told(tmp_path: Path):
+async def test_the_last_words_of_a_process_that_ends_by_itself_are_shown(tmp_path: Path):
     told: list[str] = []
-    process = a_process(tmp_path, "raise SystemExit('the disk is full')", tell=told.append)
+    process = a_process(tmp_path, "raise SystemExit('the disk is full')", show=told.append)
 
     await process.start()
     await eventually(lambda: told)
@@ -107,7 +107,7 @@ async def test_what_keeps_ending_is_started_ever_more_seldom(tmp_path: Path):
 
 async def test_what_cannot_be_started_again_is_tried_again(tmp_path: Path):
     told: list[str] = []
-    process = a_process(tmp_path, SLEEP, tell=told.append)
+    process = a_process(tmp_path, SLEEP, show=told.append)
     await process.start()
     log_path = process.part.log_path
     log_path.unlink()
@@ -204,7 +204,7 @@ class ErringPart:
 async def test_a_part_that_cannot_be_asked_is_started_again_and_watched_on():
     told: list[str] = []
     part = ErringPart(ended=[RuntimeError("no such process")], is_ready=[ValueError("no HTTP")])
-    supervised = Supervised(part, tell=told.append, on_change=lambda: None)
+    supervised = Supervised(part, show=told.append, on_change=lambda: None)
 
     await supervised.start()
     await eventually(lambda: told and told[-1].startswith("probe is up again"))
@@ -222,7 +222,7 @@ async def test_a_part_whose_watch_has_failed_is_stopped_all_the_same():
         bugs.append("a bug")
         raise AssertionError
 
-    supervised = Supervised(part, tell=lambda _line: None, on_change=lambda: None)
+    supervised = Supervised(part, show=lambda _line: None, on_change=lambda: None)
     await supervised.start()
     supervised._on_change = fail
     await eventually(lambda: bugs)

@@ -137,7 +137,7 @@ def clock() -> SetClock:
 
 
 async def is_watched(redis, channel: str) -> bool:
-    """Tell whether anybody has subscribed to a channel."""
+    """Return whether a channel has a subscriber."""
     [(_, count)] = await redis.pubsub_numsub(channel)
     return count > 0
 

@@ -1,4 +1,4 @@
-"""Samples from brokers that speak remoting, through Redis, to whoever watches."""
+"""Samples from brokers that speak remoting, through Redis, to subscribers."""
 
 import asyncio
 from contextlib import aclosing
@@ -117,7 +117,7 @@ async def test_an_address_that_another_broker_has_taken_over_is_not_believed(
     assert await latest_samples(redis, "east") == []
 
 
-async def test_clusters_are_told_apart(collect, broker, database, redis, clock):
+async def test_clusters_are_kept_separate(collect, broker, database, redis, clock):
     other = FakeBroker()
     await other.start()
     other.sample = replace(other.sample, cluster_name="west")
@@ -150,7 +150,7 @@ async def test_what_a_round_adds_up_to_can_be_asked_for_later(
         5, cluster_name="east", within=ClusterScope(), redis=redis, database=database, clock=clock
     )
 
-    # Where nobody answered there is no point: that is not zero (D21).
+    # Without an answer there is no point: that is not zero (D21).
     assert [point.rates.messages_in for point in points] == [None, 100.0]
 
 

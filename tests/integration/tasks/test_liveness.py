@@ -1,4 +1,4 @@
-"""Who is given up for silence, and who is not because nobody listened."""
+"""Which silent brokers are given up, and which not because no process listened."""
 
 import asyncio
 
@@ -65,7 +65,7 @@ async def test_a_broker_within_its_timeout_stays(scan, database, redis, clock):
 
 
 @pytest.mark.usefixtures("two_brokers")
-async def test_a_fresh_registration_counts_as_a_heartbeat(scan, database, redis, clock):
+async def test_a_fresh_registration_has_the_effect_of_a_heartbeat(scan, database, redis, clock):
     now = clock.now_ms()
     await record_heartbeats(redis, {BROKER_A: now, BROKER_B: now - 30_000})
     await register(database, clock, "127.0.0.1:10921", broker_group_name="broker-b")
@@ -76,7 +76,7 @@ async def test_a_fresh_registration_counts_as_a_heartbeat(scan, database, redis,
 
 
 @pytest.mark.usefixtures("two_brokers")
-async def test_when_nobody_at_all_is_heard_nobody_is_given_up(scan, database, redis, clock):
+async def test_when_no_broker_is_heard_none_is_given_up(scan, database, redis, clock):
     now = clock.now_ms()
     await record_heartbeats(redis, {BROKER_A: now - 60_000, BROKER_B: now - 60_000})
 
@@ -104,7 +104,7 @@ async def test_a_silence_that_the_observer_slept_through_is_no_silence(
     clock.advance(minutes=1)
     await record_heartbeats(redis, dict.fromkeys([BROKER_A, BROKER_B], clock.now_ms()))
 
-    # While the observer stands still, it tells nothing.
+    # While the observer is paused, it reports nothing.
     await record_heartbeats(redis, {}, observer=observer)
     elapsed.now_ms += 16_000
     clock.advance(seconds=16)
@@ -125,7 +125,7 @@ async def test_a_silence_that_the_observer_slept_through_is_no_silence(
 
 @pytest.mark.parametrize("minutes", [10, -10])
 @pytest.mark.usefixtures("two_brokers")
-async def test_a_wall_clock_that_is_set_gives_nobody_up(scan, redis, clock, minutes):
+async def test_a_wall_clock_that_is_set_gives_no_broker_up(scan, redis, clock, minutes):
     # Case A9.
     elapsed = Elapsed()
     observer = Observer("one", clock, elapsed)
@@ -143,7 +143,9 @@ async def test_a_wall_clock_that_is_set_gives_nobody_up(scan, redis, clock, minu
 
 
 @pytest.mark.usefixtures("two_brokers")
-async def test_an_observer_that_ended_without_a_word_keeps_nobody_up_for_ever(scan, redis, clock):
+async def test_an_observer_that_ended_without_a_word_keeps_no_broker_alive_for_ever(
+    scan, redis, clock
+):
     await record_heartbeats(redis, {}, observer=Observer("dead", clock, Elapsed()))
     elapsed = Elapsed()
     living = Observer("living", clock, elapsed)
@@ -156,7 +158,7 @@ async def test_an_observer_that_ended_without_a_word_keeps_nobody_up_for_ever(sc
 
 
 @pytest.mark.usefixtures("two_brokers")
-async def test_an_instant_that_redis_lost_begins_anew(scan, redis, clock):
+async def test_an_instant_that_redis_lost_starts_again(scan, redis, clock):
     await record_heartbeats(redis, {BROKER_A: clock.now_ms()})
 
     first = await scan()
@@ -169,7 +171,7 @@ async def test_an_instant_that_redis_lost_begins_anew(scan, redis, clock):
 
 
 @pytest.mark.usefixtures("two_brokers")
-async def test_without_redis_nobody_is_given_up(scan, database, tmp_path):
+async def test_without_redis_no_broker_is_given_up(scan, database, tmp_path):
     unreachable = Redis.from_url(f"unix://{tmp_path}/no-redis.sock")
 
     with pytest.raises(RedisError):

@@ -69,7 +69,7 @@ async def test_a_round_adds_up_masters_for_what_comes_in_and_all_for_what_goes_o
     assert (point.at_ms, point.rates) == (now_ms, Rates(30.0, 7.0, 3_000.0, None))
 
 
-async def test_clusters_are_told_apart_and_together_only_within_reach(
+async def test_clusters_are_separate_and_together_only_within_reach(
     show, redis, database, clock, now_ms
 ):
     await register(database, clock, "10.0.0.1:10911", cluster_name="west")
@@ -142,7 +142,7 @@ async def test_a_time_that_is_not_kept_is_refused(show, minutes):
         await show(minutes)
 
 
-async def test_a_cluster_that_nobody_knows_is_refused(show):
+async def test_a_unknown_cluster_is_refused(show):
     with pytest.raises(ClusterNotFound):
         await show(cluster_name="nowhere")
 

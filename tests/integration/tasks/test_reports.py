@@ -241,7 +241,7 @@ async def test_a_report_whose_worker_died_is_made_when_it_is_delivered_again(
 
 
 @pytest.mark.parametrize("is_one_made", [False, True])
-async def test_a_report_that_nobody_makes_any_more_is_given_up_at_once(
+async def test_a_report_that_no_worker_makes_any_more_is_given_up_at_once(
     request_one, make, job, database, revive, *, is_one_made
 ):
     report = await request_one()

@@ -69,7 +69,7 @@ class Profile:
     picture: Page
 
     def clear(self) -> None:
-        """Forget all but the cache, of which no page can tell."""
+        """Forget all but the cache, which no page can see."""
         self.context.clear_cookies()
         self.picture.evaluate("localStorage.clear()")
 
@@ -176,7 +176,7 @@ class ConsolePage:
         expect(self.page.get_by_text("Live", exact=True)).to_be_visible()
 
     def look(self, name: str, *, alerts: int = 0) -> None:
-        """Wait until all is drawn; then let nobody be kept out, light and dark, and picture it."""
+        """Wait until all is drawn; then check the accessibility, light and dark, and picture it."""
         expect(self.page.get_by_label("Loading")).to_have_count(0)
         expect(self.page.get_by_role("alert")).to_have_count(alerts)
         self.page.evaluate(AXE.read_text())
@@ -218,7 +218,7 @@ class ConsolePage:
 
 @contextmanager
 def open_console(browser: Chromium, url: str) -> Iterator[ConsolePage]:
-    """Open a tab of its own, with no session."""
+    """Open a separate tab, with no session."""
     with browser.profile(url) as profile:
         console = ConsolePage(profile.context.new_page())
 
@@ -237,7 +237,7 @@ def open_console(browser: Chromium, url: str) -> Iterator[ConsolePage]:
 
 @contextmanager
 def signed_in(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
-    """Open a tab of its own in which the administrator sees the overview.
+    """Open a separate tab in which the administrator sees the overview.
 
     It signs in without the form, which `test_console` fills in: a page less to load.
     """

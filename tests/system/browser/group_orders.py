@@ -98,7 +98,7 @@ def assert_carried_out(
 
 
 def tab_to(console: ConsolePage, wanted: Locator) -> None:
-    """Press Tab until something has the focus, as somebody without a mouse would."""
+    """Press Tab until something has the focus, as a user without a mouse would."""
     expect(wanted).to_be_visible()
     for _ in range(60):
         console.page.keyboard.press("Tab")
@@ -108,8 +108,8 @@ def tab_to(console: ConsolePage, wanted: Locator) -> None:
 
 
 def let_timers_run(console: ConsolePage) -> None:
-    """Wait for timers that are due: a list that was just opened has one, and forgets in it
-    what arrows chose before, which only a busy machine's browser is slow enough for."""
+    """Wait for timers that are due. A list that was just opened has one, and forgets in it what
+    arrows chose before. Only a busy machine's browser is slow enough for that."""
     console.page.evaluate("() => new Promise(done => setTimeout(done))")
 
 

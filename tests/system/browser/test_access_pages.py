@@ -1,4 +1,4 @@
-"""An administrator sees to who may sign in; somebody invited replaces their password first."""
+"""An administrator manages the users; an invited user replaces the password first."""
 
 import re
 from collections.abc import Iterator

@@ -139,7 +139,7 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
         assert_released(cluster, client, console, "by-keyboard", topic, 2)
 
 
-def test_the_list_of_locks_keeps_nobody_out(console: ConsolePage, cluster: Cluster):
+def test_the_list_of_locks_is_accessible(console: ConsolePage, cluster: Cluster):
     group = "pictured"
     with (
         dead_holder(cluster, group, 0, 1, client_id="10.0.0.10@8") as topic,
@@ -156,7 +156,7 @@ def test_the_list_of_locks_keeps_nobody_out(console: ConsolePage, cluster: Clust
 
 
 def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, cluster: Cluster):
-    # Nobody else's locks go with its own.
+    # No other client's locks go with its own.
     gone = "10.0.0.9@77"
     with dead_holder(cluster, "all-of-it", 0, 1, 3, client_id=gone) as topic:
         address = cluster.broker(GROUP).address

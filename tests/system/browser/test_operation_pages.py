@@ -110,7 +110,7 @@ def test_the_audit_is_searched_verified_and_exported(
     assert all(planned["id"] in line for line in lines)
 
 
-def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
+def test_a_page_of_operations_is_accessible_and_nothing_of_it_is_refused(
     browser: Chromium, group: Cluster, client: httpx.Client
 ):
     wanted = another(client, await_whole(group, GROUP))
@@ -139,7 +139,7 @@ def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
             console.look(name, alerts=1 if name == "operation-blocked" else 0)
 
 
-def test_what_opens_over_a_page_keeps_nobody_out(browser: Chromium, group: Cluster):
+def test_what_opens_over_a_page_is_accessible(browser: Chromium, group: Cluster):
     with signed_in(browser, group) as console:
         page = console.page
         console.open(f"/replica-groups/{GROUP}")

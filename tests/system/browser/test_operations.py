@@ -1,4 +1,4 @@
-"""A person changes a group: plans, confirms, watches, and is told the truth throughout."""
+"""A person changes a group: plans, confirms, watches, and sees correct data throughout."""
 
 import os
 import re
@@ -174,7 +174,7 @@ def test_an_election_is_taken_back_from_its_page(
     expect(state_of(console)).to_have_text("undone")
 
 
-def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_is_cut(
+def test_the_page_stays_correct_while_the_control_plane_falls_and_the_socket_is_cut(
     console: ConsolePage, group: Cluster, client: httpx.Client
 ):
     before = await_whole(group, GROUP)

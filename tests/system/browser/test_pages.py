@@ -1,4 +1,4 @@
-"""Every page in both colour schemes: nobody is kept out, and nothing is refused.
+"""Every page in both colour schemes is accessible, and nothing is refused.
 
 `REGENT_PICTURES=1` leaves a picture of each in `build/screenshots`.
 """
@@ -57,7 +57,7 @@ def test_a_requested_report_is_made_and_shown(console: ConsolePage):
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.usefixtures("sent_messages")
-def test_a_page_keeps_nobody_out_and_nothing_of_it_is_refused(tab: ConsolePage, name: str):
+def test_a_page_is_accessible_and_nothing_of_it_is_refused(tab: ConsolePage, name: str):
     path, heading = PAGES[name]
 
     tab.open(path)
@@ -69,7 +69,7 @@ def test_a_page_keeps_nobody_out_and_nothing_of_it_is_refused(tab: ConsolePage, 
     tab.look(name)
 
 
-def test_the_door_keeps_nobody_out_and_nothing_of_it_is_refused(stranger: ConsolePage):
+def test_the_door_is_accessible_and_nothing_of_it_is_refused(stranger: ConsolePage):
     stranger.open("/sign-in")
     expect(stranger.page.get_by_label("Name")).to_be_visible()
 

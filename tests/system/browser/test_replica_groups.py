@@ -117,7 +117,7 @@ def test_a_replica_can_be_asked_for_without_anything_happening(
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
+def test_a_page_of_groups_is_accessible_and_nothing_of_it_is_refused(
     console: ConsolePage, name: str
 ):
     path, heading = PAGES[name]
@@ -132,7 +132,7 @@ def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
 def test_brokers_that_wait_for_adoption_are_taken_in_by_a_form(console: ConsolePage):
     page = console.page
     # No group is lost here: what waits is drawn from an answer of the test.
-    page.route("**/graphql", tell_candidates)
+    page.route("**/graphql", answer_candidates)
     console.open("/replica-groups")
     lost = page.get_by_role("region", name=re.compile("^Brokers of broker-lost"))
     expect(lost.get_by_role("checkbox", name="Replica 2")).to_be_checked()
@@ -146,7 +146,7 @@ def test_brokers_that_wait_for_adoption_are_taken_in_by_a_form(console: ConsoleP
     expect(lost.get_by_text("Choose at least one")).to_be_visible()
 
 
-def tell_candidates(route: Route) -> None:
+def answer_candidates(route: Route) -> None:
     if "query AdoptionCandidates" not in (route.request.post_data or ""):
         route.continue_()
         return
@@ -167,7 +167,7 @@ def tell_candidates(route: Route) -> None:
     route.fulfill(json={"data": {"adoptionCandidates": {"totalCount": 2, "nodes": nodes}}})
 
 
-def test_a_new_master_is_told_without_a_reload(console: ConsolePage, group: Cluster):
+def test_a_new_master_is_shown_without_a_reload(console: ConsolePage, group: Cluster):
     before = await_whole(group, GROUP)
     console.open(f"/replica-groups/{GROUP}")
     expect(row_of(console, before.master).get_by_role("img", name="Master")).to_be_visible()

@@ -30,7 +30,7 @@ def reading(stock_client: StockClient) -> Iterator[RunningScenario]:
 
 @pytest.fixture(scope="module")
 def left_behind(reading: RunningScenario, stock_client: StockClient, cluster: Cluster) -> None:
-    """Send what nobody of a group that has left reads any more."""
+    """Send messages that no consumer of a group that has left reads any more."""
     topic = f"{TOPIC}-left"
     stock_client.run("send", mode="sync", topic=topic, count=MORE)
     stock_client.run("consume", group=GONE, expect=f"{topic}=0:{MORE}")
@@ -101,14 +101,14 @@ def test_clients_are_found_by_group_and_shown_with_their_connections(tab: Consol
     tab.look("client")
 
 
-def test_findings_are_told_with_what_to_do(tab: ConsolePage):
+def test_findings_are_shown_with_what_to_do(tab: ConsolePage):
     page = tab.page
 
     tab.open("/findings")
     expect(page.get_by_text("Nothing is broken and no replica is missing")).to_be_visible()
     tab.look("findings-none")
     # Nothing is broken here: what is shown of a finding is drawn from an answer of the test.
-    page.route("**/graphql", _tell_finding)
+    page.route("**/graphql", _answer_finding)
     # The radio itself lies hidden behind its text, as a pointer finds it.
     page.get_by_role("radiogroup").get_by_text("All", exact=True).click()
 
@@ -117,7 +117,7 @@ def test_findings_are_told_with_what_to_do(tab: ConsolePage):
     page.unroute("**/graphql")
 
 
-def _tell_finding(route: Route) -> None:
+def _answer_finding(route: Route) -> None:
     asked = route.request.post_data or ""
     if "query Findings" not in asked:
         route.continue_()

@@ -116,19 +116,19 @@ QUESTION = "query ($number: Int!) { twice(number: $number) }"
 
 
 async def test_a_document_is_read_and_checked_once_and_answered_each_time(graph):
-    told = [await graph.ask(QUESTION, variable_values={"number": n}) for n in (1, 2, "x")]
+    reported = [await graph.ask(QUESTION, variable_values={"number": n}) for n in (1, 2, "x")]
 
-    assert [one.data for one in told] == [{"twice": 2}, {"twice": 4}, None]
-    assert "Int cannot represent" in told[2].errors[0].message
+    assert [one.data for one in reported] == [{"twice": 2}, {"twice": 4}, None]
+    assert "Int cannot represent" in reported[2].errors[0].message
     assert graph.done == {"parse": 1, "validate": 1}
 
 
 async def test_a_long_document_is_not_remembered(graph):
     text = QUESTION + " " * REMEMBERED_LENGTH_MAX
 
-    told = [await graph.ask(text, variable_values={"number": n}) for n in (1, 2)]
+    reported = [await graph.ask(text, variable_values={"number": n}) for n in (1, 2)]
 
-    assert [one.data for one in told] == [{"twice": 2}, {"twice": 4}]
+    assert [one.data for one in reported] == [{"twice": 2}, {"twice": 4}]
     assert graph.done == {"parse": 2, "validate": 2}
 
 

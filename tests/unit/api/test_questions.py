@@ -118,7 +118,7 @@ def test_whatever_a_question_is_supplied_with_is_known():
     assert names <= set(SUPPLIES)
 
 
-def test_every_question_has_an_address_of_its_own():
+def test_every_question_has_a_distinct_address():
     paths = [one.path for one in list_questions() if one.path is not None]
     fields = [one.field for one in list_questions() if one.field is not None]
 

@@ -18,7 +18,7 @@ def test_the_longest_gap_is_between_acknowledgements_and_says_when_it_began():
     assert (round(gap, 6), began_at) == (0.5, 1.1)
 
 
-def test_a_gap_that_a_fault_fell_into_counts_whole():
+def test_a_gap_that_a_fault_fell_into_is_included_whole():
     journal = Journal([acknowledged(1, 1.0), acknowledged(2, 1.4)])
 
     assert round(journal.longest_gap(1.2, 1.3)[0], 6) == 0.4

@@ -59,7 +59,7 @@ def test_one_lost_message_fails_the_run_also_when_its_round_is_void():
     assert (lost.value, lost.holds) == (1, False)
 
 
-def test_what_the_peer_lost_is_told_and_fails_nothing():
+def test_what_the_peer_lost_is_reported_and_fails_nothing():
     (stock,) = measures_of(
         [build_round(12.0, group=STOCK, kind=Kind.PAUSE, lost=40, lost_in_time=3)]
     )

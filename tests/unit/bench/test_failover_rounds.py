@@ -1,4 +1,4 @@
-"""A group of stock that does not find back begins anew; one of ours ends the measurement."""
+"""A group of stock that does not recover starts again; one of ours ends the measurement."""
 
 import math
 
@@ -18,7 +18,7 @@ NETWORK = loopback(3)
 
 @pytest.fixture
 def attempts(monkeypatch):
-    """Fail every other round; return who was asked for one, and who began anew."""
+    """Fail every other round; return the rounds that were requested, and the restarts."""
     made = []
 
     async def run_round(group, *_, **__):
@@ -27,11 +27,11 @@ def attempts(monkeypatch):
             raise GroupError(f"{group.label} did not become whole")
         return ROUND
 
-    async def begin_anew(_):
+    async def restart(_):
         made.append("anew")
 
     monkeypatch.setattr(bench, "run_round", run_round)
-    monkeypatch.setattr(StockGroup, "begin_anew", begin_anew)
+    monkeypatch.setattr(StockGroup, "begin_anew", restart)
     return made
 
 
@@ -41,7 +41,7 @@ async def run_rounds(group, count):
     )
 
 
-async def test_a_stuck_group_of_stock_begins_anew_and_the_round_is_repeated(
+async def test_a_stuck_group_of_stock_starts_again_and_the_round_is_repeated(
     attempts, tmp_path, capsys
 ):
     stock = StockGroup(tmp_path / "stock", NETWORK.host, NETWORK.places, 14_000)

@@ -78,11 +78,11 @@ async def test_who_has_given_up_takes_no_turn_and_costs_none():
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-async def test_one_that_fails_takes_nobody_elses_turn():
-    loop, told = Loop(), []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+async def test_one_that_fails_takes_no_other_turn():
+    loop, reported = Loop(), []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     loop.wait("a", then=lambda: 1 / 0)
     loop.wait("b")
 
     assert await loop.run() == "a|b"
-    assert isinstance(told[0]["exception"], ZeroDivisionError)
+    assert isinstance(reported[0]["exception"], ZeroDivisionError)

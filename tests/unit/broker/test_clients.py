@@ -161,7 +161,7 @@ def test_a_client_of_several_goes_by_what_it_sent_itself():
     assert consumers.agree_on("g", "T")
 
 
-def test_the_subscription_of_a_new_connection_counts_and_the_old_one_changes_nothing_any_more():
+def test_the_subscription_of_a_new_connection_takes_effect_and_the_old_one_changes_nothing():
     # Case A10, a similar input.
     consumers = Consumers(ignore)
     register(consumers, "old", wants(sub("T", "A", 300), sub("U", "*", 1)))

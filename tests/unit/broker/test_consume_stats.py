@@ -1,4 +1,4 @@
-"""What an agent tells of a group's progress."""
+"""An agent's report of a group's progress."""
 
 from workers.broker.processors.groups import _lag, _queue_progress
 
@@ -13,10 +13,10 @@ class Store:
         return -1
 
 
-def test_an_agent_tells_where_a_queue_begins_and_counts_no_expired_message_as_lag():
+def test_an_agent_reports_where_a_queue_begins_and_counts_no_expired_message_as_lag():
     # Case B4.
-    queue, told = _queue_progress(Store(), "broker-a", ("orders", 2, 10, 10))
+    queue, reported = _queue_progress(Store(), "broker-a", ("orders", 2, 10, 10))
 
     assert (queue.topic, queue.queue_id) == ("orders", 2)
-    assert (told.consumer_offset, told.min_offset, told.broker_offset) == (10, 300, 301)
-    assert _lag(told) == 1
+    assert (reported.consumer_offset, reported.min_offset, reported.broker_offset) == (10, 300, 301)
+    assert _lag(reported) == 1

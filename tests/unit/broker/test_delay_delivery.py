@@ -36,7 +36,7 @@ class QueueDouble:
 
 
 class Disk:
-    """Messages, one of which is read when the disk is told to answer."""
+    """Messages, one of which is read when the test lets the disk answer."""
 
     def __init__(self):
         self.is_asked, self.may_answer = threading.Event(), threading.Event()
@@ -135,9 +135,9 @@ def test_no_more_is_read_at_once_than_fits_into_memory():
     store.size = BATCH_BYTES_MAX // 2
     delays, delivered, _ = delivery(store, now_ms=1)
 
-    told = [deliver_due(delays, 1) for _ in range(4)]
+    reported = [deliver_due(delays, 1) for _ in range(4)]
 
-    assert told == [0, 0, 0, None]
+    assert reported == [0, 0, 0, None]
     assert delivered == [0, 1, 2, 3, 4]
 
 

@@ -11,7 +11,7 @@ from workers.broker.commit_log.flusher import Flusher
 
 
 class StoreDouble:
-    """A log whose flush waits until it is let go."""
+    """A log whose flush waits until it is released."""
 
     def __init__(self):
         self.max_position = 0
@@ -54,11 +54,11 @@ class StoreDouble:
 
 
 class Answer:
-    """What somebody is to be told once a position is on the disk."""
+    """The outcome for a caller once a position is on the disk."""
 
 
-def note(told, _answer, outcome):
-    told.append(outcome)
+def note(reported, _answer, outcome):
+    reported.append(outcome)
 
 
 def flusher_of(store, failures=None, interval_ms=60_000):
@@ -106,25 +106,25 @@ async def test_a_position_already_on_disk_waits_for_nothing():
     assert store.flush_count == 0
 
 
-async def test_who_waits_for_what_a_cut_took_holds_up_nobody_behind_it():
-    store, told = StoreDouble(), []
+async def test_a_wait_for_data_that_a_cut_removed_delays_none_behind_it():
+    store, reported = StoreDouble(), []
     flusher = flusher_of(store)
     flusher.start()
     store.gate.clear()
     for position in (40, 100):
-        flusher.when_durable(position, lambda is_safe, at=position: told.append((at, is_safe)))
+        flusher.when_durable(position, lambda is_safe, at=position: reported.append((at, is_safe)))
 
     flusher.cut(50)
 
-    assert told == [(100, False)]
+    assert reported == [(100, False)]
     store.max_position = 60
     store.gate.set()
     assert await flusher.durable(60, timeout_s=PATIENCE_S) is True
-    assert told == [(100, False), (40, True)]
+    assert reported == [(100, False), (40, True)]
     await flusher.stop()
 
 
-async def test_a_slow_disk_is_told_from_a_dead_one():
+async def test_a_slow_disk_is_distinguished_from_a_dead_one():
     store = StoreDouble()
     flusher = flusher_of(store)
     flusher.start()
@@ -138,7 +138,7 @@ async def test_a_slow_disk_is_told_from_a_dead_one():
 
 
 async def test_the_answers_that_came_too_late_are_not_kept_while_the_disk_hangs():
-    store, told = StoreDouble(), []
+    store, reported = StoreDouble(), []
     flusher = flusher_of(store)
     flusher.start()
     store.gate.clear()
@@ -146,22 +146,22 @@ async def test_the_answers_that_came_too_late_are_not_kept_while_the_disk_hangs(
     answers = [Answer() for _ in range(100)]
     kept = weakref.WeakSet(answers)
     for position, answer in enumerate(answers, 1):
-        release = partial(note, told, answer)
+        release = partial(note, reported, answer)
         flusher.when_durable_in_time(position, release, timeout_s=0.01)
     patient = asyncio.ensure_future(flusher.durable(200, timeout_s=PATIENCE_S))
     del answers, answer, release
 
-    await eventually(lambda: len(told) == 100)
+    await eventually(lambda: len(reported) == 100)
     await asyncio.sleep(0)
 
-    assert (set(told), len(kept)) == ({None}, 0)
+    assert (set(reported), len(kept)) == ({None}, 0)
     store.gate.set()
     assert await patient is True
-    assert len(told) == 100
+    assert len(reported) == 100
     await flusher.stop()
 
 
-async def test_after_a_failed_flush_nobody_is_released_as_durable():
+async def test_after_a_failed_flush_no_send_is_released_as_durable():
     store, failures = StoreDouble(), []
     flusher = flusher_of(store, failures)
     flusher.start()
@@ -211,7 +211,7 @@ async def test_the_checkpoint_is_not_written_with_every_flush():
     assert 1 <= store.tick_count < 25
 
 
-async def test_nobody_waits_for_the_queues_and_the_checkpoint():
+async def test_no_send_waits_for_the_queues_and_the_checkpoint():
     store = StoreDouble()
     flusher = flusher_of(store)
     store.tick_gate.clear()
@@ -227,7 +227,7 @@ async def test_nobody_waits_for_the_queues_and_the_checkpoint():
     await flusher.stop()
 
 
-async def test_a_disk_that_fails_both_threads_is_told_once():
+async def test_a_disk_that_fails_both_threads_is_reported_once():
     store, failures = StoreDouble(), []
     flusher = flusher_of(store, failures)
     store.tick_gate.clear()
@@ -312,7 +312,7 @@ class PanickedStore(StoreDouble):
         self.has_panicked = False
 
 
-async def test_a_store_that_panicked_ends_the_flushing_and_is_told():
+async def test_a_store_that_panicked_ends_the_flushing_and_is_reported():
     store, failures = PanickedStore(), []
     flusher = flusher_of(store, failures)
     flusher.start()

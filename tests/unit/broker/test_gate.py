@@ -33,7 +33,7 @@ async def test_who_waits_is_served_once_when_the_gate_is_opened(gate):
     assert (gate.is_open, request.served_count) == (True, 1)
 
 
-async def test_a_gate_that_nobody_opens_opens_by_itself(gate, eventually):
+async def test_a_gate_that_stays_closed_opens_by_itself(gate, eventually):
     request = Request()
     gate.shut()
     gate.wait(request)

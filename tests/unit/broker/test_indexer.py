@@ -8,7 +8,7 @@ from workers.broker.commit_log.indexer import Indexer
 
 
 class StoreDouble:
-    """An index with so many pieces to build, which fails as it is told."""
+    """An index with so many pieces to build, which fails as the test chooses."""
 
     def __init__(self, pieces=0, failures=()):
         self.pieces = pieces
@@ -59,7 +59,7 @@ async def test_turns_come_by_themselves():
     assert turned
 
 
-async def test_a_failure_is_told_once_and_the_next_turn_tries_again():
+async def test_a_failure_is_logged_once_and_the_next_turn_tries_again():
     store = StoreDouble(pieces=2, failures=["full", "full", "full", "broken"])
     store.wanted_turns = 6
 

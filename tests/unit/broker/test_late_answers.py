@@ -24,7 +24,7 @@ def test_each_answer_keeps_its_request_and_its_offset(encoding):
     assert all(answer.is_response and answer.encoding == encoding for answer in late)
 
 
-def test_a_deposed_master_tells_nobody_that_a_message_is_stored():
+def test_a_deposed_master_confirms_no_message():
     frame = encode_command(code=0, opaque=7, flag=1, ext={"queueOffset": "1"})
 
     [answer] = Decoder(1 << 20).receive(unconfirmed(frame, Outcome.DEPOSED))

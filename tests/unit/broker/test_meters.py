@@ -55,7 +55,7 @@ def test_midnight_is_local():
     assert ms_to_midnight(at(2026, 3, 1, 23, 59, 59)) == 1000
 
 
-def test_times_are_told_by_range_as_stock_tells_them():
+def test_times_are_grouped_by_range_as_stock_does():
     # Case C2.
     times = TurnTimes(11_000, [1, 2, 1, *[0] * 9, 1])
 

@@ -70,7 +70,7 @@ def test_a_sweep_forgets_what_is_over():
     assert locks._groups == {}
 
 
-def test_a_lock_tells_since_when_it_is_held_and_when_it_was_renewed():
+def test_a_lock_shows_since_when_it_is_held_and_when_it_was_renewed():
     locks = QueueLocks()
     locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=5)
     locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=20_000)

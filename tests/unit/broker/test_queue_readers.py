@@ -16,7 +16,7 @@ def test_only_another_offset_is_an_advance():
     assert readers.find(*QUEUE).advanced_at_ms == 30
 
 
-def test_a_pull_tells_from_where_it_came():
+def test_a_pull_shows_from_where_it_came():
     readers = QueueReaders(0)
 
     readers.note_pull(*QUEUE, address=FROM, now_ms=7)

@@ -1,4 +1,4 @@
-"""Reads on threads of their own, and what becomes of them at a stop."""
+"""Reads on separate threads, and what becomes of them at a stop."""
 
 import asyncio
 import threading
@@ -50,7 +50,7 @@ async def test_a_read_has_its_turn_between_the_pieces_of_long_ones():
 
 
 @pytest.mark.parametrize("kind", ["read", "search", "measure"])
-async def test_what_comes_after_a_stop_is_told_that_the_broker_stops(kind):
+async def test_a_read_after_a_stop_learns_that_the_broker_stops(kind):
     threads = ReadThreads()
     await threads.stop()
 

@@ -1,4 +1,4 @@
-"""What a broker tells name servers of itself."""
+"""The registration of a broker at name servers."""
 
 from workers.broker.configuration.settings import parse_settings
 from workers.broker.routing.registration import RegistrationSource

@@ -34,7 +34,7 @@ def disk(path, used_percent):
 @pytest.mark.parametrize(
     ("root_percent", "log_percent", "fuller"), [(20, 10, ROOT), (10, 20, LOG), (0, 100, LOG)]
 )
-def test_of_two_disks_the_fuller_one_counts(used, root_percent, log_percent, fuller):
+def test_of_two_disks_the_fuller_one_is_taken(used, root_percent, log_percent, fuller):
     used.update({ROOT: root_percent, LOG: log_percent})
 
     disks = store_disks_of(settings(storePathCommitLog=str(LOG)))

@@ -46,13 +46,13 @@ class StoreDouble:
         return SimpleNamespace(segment_count=count, byte_count=count, queue_file_count=0)
 
 
-def cleaner_of(store, *, used_percent=lambda: 10, now_ms=NOON_MS, told=None, **properties):
+def cleaner_of(store, *, used_percent=lambda: 10, now_ms=NOON_MS, reported=None, **properties):
     return Cleaner(
         store,
         settings(deleteCommitLogFilesInterval=10, **properties),
         clock=lambda: now_ms,
         measure=lambda: disk(used_percent()),
-        set_full=(told if told is not None else []).append,
+        set_full=(reported if reported is not None else []).append,
     )
 
 
@@ -147,18 +147,18 @@ async def test_a_limit_on_the_size_holds_at_any_hour():
     assert store.calls[0][1]["age_ms"] is None
 
 
-async def test_a_full_disk_is_told_once_and_its_end_once():
-    told, used = [], [92]
-    cleaner = cleaner_of(StoreDouble(), used_percent=lambda: used[0], told=told)
+async def test_a_full_disk_is_logged_once_and_its_end_once():
+    reported, used = [], [92]
+    cleaner = cleaner_of(StoreDouble(), used_percent=lambda: used[0], reported=reported)
 
     for percent in (92, 93, 89, 80):
         used[0] = percent
         await cleaner.clean()
 
-    assert told == [True, False]
+    assert reported == [True, False]
 
 
-async def test_a_disk_is_measured_where_its_silence_holds_up_nobody():
+async def test_a_disk_is_measured_where_its_silence_delays_nothing():
     threads = []
 
     def measure():
@@ -194,7 +194,7 @@ async def test_a_disk_that_cannot_be_measured_does_not_end_the_cleaner():
     [(10, False, 700), (80, False, 700), (86, False, None), (91, False, None), (10, True, None)],
 )
 @pytest.mark.parametrize("forces", ["true", "false"])
-async def test_what_replicas_need_is_kept_unless_the_disk_is_too_full_or_somebody_asks(
+async def test_what_replicas_need_is_kept_unless_the_disk_is_too_full_or_an_operator_asks(
     used_percent, on_demand, needed_from, forces
 ):
     store = StoreDouble()

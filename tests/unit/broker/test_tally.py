@@ -3,7 +3,7 @@ from workers.broker.metrics.tally import DAY, HOUR, MINUTE, Growth, Tally
 TICK_MS = MINUTE.interval_ms
 
 
-def test_what_is_counted_since_the_start_is_told_before_the_first_sample():
+def test_what_is_counted_since_the_start_is_shown_before_the_first_sample():
     tally = Tally(2, 1_000)
 
     tally.add("a", 3, 40)
@@ -60,7 +60,7 @@ def test_totals_that_are_kept_elsewhere_are_taken_over_as_they_are():
     assert tally.growth("a", MINUTE, 8 * TICK_MS).amounts == (4,)
 
 
-def test_a_key_that_was_forgotten_begins_anew_and_leaves_no_trace_to_its_successor():
+def test_a_key_that_was_forgotten_starts_again_and_leaves_no_trace_to_its_successor():
     tally = Tally(1, 0)
     tally.add("a", 9)
     tally.add("b", 1)

@@ -41,7 +41,7 @@ class Clock:
         return self.now_ms
 
 
-async def test_the_readable_queues_of_all_brokers_are_told_once_in_a_while():
+async def test_the_readable_queues_of_all_brokers_are_fetched_once_in_a_while():
     # Case C8.
     server, clock = NameServer(Answer(queues=[("b", 6, 2), ("a", 4, 1), ("c", 2, 8)])), Clock()
     routes = TopicRoutes(clock)
@@ -67,7 +67,7 @@ async def test_a_topic_that_no_name_server_knows_has_no_queues():
     "failure",
     [ConnectionError("gone"), TimeoutError(), Answer(code=1), Answer(body=b"no JSON")],
 )
-async def test_while_no_name_server_tells_the_last_answer_holds(failure):
+async def test_while_no_name_server_answers_the_last_answer_holds(failure):
     # Case C8: unknown is not none.
     clock = Clock()
     routes, server = TopicRoutes(clock), NameServer(Answer(queues=[("a", 6, 1)]))
@@ -76,6 +76,6 @@ async def test_while_no_name_server_tells_the_last_answer_holds(failure):
     await routes.readable_queues("T", server)
     clock.now_ms += FRESH_MS
 
-    told = await routes.readable_queues("T", NameServer(failure))
+    reported = await routes.readable_queues("T", NameServer(failure))
 
-    assert told == (("a", 0),)
+    assert reported == (("a", 0),)

@@ -28,7 +28,7 @@ def table(stored=None):
     return topics, changes
 
 
-def test_every_change_moves_the_version_and_is_told():
+def test_every_change_moves_the_version_and_is_reported():
     topics, changes = table()
 
     assert topics.put(topic_of("T", 4))
@@ -42,7 +42,7 @@ def test_every_change_moves_the_version_and_is_told():
     assert (topics.data_version.counter, topics.data_version.timestamp_ms) == (3, 30)
 
 
-def test_a_stored_table_is_told_at_the_start_and_goes_on_from_its_version():
+def test_a_stored_table_is_registered_at_the_start_and_goes_on_from_its_version():
     first, _ = table()
     first.put(topic_of("T", 4))
 
@@ -94,7 +94,7 @@ def test_the_schedule_topic_has_a_queue_for_each_level():
     assert counts["SCHEDULE_TOPIC_XXXX"] == 30
 
 
-def test_a_topic_of_the_file_that_nobody_can_serve_stays_in_the_file_and_is_no_topic():
+def test_a_topic_of_the_file_that_no_broker_can_serve_stays_in_the_file_and_is_no_topic():
     # Case A5.
     odd = {"topicName": "odd", "readQueueNums": 70_000, "perm": 6}
     content = {
@@ -128,7 +128,7 @@ def test_a_topic_that_was_left_out_is_mended_by_a_change_and_gone_by_a_deletion(
     assert set(json.loads(topics.as_file())["topicConfigTable"]) == {"a"}
 
 
-def test_of_what_a_master_tells_only_the_odd_topic_is_left_out():
+def test_of_the_topics_of_a_master_only_the_odd_topic_is_left_out():
     # Cases A3 and A4: a record of the log, or a table of stock's.
     topics, _ = table()
     topics.put(topic_of("was-good", 1))

@@ -1,4 +1,4 @@
-"""A stock broker's config is told without its secrets, and no request sets one (D26, G13)."""
+"""A stock broker's config is shown without its secrets, and no request sets one (D26, G13)."""
 
 from types import SimpleNamespace
 
@@ -31,20 +31,20 @@ class Stock:
 
 
 @pytest.fixture
-async def told():
+async def reported():
     found = await Brokers(Stock()).ask("stock:10911", GetProperties())
     return {one.name: one for one in found}
 
 
-async def test_no_secret_of_a_stock_broker_is_told(told):
-    assert "hunter2" not in str(told)
-    assert told["initAuthenticationUser"].value == "(not shown)"
-    assert (told["fileReservedTime"].value, told["emptySecret"].value) == ("72", "")
+async def test_no_secret_of_a_stock_broker_is_shown(reported):
+    assert "hunter2" not in str(reported)
+    assert reported["initAuthenticationUser"].value == "(not shown)"
+    assert (reported["fileReservedTime"].value, reported["emptySecret"].value) == ("72", "")
 
 
-async def test_no_request_sets_a_secret_of_a_stock_broker(told):
+async def test_no_request_sets_a_secret_of_a_stock_broker(reported):
     for name in ("initAuthenticationUser", "tlsServerKeyPassword", "ourKeys", "emptySecret"):
-        assert told[name].effect is PropertyEffect.FIXED
+        assert reported[name].effect is PropertyEffect.FIXED
         with pytest.raises(PropertyRefused, match="read-only"):
-            check_value(told[name], "another")
-    assert told["fileReservedTime"].effect is PropertyEffect.UNKNOWN
+            check_value(reported[name], "another")
+    assert reported["fileReservedTime"].effect is PropertyEffect.UNKNOWN

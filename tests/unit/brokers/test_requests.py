@@ -30,10 +30,10 @@ class Wire:
 
     async def request(self, address, code, *, ext, body):
         self.sent.append((address, int(code), ext, body))
-        told = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(told, Exception):
-            raise told
-        return told
+        reported = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(reported, Exception):
+            raise reported
+        return reported
 
 
 def answer(code=0, *, ext=None, body=b"", remark="why"):
@@ -62,20 +62,20 @@ def test_a_request_has_a_code_and_the_fields_that_its_header_needs(kind):
 async def test_a_request_sends_its_code_and_the_fields_of_its_header():
     wire = Wire(answer(ext={"offset": "9"}))
 
-    told = await Brokers(wire).ask(A.address, GetMaxOffset(topic="T", queue_id=2))
+    reported = await Brokers(wire).ask(A.address, GetMaxOffset(topic="T", queue_id=2))
 
-    assert told == 9
+    assert reported == 9
     assert wire.sent == [(A.address, 30, {"topic": "T", "queueId": "2"}, b"")]
 
 
-async def test_a_change_carries_its_fence_and_tells_the_values_around_it():
+async def test_a_change_carries_its_fence_and_returns_the_values_around_it():
     wire = Wire(answer(ext={"regentBefore": '{"a":1}', "regentAfter": "null"}))
     change = DeleteTopicInBroker(topic="T", only_empty=True, fence=FENCE)
 
-    told = await Brokers(wire).ask(A.address, change)
+    reported = await Brokers(wire).ask(A.address, change)
 
     [(_, code, ext, _)] = wire.sent
-    assert told == ChangedValues({"a": 1}, None)
+    assert reported == ChangedValues({"a": 1}, None)
     assert (code, ext["topic"]) == (215, "T")
     assert ext.items() >= FENCE.items()
 
@@ -120,10 +120,10 @@ async def test_many_brokers_give_answers_and_the_reasons_of_the_silent():
                 raise silence
             return inquiry.topic
 
-    told = await Some(None).ask_all([_key(A), _key(B), _key(C)], GetGroupsOfTopic("T"))
+    reported = await Some(None).ask_all([_key(A), _key(B), _key(C)], GetGroupsOfTopic("T"))
 
-    assert dict(told.answers) == {_key(A): "T", _key(C): "T"}
-    assert dict(told.silent) == {_key(B): silence}
+    assert dict(reported.answers) == {_key(A): "T", _key(C): "T"}
+    assert dict(reported.silent) == {_key(B): silence}
 
 
 async def test_a_broker_that_cannot_be_reached_is_asked_once_in_a_round_and_a_refusal_again():
@@ -147,11 +147,11 @@ async def test_a_round_ends_at_its_deadline_also_for_who_waits_for_a_turn():
             await asyncio.Event().wait()
 
     asking = Round(Never(None), at_once_max=1, patience_s=0.05)
-    told = await asking.ask_all([_key(A), _key(B)], GetGroupsOfTopic("T"))
+    reported = await asking.ask_all([_key(A), _key(B)], GetGroupsOfTopic("T"))
     again = await asking.ask(A, GetGroupsOfTopic("T"))
 
-    assert {one.reason for one in told.silent.values()} == {"no answer within 0.05 s"}
-    assert (len(told.silent), again) == (2, told.silent[_key(A)])
+    assert {one.reason for one in reported.silent.values()} == {"no answer within 0.05 s"}
+    assert (len(reported.silent), again) == (2, reported.silent[_key(A)])
     assert asked[0] == A.address
     assert asked.count(A.address) == 1
 

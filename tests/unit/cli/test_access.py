@@ -101,13 +101,13 @@ def test_lists_show_who_from_where_and_until_when(server, capsys):
 
     output = capsys.readouterr().out
     assert codes == [0, 0, 0]
-    for told in ("rgt_abcdefgh…", "operator, read-only", "staging-*", "10.0.0.7", "(this one)"):
-        assert told in output
+    for reported in ("rgt_abcdefgh…", "operator, read-only", "staging-*", "10.0.0.7", "(this one)"):
+        assert reported in output
     assert "disabled since 2026-03-02 12:00:00Z" in output
 
 
 @pytest.mark.usefixtures("signed_in")
-def test_keeping_somebody_out_takes_their_name(server, capsys):
+def test_disabling_a_user_takes_their_name(server, capsys):
     server.on("POST", "/users/anna/disable", {**USER, "disabled_at": AT})
 
     without = run(["user", "disable", "anna"])
@@ -146,11 +146,11 @@ def test_a_role_is_given_for_some_clusters_and_kept_for_them(server, capsys):
 
 @pytest.mark.usefixtures("signed_in")
 def test_the_last_administrator_is_a_refusal(server, capsys):
-    told = "'anna' is the last administrator who can sign in; add one first"
-    server.on("PUT", "/users/anna/role", refusal(409, "last_administrator", told))
+    reported = "'anna' is the last administrator who can sign in; add one first"
+    server.on("PUT", "/users/anna/role", refusal(409, "last_administrator", reported))
 
     assert run(["user", "role", "anna", "viewer", "--confirm", "anna"]) == 3
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("signed_in")

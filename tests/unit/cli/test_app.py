@@ -90,7 +90,7 @@ def test_what_only_looks_ends_with_its_reader_as_by_sigpipe_and_without_a_trace(
 
 
 @pytest.mark.parametrize("form", ["table", "json", "yaml"])
-def test_a_list_that_nobody_reads_is_no_failure_and_not_done(control, form):
+def test_a_list_without_a_reader_is_no_failure_and_not_done(control, form):
     _, url = control
 
     ended = run_regent("operation", "list", "-o", form, url=url)
@@ -108,7 +108,7 @@ def test_a_list_that_nobody_reads_is_no_failure_and_not_done(control, form):
     ],
     ids=["order", "confirm"],
 )
-def test_an_order_is_carried_out_whoever_reads(control, command, form, closes_errors):
+def test_an_order_is_carried_out_without_a_reader(control, command, form, closes_errors):
     handler, url = control
     gate = ("--yes", "--reason", "planned", "--accept-loss")
 
@@ -118,7 +118,7 @@ def test_an_order_is_carried_out_whoever_reads(control, command, form, closes_er
     assert handler.asked[-1][0].endswith(f"/operations/{PLANNED['id']}/confirm")
 
 
-def test_an_order_that_fails_says_so_whoever_reads(control):
+def test_an_order_that_fails_says_so_without_a_reader(control):
     handler, url = control
     handler.end = {**DONE, "state": "partly", "outcome": "one of two"}
     order = ("topic", "create", "orders", "--cluster", "c", "--yes", "--reason", "planned")
@@ -129,7 +129,7 @@ def test_an_order_that_fails_says_so_whoever_reads(control):
     assert b"is partly" in ended.stderr
 
 
-def test_a_preview_that_nobody_reads_confirms_nothing(control):
+def test_a_preview_without_a_reader_confirms_nothing(control):
     handler, url = control
 
     ended = run_regent("topic", "create", "orders", "--cluster", "c", "--dry-run", url=url)

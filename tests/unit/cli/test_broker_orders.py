@@ -177,7 +177,7 @@ def test_what_a_group_command_leaves_out_stays_or_has_its_default(east):
 
 
 @pytest.mark.usefixtures("east")
-def test_settings_are_shown_with_what_may_be_set_and_when_it_counts(capsys):
+def test_settings_are_shown_with_what_may_be_set_and_when_it_takes_effect(capsys):
     assert run(["broker", "config", "get", "broker-a"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines == [

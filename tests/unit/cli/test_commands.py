@@ -129,7 +129,9 @@ def test_without_any_server_the_error_says_how_to_name_one(capsys):
 
 
 @pytest.mark.usefixtures("server")
-def test_a_directory_without_a_cluster_is_told_with_the_command_that_starts_one(tmp_path, capsys):
+def test_a_directory_without_a_cluster_is_an_error_with_the_command_that_starts_one(
+    tmp_path, capsys
+):
     code = run(["cluster", "list", "--data", str(tmp_path)])
 
     assert code == 2
@@ -138,7 +140,9 @@ def test_a_directory_without_a_cluster_is_told_with_the_command_that_starts_one(
     )
 
 
-def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_cluster, server, capsys):
+def test_a_server_that_is_down_is_an_error_with_the_place_of_its_address(
+    local_cluster, server, capsys
+):
     server.on("POST", "/session", httpx.ConnectError("Connection refused"))
 
     code = run(["cluster", "list"])
@@ -152,7 +156,7 @@ def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_clust
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told"),
+    ("answer", "code", "reported"),
     [
         (
             refusal(401, "unauthenticated", "sign in first"),
@@ -189,11 +193,11 @@ def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_clust
         ),
     ],
 )
-def test_refusals_have_their_words_and_exit_codes(signed_in, capsys, answer, code, told):
+def test_refusals_have_their_words_and_exit_codes(signed_in, capsys, answer, code, reported):
     signed_in.on("GET", "/clusters/east", answer)
 
     assert run(["cluster", "get", "east"]) == code
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == reported
 
 
 def test_a_login_is_kept_in_a_file_that_only_its_owner_reads(server, monkeypatch, capsys):
@@ -265,10 +269,10 @@ def test_a_report_that_takes_too_long_goes_on_and_ends_with_8(signed_in, capsys)
 
     code = run(["capacity", "report", "--timeout", "0.01"])
 
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert code == 8
-    assert "why:  a report needs a worker: `regent run worker`" in told
-    assert f"next: regent capacity get {REPORT_ID}" in told
+    assert "why:  a report needs a worker: `regent run worker`" in reported
+    assert f"next: regent capacity get {REPORT_ID}" in reported
 
 
 def test_an_interrupted_wait_names_the_report_and_ends_with_130(signed_in, capsys):

@@ -104,17 +104,17 @@ def test_a_context_chooses_the_form_where_nothing_else_does(
 
 
 @pytest.mark.usefixtures("contexts")
-def test_an_unknown_context_is_told_with_what_to_do_next(capsys, monkeypatch):
+def test_an_unknown_context_is_an_error_with_what_to_do_next(capsys, monkeypatch):
     codes = [run(["topic", "list", "--context", "stagin"])]
     monkeypatch.setenv("REGENT_CONTEXT", "nowhere")
     codes += [run(["topic", "list"]), run(["context", "use", "nowhere"])]
 
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert codes == [4, 4, 4]
     assert (
         "error: no context 'stagin'\n  why:  did you mean staging?\n  next: regent context list\n"
-    ) in told
-    assert told.count("error: no context 'nowhere'") == 2
+    ) in reported
+    assert reported.count("error: no context 'nowhere'") == 2
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def stream(*numbers, end=None):
     )
     text += f"id: {numbers[-1] + 1}\n\n" if numbers else ""
     if end is not None:
-        told = {"code": end, "message": f"it is {end}", "details": None}
-        text += f"event: end\ndata: {json.dumps(told)}\n\n"
+        reported = {"code": end, "message": f"it is {end}", "details": None}
+        text += f"event: end\ndata: {json.dumps(reported)}\n\n"
     return event_stream(text)
 
 
@@ -107,11 +107,11 @@ def test_a_number_that_is_no_longer_kept_ends_with_3_and_says_why(signed_in, cap
 
 
 def test_an_event_may_hold_what_breaks_a_line_in_unicode(signed_in, capsys):
-    told = event(5, details={"error": "refused\u2028by\u0085it"})
-    text = f"id: 5\ndata: {json.dumps(told, ensure_ascii=False)}\n\n"
+    reported = event(5, details={"error": "refused\u2028by\u0085it"})
+    text = f"id: 5\ndata: {json.dumps(reported, ensure_ascii=False)}\n\n"
     signed_in.on("GET", "/events", event_stream(text), refusal(403, "forbidden", "no"))
 
     run(["events", "--follow", "--after", "4", "-o", "json"])
 
     line = capsys.readouterr().out.partition("\n")[0]
-    assert json.loads(line)["details"] == told["details"]
+    assert json.loads(line)["details"] == reported["details"]

@@ -49,8 +49,8 @@ def lines(capsys):
 
 def test_offsets_name_who_is_silent_and_never_count_them_as_none(east, capsys):
     queue = {"broker_group_name": "broker-a", "queue_id": 0, "min_offset": 2, "max_offset": 9}
-    told = {"message_count": None, "queues": [queue | {"stored_at": None}], "unknown": [SILENT]}
-    east.on("GET", f"{EAST}/topics/orders/offsets", told)
+    reported = {"message_count": None, "queues": [queue | {"stored_at": None}], "unknown": [SILENT]}
+    east.on("GET", f"{EAST}/topics/orders/offsets", reported)
 
     assert run(["topic", "offsets", "orders"]) == 0
 
@@ -107,8 +107,8 @@ def test_stats_of_topics_have_a_line_for_each_reader_and_one_without(east, capsy
 
 def test_allocations_are_asked_for_each_client(east, capsys):
     queue = {"broker_group_name": "broker-a", "queue_id": 0}
-    told = [{"rule": "average", "clients": {"x": [queue], "y": []}}]
-    east.on("GET", f"{EAST}/topics/orders/allocations", told)
+    reported = [{"rule": "average", "clients": {"x": [queue], "y": []}}]
+    east.on("GET", f"{EAST}/topics/orders/allocations", reported)
 
     assert run(["topic", "allocate", "orders", "--client", "x", "--client", "y"]) == 0
 
@@ -117,13 +117,13 @@ def test_allocations_are_asked_for_each_client(east, capsys):
 
 
 def test_figures_of_a_broker_are_chosen_by_name(east, capsys):
-    told = {"address": "10.0.0.1:10911", "figures": {"pid": "7", "putTps": "1.0"}}
-    east.on("GET", f"{EAST}/broker-groups/broker-a/brokers/1/status", told, told)
+    reported = {"address": "10.0.0.1:10911", "figures": {"pid": "7", "putTps": "1.0"}}
+    east.on("GET", f"{EAST}/broker-groups/broker-a/brokers/1/status", reported, reported)
 
     assert run(["broker", "status", "broker-a", "putTps", "--broker", "1"]) == 0
     assert lines(capsys)[1:] == ["putTps 1.0"]
     assert run(["broker", "status", "broker-a", "--broker", "1", "-o", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == told
+    assert json.loads(capsys.readouterr().out) == reported
 
 
 def test_readers_of_a_broker_are_chosen_by_lag(east, capsys):

@@ -65,7 +65,7 @@ DATA = {
 
 
 @pytest.fixture
-def told(signed_in):
+def reported(signed_in):
     signed_in.on("GET", "/findings", {"items": [FINDING], "next": None, "total_count": 1})
     signed_in.on("GET", "/maintenance/tasks", [TASK])
     signed_in.on("GET", "/maintenance/retention", [EXPIRY])
@@ -73,7 +73,7 @@ def told(signed_in):
 
 
 @pytest.mark.parametrize("command", TABLES)
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("reported")
 def test_people_read_a_table(capsys, command):
     assert run(command.split()) == 0
 
@@ -82,7 +82,7 @@ def test_people_read_a_table(capsys, command):
 
 
 @pytest.mark.parametrize("command", DATA)
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("reported")
 def test_programs_read_the_same_as_json_and_as_yaml(capsys, command):
     run([*command.split(), "-o", "json"])
     as_json = json.loads(capsys.readouterr().out)
@@ -99,20 +99,20 @@ def test_programs_read_the_same_as_json_and_as_yaml(capsys, command):
     ("options", "words", "asked"),
     [([], "no finding is open\n", {"is_open": "true"}), (["--all"], "there is no finding\n", {})],
 )
-def test_no_finding_is_not_said_to_be_all_well(told, capsys, options, words, asked):
-    told.on("GET", "/findings", {"items": [], "next": None, "total_count": 0})
+def test_no_finding_is_not_said_to_be_all_well(reported, capsys, options, words, asked):
+    reported.on("GET", "/findings", {"items": [], "next": None, "total_count": 0})
 
     run(["finding", "list", *options])
 
     printed = capsys.readouterr()
     assert printed.out == words
     assert "to see whether all is well now: regent status" in printed.err
-    assert dict(told.requests[-1].url.params) == {"limit": "50", **asked}
+    assert dict(reported.requests[-1].url.params) == {"limit": "50", **asked}
 
 
-def test_what_to_do_is_said_once_for_findings_of_one_kind(told, capsys):
+def test_what_to_do_is_said_once_for_findings_of_one_kind(reported, capsys):
     more = {**FINDING, "id": 3, "subject": "broker-b", "advice": "Stop the other of broker-b."}
-    told.on("GET", "/findings", {"items": [FINDING, more], "next": None, "total_count": 2})
+    reported.on("GET", "/findings", {"items": [FINDING, more], "next": None, "total_count": 2})
 
     run(["finding", "list"])
 

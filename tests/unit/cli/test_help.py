@@ -103,12 +103,12 @@ def test_what_names_nothing_is_followed_by_the_command_that_lists_what_there_is(
         assert words in set(commands()), line
 
 
-def test_an_option_before_the_command_is_told_where_it_belongs(capsys):
+def test_an_option_before_the_command_is_an_error_that_says_where_it_belongs(capsys):
     assert run(["--data=/tmp/one", "topic", "list"]) == ExitCode.USAGE
 
-    told = capsys.readouterr().err
-    assert told.startswith("error: --data stands before the command\n")
-    assert "next: regent topic list --data" in told
+    reported = capsys.readouterr().err
+    assert reported.startswith("error: --data stands before the command\n")
+    assert "next: regent topic list --data" in reported
 
 
 TOPIC_HELP = "regent topic create --help"
@@ -155,10 +155,10 @@ TOPIC_HELP = "regent topic create --help"
         ),
     ],
 )
-def test_a_line_that_is_no_command_is_told_in_the_form_of_every_error(
+def test_a_line_that_is_no_command_is_an_error_in_the_form_of_every_error(
     capsys, line, what, why, next_step
 ):
     assert run(line.split()) == ExitCode.USAGE
 
-    told = str(CommandError(what, why=why, next_step=next_step))
-    assert capsys.readouterr().err == f"{told}\n"
+    reported = str(CommandError(what, why=why, next_step=next_step))
+    assert capsys.readouterr().err == f"{reported}\n"

@@ -63,7 +63,7 @@ def test_a_password_that_is_refused_in_an_open_session_is_not_tried_twice(server
     assert "wrong password" in capsys.readouterr().err
 
 
-def test_a_password_of_the_directory_that_no_longer_holds_is_told(server, kept, capsys):
+def test_a_password_of_the_directory_that_no_longer_holds_is_an_error(server, kept, capsys):
     kept.write_text("old\n")
     server.on("GET", "/session", OVER)
     server.on("POST", "/session", refusal(401, "invalid_credentials", "wrong name or password"))
@@ -110,9 +110,9 @@ def test_signing_out_of_a_local_cluster_ends_the_session_that_is_kept(server, ke
     assert codes == [0, 5]
     assert asked(server) == [("DELETE", "Bearer open")]
     assert not kept.exists()
-    told = capsys.readouterr().err
-    assert "not signed in" in told
-    assert "regent login --data .regent" in told
+    reported = capsys.readouterr().err
+    assert "not signed in" in reported
+    assert "regent login --data .regent" in reported
 
 
 def test_to_sign_out_of_a_session_that_is_over_opens_no_other(server, kept):

@@ -57,7 +57,7 @@ def lines(capsys):
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_locks_are_listed_with_the_brokers_that_do_not_tell(signed_in, capsys):
+def test_locks_are_listed_with_the_brokers_that_do_not_answer(signed_in, capsys):
     signed_in.on("GET", "/locks", locks(LOCK))
 
     assert run(["lock", "list", "--group", "billing", "--dead"]) == 0
@@ -80,9 +80,9 @@ def test_all_pages_of_locks_are_read(signed_in, capsys):
 
     assert run(["lock", "list", "-o", "json"]) == 0
 
-    told = json.loads(capsys.readouterr().out)
-    assert [one["queue_id"] for one in told["locks"]] == [3, 4]
-    assert told["unknown"] == [STOCK]
+    reported = json.loads(capsys.readouterr().out)
+    assert [one["queue_id"] for one in reported["locks"]] == [3, 4]
+    assert reported["unknown"] == [STOCK]
     assert signed_in.requests[1].url.params["after"] == "x"
 
 
@@ -153,9 +153,9 @@ def test_leases_say_when_none_runs(east, capsys):
 
     assert run(["lock", "lease", "list"]) == 0
 
-    told = lines(capsys)
-    assert told[1] == "broker-a 2 10.0.0.1:10911 yes 7 quorum none runs"
-    assert told[-1] == (
+    reported = lines(capsys)
+    assert reported[1] == "broker-a 2 10.0.0.1:10911 yes 7 quorum none runs"
+    assert reported[-1] == (
         f"{ID} drain_broker broker-a/0 wait until all is read 1770000000000"
         " 2026-03-02 12:00:00Z 2026-03-02 12:00:05Z"
     )
@@ -191,7 +191,7 @@ def test_brokers_are_meant_by_id_or_address(east, verb, capsys):
     assert capsys.readouterr().err.startswith("target: 10.0.0.1:10911 of broker-a of cluster east")
 
 
-def test_a_step_that_waits_is_told_once_until_there_is_news(east, capsys):
+def test_a_step_that_waits_is_shown_once_until_there_is_news(east, capsys):
     def looks(state, error, after):
         step = operation()["steps"][0] | {"state": state, "error": error, "after": after}
         return operation("running" if state == "running" else "queued", steps=[step])
@@ -208,6 +208,6 @@ def test_a_step_that_waits_is_told_once_until_there_is_news(east, capsys):
 
     assert run([*BROKER, "--yes", "--reason", "why", "--watch"]) == 0
 
-    told = capsys.readouterr().err.splitlines()[1:]
-    assert told == ["waiting: elect broker 2 (5 left)", "waiting: elect broker 2 (2 left)"]
+    reported = capsys.readouterr().err.splitlines()[1:]
+    assert reported == ["waiting: elect broker 2 (5 left)", "waiting: elect broker 2 (2 left)"]
     assert ID in PATH

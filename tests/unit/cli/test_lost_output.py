@@ -53,7 +53,7 @@ def test_errors_never_stand_among_the_result(control):
     _, url = control
 
     refused = run_redirected("2>&-", "operation", "list", "-o", "nonsense", url=url)
-    told = run_redirected("2>&-", "operation", "list", "-o", "json", url=url)
+    reported = run_redirected("2>&-", "operation", "list", "-o", "json", url=url)
 
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert [one["id"] for one in json.loads(told.stdout)] == [PLANNED["id"]]
+    assert [one["id"] for one in json.loads(reported.stdout)] == [PLANNED["id"]]

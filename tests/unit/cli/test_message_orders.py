@@ -65,9 +65,9 @@ def test_a_message_is_sent_with_what_was_typed(east, capsys):
         "broker_group_name": "broker-a",
         "queue_id": 2,
     }
-    told = capsys.readouterr()
-    assert "broker-a queue 2 at 41" in told.out
-    assert "target: topic orders of cluster east" in told.err
+    reported = capsys.readouterr()
+    assert "broker-a queue 2 at 41" in reported.out
+    assert "target: topic orders of cluster east" in reported.err
 
 
 def test_a_body_comes_from_standard_input_byte_by_byte(east, monkeypatch):
@@ -88,7 +88,7 @@ def test_a_body_comes_from_a_file(east, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--body", "x", "--file", "y"], "each give a body"),
         (["--body", ""], "the body is empty"),
@@ -96,10 +96,10 @@ def test_a_body_comes_from_a_file(east, tmp_path):
         (["--body", "x", "--property", "novalue"], "write --property NAME=VALUE"),
     ],
 )
-def test_what_was_typed_wrong_is_said_before_anything_is_sent(east, capsys, words, told):
+def test_what_was_typed_wrong_is_said_before_anything_is_sent(east, capsys, words, reported):
     assert run(["message", "send", "orders", *words]) == ExitCode.USAGE
 
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
     assert not [one for one in east.requests if one.url.path.endswith("/messages")]
 
 
@@ -110,8 +110,8 @@ def test_a_message_that_may_be_stored_ends_as_unknown_and_says_how_to_look(east,
     code = run(["message", "send", "orders", "--body", "x"])
 
     assert code == ExitCode.OUTCOME_UNKNOWN
-    told = capsys.readouterr().err
-    assert "next: regent message find orders --unique-key A1" in told
+    reported = capsys.readouterr().err
+    assert "next: regent message find orders --unique-key A1" in reported
     assert len([one for one in east.requests if one.url.path.endswith("/messages")]) == 1
 
 

@@ -157,7 +157,7 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "told"),
+    ("line", "code", "reported"),
     [
         ("topicLst", 2, "near are topicList"),
         ("deleteTopic -t orders", 2, "-c must be given"),
@@ -173,12 +173,12 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
     ],
 )
 @pytest.mark.usefixtures("translated")
-def test_what_has_no_counterpart_is_refused_by_its_name(capsys, line, code, told):
+def test_what_has_no_counterpart_is_refused_by_its_name(capsys, line, code, reported):
     assert run(["mqadmin", *line.split()]) == code
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
-def test_a_change_goes_through_the_engine_and_is_trusted_only_when_told(
+def test_a_change_goes_through_the_engine_and_is_trusted_only_on_request(
     translated, server, monkeypatch
 ):
     asked = translated(f"deleteTopic -c {C} -t orders")

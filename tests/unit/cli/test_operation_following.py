@@ -19,12 +19,12 @@ def east(signed_in):
 
 
 def events(*ids, after=7):
-    """A stream that tells of operations, by id, and ends."""
-    told = [
+    """A stream with events of operations, by id, and ends."""
+    reported = [
         {"number": number, "kind": "step.done", "operation_id": one}
         for number, one in enumerate(ids, start=after + 1)
     ]
-    lines = [f"id: {one['number']}\ndata: {json.dumps(one)}\n\n" for one in told]
+    lines = [f"id: {one['number']}\ndata: {json.dumps(one)}\n\n" for one in reported]
     return event_stream("".join(lines))
 
 
@@ -32,7 +32,7 @@ def reads(server):
     return sum(one.method == "GET" and one.url.path.endswith(ID) for one in server.requests)
 
 
-def test_an_operation_is_read_again_when_an_event_tells_of_it_and_not_before(east, capsys):
+def test_an_operation_is_read_again_when_an_event_names_it_and_not_before(east, capsys):
     running = operation("running", steps=[step(state="running")])
     east.on("GET", PATH, running, running, DONE)
     east.on(
@@ -55,7 +55,7 @@ def test_an_operation_is_read_again_when_an_event_tells_of_it_and_not_before(eas
     assert capsys.readouterr().err.count("connection lost") == 1
 
 
-def test_who_can_no_longer_follow_an_operation_is_told_that_it_goes_on(east, capsys):
+def test_a_user_who_can_no_longer_follow_learns_that_the_operation_goes_on(east, capsys):
     east.on("GET", "/events", refusal(503, "unavailable", "try again"))
 
     assert run(["operation", "watch", ID]) == 1
@@ -103,6 +103,6 @@ def test_what_awaits_an_approval_ends_with_8_and_says_who_goes_on(signed_in, cap
 
     assert run(["operation", "confirm", ID, "--yes", "--reason", "planned work"]) == 8
 
-    told = capsys.readouterr()
-    assert "awaits the approval of another user" in told.out
-    assert f"regent operation approve {ID}" in told.err
+    reported = capsys.readouterr()
+    assert "awaits the approval of another user" in reported.out
+    assert f"regent operation approve {ID}" in reported.err

@@ -164,7 +164,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
 
 
 @pytest.mark.parametrize(("options", "broker_id"), [(["--broker", "2"], 2), (["--clear"], None)])
-def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broker_id):
+def test_a_preference_is_ordered_for_a_broker_or_for_none(east, options, broker_id):
     assert run([*PREFER, *options, "--yes", "--reason", "r"]) == 0
 
     [(_, order), _] = sent(east)
@@ -175,7 +175,7 @@ def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broke
 
 
 @pytest.mark.parametrize("options", [[], ["--broker", "2", "--clear"]])
-def test_a_preference_names_a_broker_or_nobody(east, capsys, options):
+def test_a_preference_names_a_broker_or_none(east, capsys, options):
     assert run([*PREFER, *options]) == 2
     assert "--broker or --clear" in capsys.readouterr().err
     assert not sent(east)
@@ -217,10 +217,10 @@ def test_a_dry_run_of_a_blocked_plan_says_so_and_ends_well_where_the_order_is_re
     assert "the plan is blocked" in ordered.err
     assert "why:  it is so" in ordered.err
     assert looked_at.out == ordered.out
-    for told in (looked_at.err, as_json.err):
-        assert "the plan is blocked" in told
-        assert "it is so" in told
-        assert "to carry it out" not in told
+    for reported in (looked_at.err, as_json.err):
+        assert "the plan is blocked" in reported
+        assert "it is so" in reported
+        assert "to carry it out" not in reported
     assert json.loads(as_json.out)["id"] == ID
 
 
@@ -329,7 +329,7 @@ def test_all_who_wait_are_adopted_unless_some_are_chosen(east):
     ]
 
 
-def test_nobody_waits_or_in_several_clusters(east, capsys):
+def test_a_plan_without_waiting_brokers_or_in_several_clusters_is_refused(east, capsys):
     assert run(["replica", "adopt", "broker-z", "--yes"]) == 4
     west = candidate(1, cluster_name="west")
     east.on("GET", "/adoption-candidates", page(candidate(1), west))

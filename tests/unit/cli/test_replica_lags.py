@@ -87,10 +87,10 @@ def test_a_replica_that_is_ahead_is_said_to_be_and_catches_up_with_nothing(east,
     assert run(["replica", "lag", "broker-a"]) == 0
     assert run(["replica", "catch-up", "broker-a", "--timeout", "0.01"]) == 8
 
-    told = capsys.readouterr()
-    out = [" ".join(line.split()) for line in told.out.splitlines()]
+    reported = capsys.readouterr()
+    out = [" ".join(line.split()) for line in reported.out.splitlines()]
     assert "2 replica yes yes 14096 ahead by 4.0 KiB 1.0 KiB/s -" in out
-    assert "broker 2 is ahead of its master by 4.0 KiB" in told.err
+    assert "broker 2 is ahead of its master by 4.0 KiB" in reported.err
 
 
 def test_lag_is_watched_until_interrupted(east, capsys, monkeypatch):
@@ -127,12 +127,12 @@ def test_who_has_not_caught_up_in_time_is_named_with_8(east, capsys):
 
     assert run(["replica", "catch-up", "broker-a", "--timeout", "0.01"]) == 8
 
-    told = capsys.readouterr().err
-    assert "broker 2 lacks 500 B; broker 3 is not known: nobody listens" in told
-    assert "regent replica lag broker-a" in told
+    reported = capsys.readouterr().err
+    assert "broker 2 lacks 500 B; broker 3 is not known: nobody listens" in reported
+    assert "regent replica lag broker-a" in reported
 
 
-def test_nobody_is_waited_for_who_is_no_replica(east, capsys):
+def test_a_wait_for_a_broker_that_is_no_replica_is_refused(east, capsys):
     east.on("GET", PATH, lags(one(2, 0)))
 
     assert run(["replica", "catch-up", "broker-a", "--broker", "9"]) == 4
@@ -169,7 +169,7 @@ def test_groups_that_keep_another_lease_policy_are_listed(east, capsys):
     assert printed(capsys) == ["All 1 groups go by the lease policy strict."]
 
 
-def test_why_a_replica_does_not_follow_is_told_by_both_commands(east, capsys):
+def test_why_a_replica_does_not_follow_is_shown_by_both_commands(east, capsys):
     stuck = one(2, 300, is_following=False, is_in_sync=False, obstacle="copy its store, then …")
     east.on("GET", PATH, lags(stuck))
 

@@ -160,16 +160,16 @@ def test_a_group_is_shown_with_what_its_next_master_must_hold(east, capsys):
 
 
 @pytest.mark.parametrize(
-    ("alive", "told"),
+    ("alive", "reported"),
     [((), "epoch 5, none of 2 alive"), ((2,), "epoch 5, 1 of 2 alive"), ((1, 2), "epoch 5")],
 )
-def test_a_set_whose_members_are_dead_says_so(east, capsys, alive, told):
+def test_a_set_whose_members_are_dead_says_so(east, capsys, alive, reported):
     replicas = [replica(number, is_alive=number in alive) for number in (1, 2)]
     east.on("GET", PATH, group(sync_state_set=[1, 2], replicas=replicas))
 
     assert run(["replica", "get", "broker-a"]) == 0
 
-    assert f"sync-state set 1, 2 ({told})," in lines(capsys)[0]
+    assert f"sync-state set 1, 2 ({reported})," in lines(capsys)[0]
 
 
 @pytest.mark.usefixtures("east")

@@ -19,13 +19,13 @@ SILENT = {
 }
 WHOLE = {"is_complete": True, "expired_count": 0, "is_applicable": True}
 NOTHING = {"message_count": 0, "waiting_ms": 0, **WHOLE}
-TOLD = {"broker_count_told": 3, "broker_count_asked": 4}
+ANSWERED = {"broker_count_told": 3, "broker_count_asked": 4}
 ROW = {
     "name": "billing",
     "is_system": False,
     "broker_group_names": ["broker-a"],
     "state": "active",
-    **TOLD,
+    **ANSWERED,
     "member_count": 2,
     "lag": NOTHING | {"message_count": 50, "waiting_ms": 4_200, "is_complete": False},
     "retry_lag": NOTHING,
@@ -50,7 +50,7 @@ GROUP = {
     "name": "billing",
     "is_system": False,
     "state": "active",
-    **TOLD,
+    **ANSWERED,
     "models": ["clustering"],
     "lag": ROW["lag"],
     "retry_lag": NOTHING,
@@ -181,8 +181,8 @@ def test_expired_messages_are_said_beside_the_lag_and_so_is_an_offset_beyond_the
     queue = QUEUE | {"committed": 10, "begin": 300, "end": 301, "lag": 1, "expired_count": 290}
     ahead = QUEUE | {"committed": 99, "end": 15, "lag": 0, "expired_count": 0, "ahead_count": 84}
     lag = NOTHING | {"message_count": 1, "expired_count": 290, "waiting_ms": 6_000}
-    told = GROUP | {"lag": lag, "queues": [queue | {"ahead_count": 0}, ahead]}
-    east.on("GET", f"{EAST}/consumer-groups/billing", told)
+    reported = GROUP | {"lag": lag, "queues": [queue | {"ahead_count": 0}, ahead]}
+    east.on("GET", f"{EAST}/consumer-groups/billing", reported)
 
     assert run(["group", "lag", "billing"]) == 0
 
@@ -199,8 +199,8 @@ def test_a_group_that_broadcasts_has_no_lag(east, capsys):
     none = {"message_count": None, "waiting_ms": None, "expired_count": None}
     lag = NOTHING | none | {"is_applicable": False}
     east.on("GET", f"{EAST}/consumer-groups", listed(ROW | {"lag": lag, "retry_lag": lag}))
-    told = GROUP | {"lag": lag, "models": ["broadcasting"], "queues": []}
-    east.on("GET", f"{EAST}/consumer-groups/billing", told)
+    reported = GROUP | {"lag": lag, "models": ["broadcasting"], "queues": []}
+    east.on("GET", f"{EAST}/consumer-groups/billing", reported)
 
     assert run(["group", "list"]) == 0
     assert run(["group", "lag", "billing"]) == 0
@@ -211,14 +211,14 @@ def test_a_group_that_broadcasts_has_no_lag(east, capsys):
     assert any(line.startswith(no_lag) for line in shown)
 
 
-def test_the_lag_of_a_group_is_told_to_programs(east, capsys):
+def test_the_lag_of_a_group_is_printed_for_programs(east, capsys):
     east.on("GET", f"{EAST}/consumer-groups/billing", GROUP)
 
     assert run(["group", "lag", "billing", "-o", "json"]) == 0
 
-    told = json.loads(capsys.readouterr().out)
-    assert told["lag"] == GROUP["lag"]
-    assert told["queues"] == [QUEUE]
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["lag"] == GROUP["lag"]
+    assert reported["queues"] == [QUEUE]
 
 
 def test_clients_are_listed_and_narrowed(east, capsys):
@@ -270,8 +270,8 @@ def test_a_message_is_shown_with_delivery_and_body(east, capsys):
 
 def test_who_may_not_read_bodies_can_leave_them_out(east, capsys):
     east.on("GET", f"{EAST}/messages/7F00", DETAIL)
-    told = refusal(403, "forbidden", "it takes the role operator")
-    east.on("GET", f"{EAST}/messages/7F00/body", told)
+    reported = refusal(403, "forbidden", "it takes the role operator")
+    east.on("GET", f"{EAST}/messages/7F00/body", reported)
 
     assert run(["message", "get", "7F00"]) == 5
     assert run(["message", "get", "7F00", "--no-body"]) == 0
@@ -284,10 +284,10 @@ def test_a_search_says_when_there_may_be_more(east, capsys):
 
     assert run(["message", "find", "orders", "--unique-key", "U-1"]) == 0
 
-    told = capsys.readouterr()
-    assert "7F00" in told.out
-    assert "broker-b" in told.out
-    assert "this may not be all" in told.err
+    reported = capsys.readouterr()
+    assert "7F00" in reported.out
+    assert "broker-b" in reported.out
+    assert "this may not be all" in reported.err
     assert asked(east)[-1] == {"key": "U-1", "is_unique": "true", "limit": "64"}
 
 
@@ -319,9 +319,9 @@ def test_a_topic_is_followed_from_where_each_answer_ends(east, capsys, monkeypat
 
     assert run(["message", "tail", "orders", "--limit", "1", "--interval", "2"]) == 0
 
-    told = capsys.readouterr()
-    assert told.out.split() == ["2026-03-02", "12:00:00Z", "broker-a/2@41", "7F00", "red"]
-    assert told.err.count("broker-b") == 1
+    reported = capsys.readouterr()
+    assert reported.out.split() == ["2026-03-02", "12:00:00Z", "broker-a/2@41", "7F00", "red"]
+    assert reported.err.count("broker-b") == 1
     assert rests == [2.0]
     first, second = asked(east)
     assert first == {"limit": "1", "from_latest": "true"}

@@ -60,8 +60,8 @@ def test_the_exit_code_is_the_verdict(signed_in, capsys, verdict, code):
 
 def test_a_dead_replica_is_named_with_its_address_and_its_last_heartbeat(signed_in, capsys):
     # Case B1.
-    told = [group("broker-b", "degraded", [LOST]), group("broker-a", "healthy")]
-    signed_in.on("GET", "/health", health("degraded", SENTENCE, *told))
+    reported = [group("broker-b", "degraded", [LOST]), group("broker-a", "healthy")]
+    signed_in.on("GET", "/health", health("degraded", SENTENCE, *reported))
 
     assert run(["status", "--cluster", "east"]) == ExitCode.DEGRADED
 
@@ -73,12 +73,12 @@ def test_a_dead_replica_is_named_with_its_address_and_its_last_heartbeat(signed_
 
 
 def test_programs_get_the_whole_answer_and_the_same_code(signed_in, capsys):
-    told = health("degraded", SENTENCE, group("broker-b", "degraded", [LOST]))
-    signed_in.on("GET", "/health", told)
+    reported = health("degraded", SENTENCE, group("broker-b", "degraded", [LOST]))
+    signed_in.on("GET", "/health", reported)
 
     assert run(["status", "-o", "json"]) == ExitCode.DEGRADED
 
-    assert json.loads(capsys.readouterr().out) == told
+    assert json.loads(capsys.readouterr().out) == reported
 
 
 @pytest.mark.parametrize("output", [[], ["-o", "json"]])

@@ -83,17 +83,17 @@ def test_dump_pages_through_a_queue(directory, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (("--topic", "oders"), "of topic 'oders' in this log; what there is: regent store stats "),
         (("--queue-id", 9, "--position", 0), "in queue 9 from position 0 on; what there is: "),
     ],
 )
-def test_dump_says_that_nothing_is_what_was_asked_for(directory, capsys, options, told):
+def test_dump_says_that_nothing_is_what_was_asked_for(directory, capsys, options, reported):
     code, out, err = ask(capsys, "dump", directory, *options, "-o", "json")
 
     assert (code, json.loads(out)) == (0, [])
-    assert f"there is no message {told}" in err
+    assert f"there is no message {reported}" in err
 
 
 def test_dump_from_the_middle_of_a_record_is_an_error_with_the_next_step(directory, capsys):
@@ -224,20 +224,20 @@ def cut_queue_file(directory):
         (lambda directory: (directory / "checkpoint").unlink(), "absent_checkpoint", "not fit"),
     ],
 )
-def test_each_damage_is_told_with_its_place_its_meaning_and_the_next_step(
+def test_each_damage_is_reported_with_its_place_its_meaning_and_the_next_step(
     directory, capsys, damage, kind, summary
 ):
     damage(directory)
     before = files_of(directory)
 
     code, out, err = ask(capsys, "verify", directory)
-    _, told, _ = ask(capsys, "verify", directory, "-o", "json")
+    _, reported, _ = ask(capsys, "verify", directory, "-o", "json")
 
     assert code == 1
     assert f"\n{kind}\n  means: " in out
     assert summary in err
     assert "next: " in err
-    (found,) = [found for found in json.loads(told)["findings"] if found["kind"] == kind][:1]
+    (found,) = [found for found in json.loads(reported)["findings"] if found["kind"] == kind][:1]
     assert found["file"].startswith(str(directory))
     assert found["consequence"]
     assert found["next_step"]
@@ -281,14 +281,14 @@ def test_notes_alone_are_no_failure(directory, capsys):
     store.close()
 
 
-def test_stats_tell_index_epochs_and_checkpoint(directory, capsys):
+def test_stats_show_index_epochs_and_checkpoint(directory, capsys):
     _, out, _ = ask(capsys, "stats", directory, "-o", "json")
 
-    told = json.loads(out)
-    assert told["index"]["key_count"] == 400
-    assert [epoch["epoch"] for epoch in told["epochs"]] == [1, 101]
-    assert told["checkpoint"]["flushed_position"] == told["end_position"]
-    assert told["truncation_position"] is None
+    reported = json.loads(out)
+    assert reported["index"]["key_count"] == 400
+    assert [epoch["epoch"] for epoch in reported["epochs"]] == [1, 101]
+    assert reported["checkpoint"]["flushed_position"] == reported["end_position"]
+    assert reported["truncation_position"] is None
     assert "key index: 400 keys in 3 files" in ask(capsys, "stats", directory)[1]
 
 
@@ -306,7 +306,7 @@ def test_dump_prints_index_entries_from_a_position_on(directory, capsys):
     assert ask(capsys, "dump", directory, "--index", "--topic", "orders")[0] == 2
 
 
-def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, capsys):
+def test_an_index_of_another_shape_is_reported_with_the_options_it_needs(directory, capsys):
     code, out, _ = ask(capsys, "verify", directory, "--index-slots", "60")
 
     assert code == 1
@@ -314,7 +314,7 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
 
 
 @pytest.mark.parametrize(
-    ("command", "options", "told"),
+    ("command", "options", "reported"),
     [
         ("dump", ("--position", 2**64), "--position"),
         ("dump", ("--limit", 2**70, "--index"), "--limit"),
@@ -326,13 +326,13 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
     ],
 )
 def test_numbers_that_no_store_has_are_refused_with_the_next_step(
-    directory, capsys, command, options, told
+    directory, capsys, command, options, reported
 ):
     code, out, err = ask(capsys, command, directory, *options)
 
     assert code == 2
     assert out == ""
-    assert told in err
+    assert reported in err
     assert "next: " in err
 
 

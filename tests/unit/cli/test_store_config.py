@@ -1,4 +1,4 @@
-"""`regent store … --config`: what a broker.conf says of the files need not be told again."""
+"""`regent store … --config`: the values of a broker.conf need not be given again."""
 
 import json
 

@@ -63,7 +63,7 @@ def test_a_checksum_that_a_client_made_up_stops_no_rebuild_without_crc(directory
     assert "203 messages" in out
 
 
-def test_a_rebuild_tells_of_records_that_no_queue_can_hold(directory, capsys):
+def test_a_rebuild_reports_records_that_no_queue_can_hold(directory, capsys):
     _, out, _ = ask(capsys, "dump", directory, "--limit", 2, "-o", "json")
     position = json.loads(out)[1]["log_position"]
     impossible = (1 << 62).to_bytes(8, "big")

@@ -53,7 +53,7 @@ def test_a_store_in_use_is_not_rebuilt(directory, capsys):
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("levels", "reported"),
     [
         ("1s 5x", "'5x' is no delay level"),
         # No broker takes these either.
@@ -61,13 +61,13 @@ def test_a_store_in_use_is_not_rebuilt(directory, capsys):
         ("", "0 delay levels"),
     ],
 )
-def test_delay_levels_that_are_none_are_refused(directory, capsys, levels, told):
+def test_delay_levels_that_are_none_are_refused(directory, capsys, levels, reported):
     before = files_of(directory)
 
     code, _, err = ask(capsys, "rebuild", directory, "--delay-levels", levels)
 
     assert code == 2
-    assert told in err
+    assert reported in err
     assert "write levels as in broker.conf" in err
     assert files_of(directory) == before
 
@@ -196,7 +196,7 @@ def test_lost_queues_are_made_in_the_size_that_is_given(directory, capsys):
 
 
 @pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
-def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
+def test_a_size_that_nothing_shows_is_named(directory, capsys, dry_run):
     shutil.rmtree(directory / "consumequeue")
 
     code, out, err = ask(capsys, "rebuild", directory, "-o", "json", *dry_run)
@@ -205,7 +205,7 @@ def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
     assert "6000000 bytes, as without mappedFileSizeConsumeQueue" in err
     assert "give the same with --queue-file-size" in err
     assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
-    # Now its own files tell.
+    # Now its own files show it.
     if not dry_run:
         _, out, err = ask(capsys, "rebuild", directory, "--dry-run")
         assert "would make queue files of 6000000 bytes" in out
@@ -243,7 +243,7 @@ def crashed(tmp_path):
 
 
 @pytest.mark.parametrize(("count", "is_assumed"), [(4, True), (3, False)])
-def test_files_cut_short_by_a_crash_do_not_tell_the_size(crashed, capsys, count, is_assumed):
+def test_files_cut_short_by_a_crash_do_not_show_the_size(crashed, capsys, count, is_assumed):
     before = files_of(crashed / "consumequeue")
     cut_short(crashed / "consumequeue", count=count)
 
@@ -276,7 +276,7 @@ def test_a_size_that_is_given_overrides_no_file_that_a_clean_stop_left(crashed, 
     assert "their sizes in bytes are [65536]" in err
 
 
-def test_a_file_without_entries_does_not_tell_the_size_even_after_a_clean_stop(crashed, capsys):
+def test_a_file_without_entries_does_not_show_the_size_even_after_a_clean_stop(crashed, capsys):
     (crashed / "abort").unlink()
     queue = crashed / "consumequeue" / "orders" / "0"
     (queue / f"{6_000_000:020}").write_bytes(bytes(4_096 * 5))
@@ -288,7 +288,7 @@ def test_a_file_without_entries_does_not_tell_the_size_even_after_a_clean_stop(c
         assert "queue files of 6000000 bytes" in out
 
 
-def test_files_that_may_be_torn_tell_the_size_where_no_others_do(tmp_path, capsys):
+def test_files_that_may_be_torn_show_the_size_where_no_others_do(tmp_path, capsys):
     directory = tmp_path / "store"
     size = 5 * 65_536
     store = open_store(directory, queue_file_size_bytes=size)

@@ -13,11 +13,11 @@ def directory(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("failure", "expected", "told"),
+    ("failure", "expected", "reported"),
     [(KeyboardInterrupt, 130, "interrupted at the end"), (StoreError, 1, "no room")],
 )
 def test_a_rebuild_that_fails_once_the_new_files_are_in_place_claims_no_old_ones(
-    directory, capsys, monkeypatch, failure, expected, told
+    directory, capsys, monkeypatch, failure, expected, reported
 ):
     class Failing:
         def __init__(self, *arguments, **settings):
@@ -37,7 +37,7 @@ def test_a_rebuild_that_fails_once_the_new_files_are_in_place_claims_no_old_ones
     code, _, err = ask(capsys, "rebuild", directory)
 
     assert code == expected
-    assert told in err
+    assert reported in err
     assert "as it was" not in err
     assert "each the old ones or the new ones" in err
     assert f"regent store verify {directory}" in err

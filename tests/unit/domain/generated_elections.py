@@ -10,9 +10,9 @@ from backend.domain.replica_group import LeasePolicy, Replica, ReplicaGroup, Syn
 LEASE_MS = 600_000
 TIMEOUT_MS = 600_000
 STRANGER = 4
-"""An id that nobody applied for."""
+"""An id that no broker applied for."""
 
-DONE, NOBODY, STAYS, REFUSED, UNKNOWN = 0, 2004, 2011, 2012, 2010
+DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN = 0, 2004, 2011, 2012, 2010
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def foretell(case: Case) -> tuple[int, int | None]:
     election = judge(group, case.liveness, ballot)
     winner_id = election.winner_id
     if winner_id is None:
-        return NOBODY if ballot.broker_id is None else REFUSED, group.master_id
+        return NO_WINNER if ballot.broker_id is None else REFUSED, group.master_id
     if election.is_unchanged:
         return STAYS, group.master_id
     if case.liveness.lease_left_ms and must_await_lease(group, winner_id):

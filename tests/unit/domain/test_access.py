@@ -102,12 +102,12 @@ def test_a_token_has_a_role_of_its_owner_at_most():
 
 
 @pytest.mark.parametrize("name", ["", " anna", "an na", "anna\n", ".anna", "x" * 129, "\u0430nna"])
-def test_a_name_that_is_easily_misread_is_nobodys(name):
+def test_a_name_that_is_easily_misread_is_refused(name):
     with pytest.raises(InvalidName):
         check_user_name(name)
 
 
-def test_what_somebody_may_not_do_is_told_with_the_reason_of_the_refusal():
+def test_what_a_user_may_not_do_is_refused_with_the_reason_of_the_refusal():
     # Case B13: the one table says both what is refused and what a page does not offer.
     for role in Role:
         for changes in ({}, {"must_change_password": True}, {"credential": Credential.TOKEN}):

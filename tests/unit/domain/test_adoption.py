@@ -58,7 +58,7 @@ def test_a_group_comes_back_with_its_ids_and_codes_and_without_a_master():
     assert change.after.master_id is None
 
 
-def test_the_next_epoch_is_beyond_what_any_broker_told_even_one_that_is_left_out():
+def test_the_next_epoch_is_beyond_what_any_broker_reported_even_one_that_is_left_out():
     change = adopt(candidate(1), candidate(2, epoch=9), ids=[1], accepts_loss=True)
 
     assert change.after.master_epoch == 9 + EPOCHS_SKIPPED
@@ -81,11 +81,11 @@ def test_the_longest_log_of_the_newest_epoch_becomes_master():
     assert future_master(long_but_old, short, longest) == 3
 
 
-def test_who_serves_as_master_becomes_it_whatever_the_others_told_later():
+def test_who_serves_as_master_becomes_it_whatever_the_others_reported_later():
     serving = candidate(1, max_offset=100, master_id=1)
-    told_later = candidate(2, max_offset=150, master_id=1)
+    reported_later = candidate(2, max_offset=150, master_id=1)
 
-    assert future_master(serving, told_later) == 1
+    assert future_master(serving, reported_later) == 1
 
 
 def test_a_master_of_an_older_epoch_is_none():
@@ -166,7 +166,7 @@ def test_equal_logs_leave_the_choice_to_the_operator():
     assert future_master(candidate(1), candidate(2), master_id=2) == 2
 
 
-def test_who_told_no_code_gets_one_that_nobody_knows():
+def test_a_broker_without_a_code_gets_an_unknown_code():
     change = adopt(replace(candidate(1), register_code=None))
 
     assert change.after.replicas[1].register_code == "spare 1"

@@ -1,4 +1,4 @@
-"""Clients are told by their connections, and releases by the numbers of the protocol."""
+"""Clients are identified by their connections, and releases by the numbers of the protocol."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which clusters somebody reaches, decided from plain values (I23)."""
+"""Which clusters a user reaches, decided from plain values (I23)."""
 
 import pytest
 

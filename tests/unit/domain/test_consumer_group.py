@@ -15,7 +15,7 @@ from backend.domain.consumer_group import GroupSettings, describe
         ({"b": [1, 2], "a": {}}, "a none; b 1; 2"),
     ],
 )
-def test_what_only_stock_knows_of_a_group_is_told_in_words(value, words):
+def test_what_only_stock_knows_of_a_group_is_shown_in_words(value, words):
     settings = GroupSettings(others={"groupRetryPolicy": value})
 
     assert describe(settings)["groupRetryPolicy"] == words

@@ -27,7 +27,7 @@ READ = replace(QUEUE, committed=15, waiting_ms=0)
 NEVER = replace(QUEUE, committed=None, waiting_ms=None)
 
 
-def test_messages_are_summed_and_the_oldest_counts():
+def test_messages_are_summed_and_the_oldest_is_taken():
     older = replace(QUEUE, queue_id=1, waiting_ms=900)
 
     assert add_up([QUEUE, older, READ], is_complete=True) == LagTotal(10, 900, is_complete=True)
@@ -52,7 +52,7 @@ def test_silent_brokers_make_nothing_zero():
     assert add_up([READ], is_complete=False) == LagTotal(0, 0, is_complete=False)
 
 
-def test_an_age_that_nobody_knows_leaves_the_others():
+def test_an_age_that_is_unknown_leaves_the_others():
     unknown = replace(QUEUE, queue_id=1, waiting_ms=None)
 
     assert add_up([QUEUE, unknown], is_complete=True) == LagTotal(10, 400, is_complete=False)
@@ -74,7 +74,7 @@ def test_what_expired_unread_is_said_beside_the_lag_and_is_no_part_of_it():
     assert replace(QUEUE, begin=None).lag is None
 
 
-def test_a_group_is_what_the_brokers_know_that_told_and_unknown_when_none_did():
+def test_a_group_is_what_the_brokers_know_that_answered_and_unknown_when_none_did():
     # Case B10.
     assert state_of(1, Coverage(3, 4)) is GroupState.ACTIVE
     assert state_of(0, Coverage(4, 4)) is GroupState.INACTIVE

@@ -54,11 +54,11 @@ def test_a_copy_for_the_group_keeps_the_origin_and_drops_the_delivery_that_faile
         "ORIGIN_MESSAGE_ID": "BB",
         **MARKS,
     }
-    # Compressed as it was; neither half of a transaction nor of an address of its own.
+    # Compressed as it was; neither half of a transaction nor with a separate address.
     assert (copy.sys_flag, copy.flag, copy.body) == (1 | 0x300, 5, b"x")
 
 
-def test_a_copy_for_the_original_topic_is_a_message_of_its_own():
+def test_a_copy_for_the_original_topic_is_a_separate_message():
     topic = destination_topic(LETTER, Destination.TOPIC, "billing")
     assert topic == "orders"
 
@@ -72,7 +72,7 @@ def test_where_the_original_topic_is_not_known_there_is_no_destination():
     assert copy_of(letter, "%RETRY%billing", "op").unique_key == "AA"
 
 
-def test_a_copy_is_told_from_its_retries_and_from_copies_of_other_operations():
+def test_a_copy_is_distinguished_from_its_retries_and_from_copies_of_other_operations():
     copy = replace(LETTER, reconsume_times=0, properties={**LETTER.properties, **MARKS})
 
     assert is_copy(copy, LETTER, "op")

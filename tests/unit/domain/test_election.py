@@ -49,9 +49,9 @@ def designate(broker_id, *, unclean=False):
     return Ballot(broker_id, is_designated=True, allows_unclean=unclean)
 
 
-def alive(*ids, lease_left_ms=0, **told):
+def alive(*ids, lease_left_ms=0, **reported):
     reports = {i: ReplicaReport(0, 10_000, epoch=1, max_offset=10) for i in ids}
-    reports |= {int(key[1:]): replace(reports[int(key[1:])], **v) for key, v in told.items()}
+    reports |= {int(key[1:]): replace(reports[int(key[1:])], **v) for key, v in reported.items()}
     return Liveness(reports, lease_left_ms)
 
 
@@ -87,7 +87,7 @@ def test_the_second_to_ask_learns_who_is_master():  # S47
     assert elect(group, alive(1, 2), asked_by(2)) is None
 
 
-def test_nobody_becomes_the_first_master_who_has_no_id():
+def test_a_replica_without_an_id_never_becomes_the_first_master():
     """Stock elects any number that asks first, against its own V5."""
     with pytest.raises(BrokerNotRegistered):
         elect(never_elected(), alive(9), asked_by(9))
@@ -119,7 +119,7 @@ def test_the_preferred_of_equal_logs_wins_before_any_priority():
     assert elect(f3(), liveness).master_id == 2
 
 
-def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can():
+def test_a_cordoned_replica_becomes_master_only_where_no_other_can():
     cordoned = {"max_offset": 99, "priority": 1, "is_cordoned": True}
     liveness = alive(2, 3, b2=cordoned)
 
@@ -154,16 +154,16 @@ def test_a_cordoned_master_stays_while_it_is_alive():
     assert elect(f3(), alive(1, 2, 3, b1={"is_cordoned": True})) is None
 
 
-def test_outside_the_set_the_log_decides_whoever_is_cordoned():
-    told = {"b2": {"max_offset": 20, "is_cordoned": True}, "b3": {"max_offset": 19}}
+def test_outside_the_set_the_log_decides_even_with_a_cordoned_replica():
+    reported = {"b2": {"max_offset": 20, "is_cordoned": True}, "b3": {"max_offset": 19}}
     group, ballot = f3(members={1}), Ballot(allows_unclean=True)
 
-    assert elect(group, alive(2, 3, **told), ballot).master_id == 2
-    assert verdicts(group, alive(2, 3, **told), ballot)[3] is Verdict.LOWER_OFFSET
+    assert elect(group, alive(2, 3, **reported), ballot).master_id == 2
+    assert verdicts(group, alive(2, 3, **reported), ballot)[3] is Verdict.LOWER_OFFSET
 
 
 @pytest.mark.parametrize(
-    ("members", "told"),
+    ("members", "reported"),
     [
         (ALL, {"b3": {"max_offset": 9}}),
         (ALL, {"b3": {"epoch": 0, "max_offset": 99}}),
@@ -171,8 +171,8 @@ def test_outside_the_set_the_log_decides_whoever_is_cordoned():
         ({1, 2}, {}),
     ],
 )
-def test_who_lacks_anything_never_wins_by_being_preferred(members, told):
-    assert elect(f3(members=members, preferred_id=3), alive(2, 3, **told)).master_id == 2
+def test_who_lacks_anything_never_wins_by_being_preferred(members, reported):
+    assert elect(f3(members=members, preferred_id=3), alive(2, 3, **reported)).master_id == 2
 
 
 def test_a_preference_takes_no_office_from_a_living_master():
@@ -206,7 +206,7 @@ def test_a_replica_outside_the_set_asks_in_vain():  # S53
         elect(f3(members={1}), alive(2, 3), asked_by(2))
 
 
-def test_a_lost_master_comes_back_in_an_epoch_of_its_own():  # S54
+def test_a_lost_master_comes_back_in_a_new_epoch():  # S54
     lost = lose_master(f3(members={1})).after
 
     group = elect(lost, alive(1, 2, 3), asked_by(1))
@@ -290,7 +290,7 @@ def test_no_member_that_may_hold_more_is_passed_over_after_a_power_cut():  # D11
     with pytest.raises(MasterNotAvailable):
         elect(lost, unsure)
     assert elect(lost, unsure, Ballot(allows_unclean=True)).master_id == 1
-    # Whoever is verified comes before longer logs that are not.
+    # A verified replica comes before longer logs that are not verified.
     better = alive(*ALL, b1=UNSURE | {"max_offset": 99}, b2=UNSURE | {"max_offset": 99})
     assert elect(lost, better).master_id == 3
 
@@ -342,7 +342,7 @@ def test_the_lease_of_a_master_that_was_forgotten_is_waited_out(policy):  # D9
     assert elect(group, alive(2), ballot).master_id == 2
 
 
-def test_the_lease_of_a_master_that_has_resigned_binds_nobody():  # D9, R10c
+def test_the_lease_of_a_master_that_has_resigned_binds_no_election():  # D9, R10c
     group = f3(lease_policy=LeasePolicy.STRICT)
     liveness = alive(2, 3, lease_left_ms=400)
 
@@ -363,7 +363,7 @@ def test_only_the_master_itself_resigns_and_from_its_present_epoch(resigned):  #
     assert change.awaits_lease
 
 
-def test_every_replica_is_told_what_an_election_makes_of_it():
+def test_every_replica_learns_what_an_election_makes_of_it():
     group = f3(members={1, 2, 3})
     liveness = alive(2, 3, b3={"max_offset": 1})
 

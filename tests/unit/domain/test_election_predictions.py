@@ -7,7 +7,7 @@ from backend.domain.errors import DomainError
 from backend.services.stock_codes import stock_code_of
 from tests.unit.domain.generated_elections import (
     DONE,
-    NOBODY,
+    NO_WINNER,
     REFUSED,
     STAYS,
     UNKNOWN,
@@ -29,17 +29,17 @@ def carry_out(case):
 def test_what_is_foretold_of_an_election_is_what_it_does():
     seen = Counter()
     for case in generate_cases(SEED, COUNT):
-        told, done = foretell(case), carry_out(case)
+        reported, done = foretell(case), carry_out(case)
 
-        assert told == done, case
-        seen[told[0]] += 1
+        assert reported == done, case
+        seen[reported[0]] += 1
 
     # Each outcome is among what was generated, and none only just.
-    assert set(seen) == {DONE, NOBODY, STAYS, REFUSED, UNKNOWN}
+    assert set(seen) == {DONE, NO_WINNER, STAYS, REFUSED, UNKNOWN}
     assert min(seen.values()) > COUNT / 50
 
 
-def test_exactly_the_winner_is_said_to_win_and_everybody_else_has_a_reason():
+def test_exactly_the_winner_is_said_to_win_and_every_other_has_a_reason():
     for case in generate_cases(SEED + 1, COUNT):
         if case.ballot.broker_id not in {None, *case.group.replicas}:
             continue

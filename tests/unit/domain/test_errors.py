@@ -13,7 +13,7 @@ def test_each_door_answers_every_kind(answers):
     assert set(answers) == set(ErrorKind)
 
 
-def test_every_domain_error_has_a_code_of_its_own():
+def test_every_domain_error_has_a_distinct_code():
     codes = [one.code for one in every_error()]
 
     assert len(set(codes)) == len(codes)

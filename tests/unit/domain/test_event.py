@@ -1,4 +1,4 @@
-"""Every change of an operation that somebody can see is told, and filters hold."""
+"""Every visible change of an operation has an event, and filters hold."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,10 +11,10 @@ from backend.domain.event import (
     KINDS,
     Event,
     EventFilter,
+    change_events,
     choose_kinds,
+    plan_event,
     read_subject,
-    tell_change,
-    tell_plan,
 )
 from backend.domain.operation import OperationState, StepState, Wish
 from tests.unit.domain.test_operation import claimed, confirmed, planned
@@ -23,44 +23,48 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def kinds(before, after):
-    return [one.kind for one in tell_change(before, after, at=NOW)]
+    return [one.kind for one in change_events(before, after, at=NOW)]
 
 
-def test_a_plan_is_told_with_its_risk_and_without_its_parameters():
-    told = tell_plan(replace(planned(), parameters={"password": "x"}), at=NOW)
+def test_a_plan_has_an_event_with_its_risk_and_without_its_parameters():
+    reported = plan_event(replace(planned(), parameters={"password": "x"}), at=NOW)
 
-    assert (told.kind, told.cluster_name, told.subject) == ("operation.planned", "c", "g")
-    assert told.details == {"operation_kind": "count", "risk": planned().plan.risk}
-    assert told.operation_id == planned().id
+    assert (reported.kind, reported.cluster_name, reported.subject) == (
+        "operation.planned",
+        "c",
+        "g",
+    )
+    assert reported.details == {"operation_kind": "count", "risk": planned().plan.risk}
+    assert reported.operation_id == planned().id
 
 
 @pytest.mark.parametrize("state", sorted(set(OperationState) - {OperationState.PLANNED}))
-def test_every_state_is_told(state):
+def test_every_state_has_an_event(state):
     assert kinds(planned(), replace(planned(), state=state)) == [f"operation.{state}"]
 
 
 @pytest.mark.parametrize("state", sorted(set(StepState) - {StepState.PENDING}))
-def test_every_state_of_a_step_is_told_before_that_of_its_operation(state):
+def test_every_state_of_a_step_has_its_event_before_that_of_its_operation(state):
     first, second = confirmed().steps
     after = replace(
         confirmed(), state=OperationState.RUNNING, steps=(first, replace(second, state=state))
     )
 
-    told = list(tell_change(confirmed(), after, at=NOW))
+    reported = list(change_events(confirmed(), after, at=NOW))
 
-    assert [one.kind for one in told] == [f"step.{state}", "operation.running"]
-    assert (told[0].details["step"], told[0].details["position"]) == ("s1", 1)
+    assert [one.kind for one in reported] == [f"step.{state}", "operation.running"]
+    assert (reported[0].details["step"], reported[0].details["position"]) == ("s1", 1)
 
 
 @pytest.mark.parametrize("wish", Wish)
-def test_a_wish_is_told_once(wish):
+def test_a_wish_has_one_event(wish):
     wanted = replace(claimed(), wish=wish)
 
     assert kinds(claimed(), wanted) == [f"operation.{wish}_wanted"]
     assert kinds(wanted, claimed()) == []
 
 
-def test_a_worker_that_takes_over_is_told_and_a_lease_that_is_renewed_is_not():
+def test_a_worker_that_takes_over_has_an_event_and_a_lease_that_is_renewed_is_not():
     assert kinds(claimed(), replace(claimed(), fence=9)) == ["operation.taken_over"]
     assert kinds(claimed(), replace(claimed(), lease_until=NOW)) == []
 

@@ -45,7 +45,7 @@ def group(*, members=ALL, lives=None, **changes):
     return ReplicaGroup("c", "g", **(values | changes))
 
 
-def told(end, *, epoch=1, **more):
+def reported(end, *, epoch=1, **more):
     return ReplicaReport(0, 10_000, epoch=epoch, max_offset=end, **more)
 
 
@@ -62,9 +62,9 @@ def verdict(held, liveness, broker_id, ballot=CONTROLLER):
     return next(one.verdict for one in found if one.broker_id == broker_id)
 
 
-def test_a_member_below_the_confirmed_position_is_not_elected_though_nobody_else_is_alive():
+def test_a_member_below_the_confirmed_position_is_not_elected_though_no_other_is_alive():
     # Case A1.
-    held, liveness = group(), alive(b2=told(50))
+    held, liveness = group(), alive(b2=reported(50))
 
     with pytest.raises(MasterNotAvailable, match="2 lacks messages that were confirmed"):
         elect_master(held, liveness, CONTROLLER)
@@ -76,20 +76,20 @@ def test_a_member_below_the_confirmed_position_is_not_elected_though_nobody_else
 def test_neither_a_broker_nor_an_operator_gets_such_a_member_elected(ballot):
     # Case A1.
     with pytest.raises(ElectionFailed):
-        elect_master(group(), alive(b2=told(50)), ballot)
+        elect_master(group(), alive(b2=reported(50)), ballot)
 
 
 def test_an_emptied_member_is_not_elected():
     # Case A2.
-    emptied = told(0, epoch=-1, is_verified=False)
+    emptied = reported(0, epoch=-1, is_verified=False)
 
     assert winner(group(), alive(b2=emptied)) is None
     assert winner(group(), alive(b1=emptied, b2=emptied, b3=emptied)) is None
 
 
-def test_where_nobody_is_verified_the_best_log_must_hold_what_is_confirmed():
+def test_where_no_replica_is_verified_the_best_log_must_hold_what_is_confirmed():
     # Cases A1, A2.
-    short, whole = told(50, is_verified=False), told(100, is_verified=False)
+    short, whole = reported(50, is_verified=False), reported(100, is_verified=False)
 
     assert winner(group(), alive(b1=short, b2=short, b3=short)) is None
     assert winner(group(), alive(b1=short, b2=whole, b3=short)) == 2
@@ -97,37 +97,37 @@ def test_where_nobody_is_verified_the_best_log_must_hold_what_is_confirmed():
 
 def test_a_master_that_came_back_with_less_does_not_stay():
     # Case A1.
-    assert winner(group(), alive(b1=told(50))) is None
-    assert winner(group(), alive(b1=told(50), b2=told(100))) == 2
+    assert winner(group(), alive(b1=reported(50))) is None
+    assert winner(group(), alive(b1=reported(50), b2=reported(100))) == 2
 
 
 def test_a_preferred_member_with_less_is_not_elected():
     # Case A1.
     held = prefer_master(group(), broker_group_name="g", broker_id=3).after
 
-    assert winner(held, alive(b2=told(100), b3=told(50))) == 2
-    assert winner(held, alive(b3=told(50))) is None
+    assert winner(held, alive(b2=reported(100), b3=reported(50))) == 2
+    assert winner(held, alive(b3=reported(50))) is None
 
 
 def test_a_longer_log_of_an_older_epoch_lacks_what_the_newer_one_confirmed():
     # Case A1: an old master's store with an end that its successors never had.
     held = group(confirmed=ConfirmedEnd(epoch=3, position=100), master_epoch=3)
 
-    assert winner(held, alive(b2=told(900, epoch=2))) is None
-    assert winner(held, alive(b2=told(100, epoch=3))) == 2
+    assert winner(held, alive(b2=reported(900, epoch=2))) is None
+    assert winner(held, alive(b2=reported(100, epoch=3))) == 2
 
 
-@pytest.mark.parametrize("lost", [told(-1, epoch=-1), told(0, epoch=1)])
+@pytest.mark.parametrize("lost", [reported(-1, epoch=-1), reported(0, epoch=1)])
 def test_a_log_of_unknown_length_proves_nothing(lost):
     assert winner(group(), alive(b2=lost)) is None
 
 
 @pytest.mark.parametrize("confirmed", [ConfirmedEnd(), ConfirmedEnd(-1, -1)])
 def test_without_a_report_elections_are_as_before(confirmed):
-    assert winner(group(confirmed=confirmed), alive(b2=told(0, epoch=-1))) == 2
+    assert winner(group(confirmed=confirmed), alive(b2=reported(0, epoch=-1))) == 2
 
 
-def test_a_new_group_elects_whoever_asks_first():
+def test_a_new_group_elects_the_first_to_ask():
     held = group(master_id=None, master_epoch=0, members=(), confirmed=ConfirmedEnd())
 
     assert winner(held, Liveness(), Ballot(2)) == 2
@@ -137,10 +137,10 @@ def test_a_member_in_the_process_in_which_it_joined_lacks_nothing_however_old_it
     """Its master confirmed nothing without it, and a log only grows while its process lives."""
     held = group(lives={2: 77})
 
-    assert winner(held, alive(b2=told(50, life=77))) == 2
-    assert winner(held, alive(b2=told(50, life=78))) is None  # it started anew since
-    assert winner(group(), alive(b2=told(50, life=77))) is None  # nobody vouched for it
-    assert winner(group(members={1, 3}, lives={2: 77}), alive(b2=told(50, life=77))) is None
+    assert winner(held, alive(b2=reported(50, life=77))) == 2
+    assert winner(held, alive(b2=reported(50, life=78))) is None  # it has restarted since
+    assert winner(group(), alive(b2=reported(50, life=77))) is None  # no broker vouched for it
+    assert winner(group(members={1, 3}, lives={2: 77}), alive(b2=reported(50, life=77))) is None
 
 
 def test_a_set_keeps_the_process_in_which_each_member_joined():
@@ -154,21 +154,23 @@ def test_a_set_keeps_the_process_in_which_each_member_joined():
     assert after.sync_state_set.lives == {1: 11, 2: 22, 3: 33}
     left = after.sync_state_set.with_members({1, 3})
     assert left.lives == {1: 11, 3: 33}
-    # Whoever comes back joins in the process that it has by then.
+    # A returning replica joins in its present process.
     assert left.with_members({1, 2, 3}, {2: 99}).lives == {1: 11, 2: 99, 3: 33}
 
 
 def test_an_election_leaves_only_the_winners_process():
     after = elect_master(
-        group(lives={2: 22, 3: 33}), alive(b2=told(100, life=23), b3=told(90, life=33)), CONTROLLER
+        group(lives={2: 22, 3: 33}),
+        alive(b2=reported(100, life=23), b3=reported(90, life=33)),
+        CONTROLLER,
     ).after
 
     assert (after.master_id, after.sync_state_set.lives) == (2, {2: 23})
 
 
 def test_the_write_checks_the_winners_log_again_unless_the_set_vouches_for_it():
-    by_position = elect_master(group(), alive(b2=told(120)), CONTROLLER)
-    by_word = elect_master(group(lives={2: 22}), alive(b2=told(50, life=22)), CONTROLLER)
+    by_position = elect_master(group(), alive(b2=reported(120)), CONTROLLER)
+    by_word = elect_master(group(lives={2: 22}), alive(b2=reported(50, life=22)), CONTROLLER)
 
     assert (by_position.winner_log, by_word.winner_log) == ((1, 120), None)
     assert not by_position.resets_confirmed
@@ -177,7 +179,7 @@ def test_the_write_checks_the_winners_log_again_unless_the_set_vouches_for_it():
 def test_an_operator_who_accepts_the_loss_gets_the_best_log_and_it_becomes_what_is_confirmed():
     # Case A1.
     ballot = Ballot(accepts_loss=True)
-    liveness = alive(b2=told(50), b3=told(40))
+    liveness = alive(b2=reported(50), b3=reported(40))
 
     change = elect_master(group(), liveness, ballot)
 
@@ -188,8 +190,8 @@ def test_an_operator_who_accepts_the_loss_gets_the_best_log_and_it_becomes_what_
     assert takes_loss(2, group(), liveness, ballot)
 
 
-def test_an_accepted_loss_is_taken_only_where_nobody_holds_all():
-    liveness = alive(b2=told(50), b3=told(100))
+def test_an_accepted_loss_is_taken_only_where_no_replica_holds_all():
+    liveness = alive(b2=reported(50), b3=reported(100))
 
     change = elect_master(group(), liveness, Ballot(accepts_loss=True))
 
@@ -200,13 +202,13 @@ def test_an_accepted_loss_is_taken_only_where_nobody_holds_all():
 def test_an_operator_may_name_the_log_that_stays():
     ballot = Ballot(3, is_designated=True, accepts_loss=True)
 
-    change = elect_master(group(members={1}), alive(b3=told(70, is_verified=False)), ballot)
+    change = elect_master(group(members={1}), alive(b3=reported(70, is_verified=False)), ballot)
 
     assert (change.after.master_id, change.after.confirmed) == (3, ConfirmedEnd(1, 70))
 
 
 def test_accepting_the_loss_for_the_present_master_begins_an_epoch_in_which_others_may_cut():
-    liveness = alive(b1=told(100), b2=told(100))
+    liveness = alive(b1=reported(100), b2=reported(100))
     ballot = Ballot(1, is_designated=True, accepts_loss=True)
 
     change = elect_master(group(), liveness, ballot)
@@ -220,8 +222,8 @@ def test_the_setting_for_unclean_elections_accepts_losses_and_prefers_whole_logs
     ballot = Ballot(allows_unclean=True)
     held = group(members={1}, lease_policy=LeasePolicy.QUORUM)
 
-    lost = elect_master(held, alive(b2=told(50), b3=told(60)), ballot).after
-    whole = elect_master(group(), alive(b2=told(50), b3=told(100)), ballot).after
+    lost = elect_master(held, alive(b2=reported(50), b3=reported(60)), ballot).after
+    whole = elect_master(group(), alive(b2=reported(50), b3=reported(100)), ballot).after
 
     assert (lost.master_id, lost.confirmed, lost.loss_epoch) == (3, ConfirmedEnd(1, 60), 2)
     assert (whole.master_id, whole.confirmed, whole.loss_epoch) == (3, END, 0)
@@ -252,7 +254,7 @@ def suspicions(seen):
 
 def test_the_finding_names_the_emptied_broker_and_what_is_missing():
     # Case A2.
-    found = suspicions(observed({2: told(0, epoch=-1, is_verified=False)}))
+    found = suspicions(observed({2: reported(0, epoch=-1, is_verified=False)}))
 
     lost = found[FindingCode.REPLICA_LOST_CONFIRMED, "g-2"]
     assert (lost["missing_bytes"], lost["confirmed_position"]) == (100, 100)
@@ -261,22 +263,22 @@ def test_the_finding_names_the_emptied_broker_and_what_is_missing():
 
 
 def test_no_replica_that_holds_all_is_named():
-    found = suspicions(observed({2: told(0, epoch=-1), 3: told(100)}))
+    found = suspicions(observed({2: reported(0, epoch=-1), 3: reported(100)}))
 
     codes = {(code, subject) for code, subject in found if "confirmed" in code}
     assert codes == {(FindingCode.REPLICA_LOST_CONFIRMED, "g-2")}
 
 
 def test_an_old_heartbeat_of_a_member_is_no_finding():
-    found = suspicions(observed({2: told(50, life=7)}, lives={2: 7}))
+    found = suspicions(observed({2: reported(50, life=7)}, lives={2: 7}))
 
     assert not [code for code, _ in found if "confirmed" in code]
 
 
 def test_the_finding_about_a_log_that_is_kept_names_both_logs():
     # Case A1.
-    kept = told(90, refused_cut=50, confirm_offset=80)
-    seen = observed({1: told(60, epoch=2), 2: kept}, members=frozenset({1}), master_epoch=2)
+    kept = reported(90, refused_cut=50, confirm_offset=80)
+    seen = observed({1: reported(60, epoch=2), 2: kept}, members=frozenset({1}), master_epoch=2)
 
     evidence = suspicions(seen)[FindingCode.REPLICA_KEEPS_CONFIRMED, "g-2"]
 

@@ -46,49 +46,49 @@ def static(*brokers, **changes):
 
 
 def test_a_whole_group_is_healthy_and_one_more_failure_stops_nothing():
-    told = judge_group(group(broker(1), broker(2)))
+    reported = judge_group(group(broker(1), broker(2)))
 
-    assert (told.verdict, told.has_writer, told.missing) == (HEALTHY, True, ())
-    assert told.sentence == "broker-b: 2 of 2 replicas are alive."
-    assert told.next_failure == "One more failure stops nothing: another replica takes over."
+    assert (reported.verdict, reported.has_writer, reported.missing) == (HEALTHY, True, ())
+    assert reported.sentence == "broker-b: 2 of 2 replicas are alive."
+    assert reported.next_failure == "One more failure stops nothing: another replica takes over."
 
 
 def test_a_dead_former_master_is_named_until_it_is_back_or_forgotten():
     # Case B1.
-    told = judge_group(group(down(1), broker(2), master_id=2))
+    reported = judge_group(group(down(1), broker(2), master_id=2))
 
-    assert told.verdict is DEGRADED
-    assert told.sentence == (
+    assert reported.verdict is DEGRADED
+    assert reported.sentence == (
         "broker-b: 1 of 2 replicas is alive; broker-b-1 (10.0.0.1:10911) sent its last heartbeat at"
         " 2026-11-27 11:39:02 UTC. One more failure stops writes and reads."
     )
-    assert [one.name for one in told.missing] == ["broker-b-1"]
-    assert (told.alive_count, told.replica_count) == (1, 2)
+    assert [one.name for one in reported.missing] == ["broker-b-1"]
+    assert (reported.alive_count, reported.replica_count) == (1, 2)
 
 
 def test_a_broker_that_was_never_heard_has_no_instant_and_none_is_made_up():
-    told = judge_group(group(broker(1), down(2, last_heard_at=None)))
+    reported = judge_group(group(broker(1), down(2, last_heard_at=None)))
 
-    assert "broker-b-2 (10.0.0.2:10911) sent no heartbeat." in told.sentence
+    assert "broker-b-2 (10.0.0.2:10911) sent no heartbeat." in reported.sentence
 
 
 def test_a_cordoned_master_means_that_there_is_no_writer_and_what_to_enter():
     # Case A16.
-    told = judge_group(group(down(1), broker(2, is_cordoned=True), master_id=2))
+    reported = judge_group(group(down(1), broker(2, is_cordoned=True), master_id=2))
 
-    assert (told.verdict, told.writer_fault) == (CRITICAL, WriterFault.CORDONED)
-    assert told.sentence.startswith(
+    assert (reported.verdict, reported.writer_fault) == (CRITICAL, WriterFault.CORDONED)
+    assert reported.sentence.startswith(
         "broker-b has no writer: its master broker-b-2 is cordoned. Uncordon it:"
         " `regent broker uncordon broker-b --broker 0`. 1 of 2 replicas is alive; broker-b-1"
     )
-    assert told.next_failure == "One more failure stops reads too."
+    assert reported.next_failure == "One more failure stops reads too."
 
 
 def test_an_heir_with_the_right_to_write_is_named_where_the_master_has_none():
-    told = judge_group(group(broker(1, is_cordoned=True), broker(2)))
+    reported = judge_group(group(broker(1, is_cordoned=True), broker(2)))
 
     assert "or make broker-b-2 master: `regent controller elect broker-b --broker 2`." in (
-        told.writer_sentence or ""
+        reported.writer_sentence or ""
     )
 
 
@@ -109,10 +109,14 @@ def test_an_heir_with_the_right_to_write_is_named_where_the_master_has_none():
 )
 def test_a_group_without_a_writer_is_critical_whatever_the_reason(facts, fault):
     # Case A16, the whole kind.
-    told = judge_group(facts)
+    reported = judge_group(facts)
 
-    assert (told.verdict, told.has_writer, told.writer_fault) == (CRITICAL, False, fault)
-    assert told.sentence.startswith("broker-b has no writer: ")
+    assert (reported.verdict, reported.has_writer, reported.writer_fault) == (
+        CRITICAL,
+        False,
+        fault,
+    )
+    assert reported.sentence.startswith("broker-b has no writer: ")
     assert judge_health([facts]).verdict is CRITICAL
 
 
@@ -133,11 +137,11 @@ def test_a_group_without_a_writer_is_critical_whatever_the_reason(facts, fault):
     ],
 )
 def test_whatever_is_missing_or_impaired_is_said(facts, words):
-    told = judge_group(facts)
+    reported = judge_group(facts)
 
-    assert told.verdict is DEGRADED
-    assert words in told.sentence
-    assert told.sentence.endswith(told.next_failure)
+    assert reported.verdict is DEGRADED
+    assert words in reported.sentence
+    assert reported.sentence.endswith(reported.next_failure)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +173,11 @@ def test_a_learner_outside_the_set_is_whole():
 @pytest.mark.parametrize("master", [unheard(1), broker(1)])
 def test_what_is_not_known_is_neither_healthy_nor_missing(master):
     # Case B1, the reverse: a control plane that has just begun to listen accuses no broker.
-    told = judge_group(group(master, unheard(2)))
+    reported = judge_group(group(master, unheard(2)))
 
-    assert told.verdict is UNKNOWN
-    assert told.missing == ()
-    assert "is unknown: the control plane started too recently" in told.sentence
+    assert reported.verdict is UNKNOWN
+    assert reported.missing == ()
+    assert "is unknown: the control plane started too recently" in reported.sentence
 
 
 def test_all_groups_in_one_sentence_the_worst_first():
@@ -183,28 +187,32 @@ def test_all_groups_in_one_sentence_the_worst_first():
         group(broker(1, is_cordoned=True), down(2), name="broker-d"),
     ]
 
-    told = judge_health(facts)
+    reported = judge_health(facts)
 
-    assert told.verdict is CRITICAL
-    assert told.sentence.startswith("broker-d has no writer: ")
-    assert told.sentence.endswith(" 1 more group is not healthy: broker-c.")
-    assert [one.broker_group_name for one in told.groups] == ["broker-d", "broker-c", "broker-a"]
-    assert (told.alive_count, told.replica_count) == (4, 6)
+    assert reported.verdict is CRITICAL
+    assert reported.sentence.startswith("broker-d has no writer: ")
+    assert reported.sentence.endswith(" 1 more group is not healthy: broker-c.")
+    assert [one.broker_group_name for one in reported.groups] == [
+        "broker-d",
+        "broker-c",
+        "broker-a",
+    ]
+    assert (reported.alive_count, reported.replica_count) == (4, 6)
 
 
 def test_healthy_groups_in_one_sentence_say_who_could_not_lose_a_broker():
-    told = judge_health([group(broker(1), broker(2), name="broker-a"), static(broker(0))])
+    reported = judge_health([group(broker(1), broker(2), name="broker-a"), static(broker(0))])
 
-    assert told.sentence == "All 2 broker groups are healthy: 3 of 3 brokers are alive."
-    assert told.next_failure == (
+    assert reported.sentence == "All 2 broker groups are healthy: 3 of 3 brokers are alive."
+    assert reported.next_failure == (
         "One more failure can stop the writes of broker-b: no other replica takes over."
     )
 
 
 def test_without_a_group_nothing_is_healthy():
-    told = judge_health([])
+    reported = judge_health([])
 
-    assert (told.verdict, told.groups) == (UNKNOWN, ())
+    assert (reported.verdict, reported.groups) == (UNKNOWN, ())
 
 
 @pytest.mark.parametrize("presence", Presence)
@@ -217,10 +225,10 @@ def test_every_group_is_judged_and_a_green_one_has_a_writer_and_all_its_brokers(
 ):
     flags = ("is_in_sync", "is_verified", "is_cordoned", "is_learner", "is_disk_full")
     for number in range(2 ** len(flags)):
-        told = {flag: bool(number >> place & 1) for place, flag in enumerate(flags)}
+        reported = {flag: bool(number >> place & 1) for place, flag in enumerate(flags)}
         facts = group(
-            broker(1, presence, **told),
-            replace(broker(2), is_cordoned=told["is_cordoned"]),
+            broker(1, presence, **reported),
+            replace(broker(2), is_cordoned=reported["is_cordoned"]),
             is_controlled=is_controlled,
             is_master_lost=is_master_lost,
             master_id=master_id,
@@ -234,7 +242,7 @@ def test_every_group_is_judged_and_a_green_one_has_a_writer_and_all_its_brokers(
         if judged.verdict is HEALTHY:
             assert judged.has_writer
             assert presence is Presence.ALIVE
-            assert not told["is_cordoned"]
+            assert not reported["is_cordoned"]
         assert all(not heir.is_cordoned for heir in list_heirs(facts))
 
 
@@ -253,7 +261,7 @@ def test_every_group_is_judged_and_a_green_one_has_a_writer_and_all_its_brokers(
         (40, 4, True, Presence.UNKNOWN),
     ],
 )
-def test_a_silence_counts_only_while_somebody_listened(
+def test_a_silence_has_an_effect_only_while_a_process_listened(
     heard_s, listened_s, is_listener_gone, presence
 ):
     last_heard = None if heard_s is None else timedelta(seconds=heard_s)

@@ -39,9 +39,9 @@ def test_members_that_differ_are_named_with_what_each_says(changes, aspect, said
 
     assert (found.code, found.consumer_group_name) == (FindingCode.SUBSCRIPTIONS_DIFFER, "billing")
     assert list(found.evidence) == [aspect]
-    told = found.evidence[aspect]
-    assert told[said or "CONSUME_FROM_FIRST_OFFSET"] == ["c2"]
-    assert ["c1"] in told.values()
+    reported = found.evidence[aspect]
+    assert reported[said or "CONSUME_FROM_FIRST_OFFSET"] == ["c2"]
+    assert ["c1"] in reported.values()
 
 
 def test_members_of_different_brokers_are_compared_as_well():
@@ -62,7 +62,7 @@ def test_two_connections_with_one_client_id_to_one_broker_are_a_contradiction():
     assert find_contradictions([[A], [twice]]) == []
 
 
-def test_who_was_not_heard_for_long_may_be_gone_and_contradicts_nobody():
+def test_who_was_not_heard_for_long_may_be_gone_and_contradicts_no_other():
     # Case B3.
     gone = replace(B, subscriptions={"refunds": "TAG *"}, heard_ms=90_000)
 

@@ -1,4 +1,5 @@
-"""How far a group is with a message is concluded from what brokers tell, and no more than that."""
+"""How far a group is with a message is concluded from the brokers' reports, and no more than
+that."""
 
 import pytest
 
@@ -36,7 +37,7 @@ DEAD = message(0, topic="%DLQ%g", reconsume_times=16)
         (7, Copies(), DeliveryState.PENDING),
         (0, None, DeliveryState.PENDING),
         (None, Copies(), DeliveryState.UNKNOWN),
-        # It may have failed there: nobody could look.
+        # It may have failed there: it could not be checked.
         (8, None, DeliveryState.UNKNOWN),
         (8, Copies(RETRY, is_retry_read=False), DeliveryState.RETRYING),
         (8, Copies(RETRY, is_retry_read=True), DeliveryState.CONSUMED),
@@ -46,10 +47,10 @@ DEAD = message(0, topic="%DLQ%g", reconsume_times=16)
     ],
 )
 def test_the_state_follows_from_offsets_and_copies(committed, copies, state):
-    told = judge_delivery("g", message(), committed, copies)
+    reported = judge_delivery("g", message(), committed, copies)
 
-    assert (told.consumer_group_name, told.state) == ("g", state)
-    assert told.why
+    assert (reported.consumer_group_name, reported.state) == ("g", state)
+    assert reported.why
 
 
 def test_keys_and_ids_are_read_from_the_properties():

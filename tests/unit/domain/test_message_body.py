@@ -17,7 +17,7 @@ ZLIB, LZ4 = 1 | 3 << 8, 1 | 1 << 8
     [
         (b'{"a": [1, 2]}', AUTO, JSON),
         (b"[1]", AUTO, JSON),
-        # A number alone is JSON by the letter, and text to whoever sent it.
+        # A number alone is JSON by the letter, and text for its sender.
         (b"4711", AUTO, TEXT),
         (b'{"a": ', AUTO, TEXT),
         (b'{"a": 1}', TEXT, TEXT),

@@ -83,11 +83,11 @@ def test_a_place_beyond_the_end_leads_back_to_it():
     assert (page, positions, has_more) == ([], {QUEUE: 50}, False)
 
 
-def test_a_queue_that_did_not_tell_keeps_its_place():
+def test_a_queue_that_did_not_answer_keeps_its_place():
     silent = ("broker-b", 0)
-    told = {QUEUE: pull(stored(0, [5]), 0)}
+    reported = {QUEUE: pull(stored(0, [5]), 0)}
 
-    page, positions, has_more = merge_queues(told, {QUEUE: 0, silent: 7}, size=9)
+    page, positions, has_more = merge_queues(reported, {QUEUE: 0, silent: 7}, size=9)
 
     assert [one.stored_at_ms for one in page] == [5]
     assert (positions, has_more) == ({QUEUE: 1, silent: 7}, False)

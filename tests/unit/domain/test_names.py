@@ -64,7 +64,7 @@ def test_names_of_clusters_and_groups_end_at_127_bytes(check):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("a b", "holds a blank"),
         ("a/b", "holds '/'"),
@@ -77,11 +77,11 @@ def test_names_of_clusters_and_groups_end_at_127_bytes(check):
         ("a..b", "holds '..'"),
     ],
 )
-def test_a_refusal_names_the_character_and_what_is_allowed(name, told):
+def test_a_refusal_names_the_character_and_what_is_allowed(name, reported):
     with pytest.raises(InvalidName) as refused:
         check_topic_name(name)
 
-    assert refused.value.reason.startswith(f"{told}; allowed are letters, digits, '%'")
+    assert refused.value.reason.startswith(f"{reported}; allowed are letters, digits, '%'")
 
 
 @given(st.text())

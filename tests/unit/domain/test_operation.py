@@ -334,7 +334,7 @@ def test_the_outcome_is_what_was_read_back(found, state):
     assert (ended.state, ended.ended_at, ended.lease_until) == (state, NOON, None)
 
 
-def test_a_step_that_waits_tells_how_far_and_can_be_paused_and_cancelled_at_once():
+def test_a_step_that_waits_shows_how_far_and_can_be_paused_and_cancelled_at_once():
     begun = run.begin_step(claimed(), 0, fence=1, before={"n": 9}, at=NOON)
 
     waiting = run.await_step(begun, 0, fence=1, reason="5 left", progress={"n": 5}, at=NOON)

@@ -22,7 +22,7 @@ from tests.unit.domain.test_operation import (
 )
 
 S = OperationState
-NOBODY = SecondPerson.NONE
+NO_ONE = SecondPerson.NONE
 DONE_BY = {
     Action.CONFIRM: "confirm",
     Action.APPROVE: "approve",
@@ -39,7 +39,7 @@ DONE_BY = {
 def test_what_may_follow_is_what_is_accepted(state):
     operation = in_every_state()[state]
 
-    listed = set(list_actions(operation, NOBODY)) - {Action.REPLAN}
+    listed = set(list_actions(operation, NO_ONE)) - {Action.REPLAN}
 
     assert listed == {action for action, verb in DONE_BY.items() if state in ORDERS[verb][1]}
 
@@ -47,7 +47,7 @@ def test_what_may_follow_is_what_is_accepted(state):
 def test_what_a_second_person_must_agree_to_is_not_tried_again_but_planned_again():
     stopped = run.refuse_step(with_steps(claimed(), 1), 1, fence=1, error="no", at=NOON)
 
-    alone = set(list_actions(stopped, NOBODY))
+    alone = set(list_actions(stopped, NO_ONE))
 
     assert alone >= {Action.RETRY, Action.REPLAN}
     risky = replace(stopped, plan=plan(Risk.SERVICE))
@@ -60,13 +60,13 @@ def test_what_may_lose_data_and_has_done_nothing_is_not_tried_again_but_planned_
 
     risky = replace(failed, plan=plan(Risk.LOSS, loss="all of it"))
 
-    assert list_actions(failed, NOBODY) == (Action.RETRY, Action.REPLAN)
-    assert list_actions(risky, NOBODY) == (Action.REPLAN,)
+    assert list_actions(failed, NO_ONE) == (Action.RETRY, Action.REPLAN)
+    assert list_actions(risky, NO_ONE) == (Action.REPLAN,)
 
 
 def test_what_is_at_work_or_done_is_not_planned_again():
     allowed = {
-        s for s, one in in_every_state().items() if Action.REPLAN in list_actions(one, NOBODY)
+        s for s, one in in_every_state().items() if Action.REPLAN in list_actions(one, NO_ONE)
     }
 
     assert allowed == {S.PLANNED, S.LAPSED, S.CANCELLED, S.FAILED, S.PARTLY, S.UNKNOWN}
@@ -77,13 +77,13 @@ def test_what_is_at_work_or_done_is_not_planned_again():
 def test_a_plan_that_a_check_forbids_is_not_confirmed():
     block = Check("lease", CheckVerdict.BLOCK, "it runs")
 
-    assert list_actions(planned(plan(checks=(block,))), NOBODY) == (Action.CANCEL, Action.REPLAN)
+    assert list_actions(planned(plan(checks=(block,))), NO_ONE) == (Action.CANCEL, Action.REPLAN)
 
 
-def test_a_wish_that_was_told_is_not_offered_again_but_can_be_taken_back():
+def test_a_wish_that_was_recorded_is_not_offered_again_but_can_be_taken_back():
     at_step = run.begin_step(claimed(), 0, fence=1, before=None, at=NOON)
     pausing = domain.pause(at_step)
     cancelling = domain.cancel(at_step, at=NOON)
 
-    assert list_actions(pausing, NOBODY) == (Action.RESUME, Action.CANCEL)
-    assert list_actions(cancelling, NOBODY) == ()
+    assert list_actions(pausing, NO_ONE) == (Action.RESUME, Action.CANCEL)
+    assert list_actions(cancelling, NO_ONE) == ()

@@ -50,7 +50,7 @@ def test_the_gate_is_the_same_where_a_second_person_is_needed():
 
 
 @pytest.mark.parametrize("review", [approve, decline])
-def test_nobody_reviews_what_they_have_confirmed(review):
+def test_a_reviewer_never_reviews_their_own_confirmation(review):
     with pytest.raises(Forbidden, match="another user"):
         review(awaiting(), "fine", reviewed_by="anna", at=NOON)
 
@@ -71,7 +71,7 @@ def test_what_is_approved_is_queued_and_held_as_its_risk_asks():
     )
 
 
-def test_what_is_declined_says_by_whom_and_why():
+def test_a_declined_operation_says_who_declined_it_and_why():
     declined = decline(awaiting(), "not today", reviewed_by="bela", at=NOON)
 
     assert (declined.state, declined.outcome) == (S.CANCELLED, "declined by bela: not today")

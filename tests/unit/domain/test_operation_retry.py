@@ -64,7 +64,7 @@ def test_what_a_second_person_must_agree_to_is_planned_again(state):
 
 
 @pytest.mark.parametrize("state", [S.PARTLY, S.UNKNOWN])
-def test_what_is_carried_out_is_read_back_again_without_anybody_else(state):
+def test_what_is_carried_out_is_read_back_again_without_another_person(state):
     retried = domain.retry(in_every_state()[state], at=NOON, needs_approval=True)
 
     assert (retried.state, retried.is_carried_out) == (S.QUEUED, True)

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from backend.domain.plan import Plan, Risk, no_way_back
+from backend.domain.plan import Plan, Risk, no_undo
 from backend.operations.engine.known_kinds import KINDS
 
 
@@ -17,29 +17,29 @@ def plan_of(risk, way_back):
     ("risk", "way_back", "label"),
     [
         (Risk.SMALL, "Lift it", "small, reversible"),
-        (Risk.SMALL, no_way_back("it is gone"), "small, can't be undone"),
+        (Risk.SMALL, no_undo("it is gone"), "small, can't be undone"),
         (Risk.SERVICE, "Uncordon it", "affects service, reversible"),
-        (Risk.SERVICE, no_way_back("it is gone"), "affects service, can't be undone"),
+        (Risk.SERVICE, no_undo("it is gone"), "affects service, can't be undone"),
         (Risk.SERVICE, "", "affects service, can't be undone"),
         (Risk.SERVICE, "Nonetheless it can be set again", "affects service, reversible"),
         (Risk.LOSS, "Create it again", "may lose data"),
-        (Risk.LOSS, no_way_back("it is gone"), "may lose data, can't be undone"),
+        (Risk.LOSS, no_undo("it is gone"), "may lose data, can't be undone"),
     ],
 )
-def test_the_label_of_a_risk_follows_the_way_back(risk, way_back, label):
+def test_the_label_of_a_risk_follows_the_undo(risk, way_back, label):
     # Case B15.
     assert plan_of(risk, way_back).risk_label == label
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_a_kind_that_refuses_every_undo_promises_none(name):
-    # Case B15: an undo that does nothing but raise is a plan without a way back, or one by another
-    # order or act, which the plan then names.
+    # Case B15: an undo that only raises is a plan without an undo. Or the undo is another order or
+    # act, which the plan then names.
     kind = KINDS[name]
     body = ast.parse(textwrap.dedent(inspect.getsource(kind.actions[0].undo))).body[0].body
     refuses = isinstance(body[-1], ast.Raise) and len(body) == 2
     source = inspect.getsource(sys.modules[kind.preview.__module__])
     other_ways = {"forget_broker": "Start it: ", "uncordon_broker": "Cordon it"}
 
-    assert not refuses or "way_back=no_way_back(" in source or other_ways[name] in source
+    assert not refuses or "way_back=no_undo(" in source or other_ways[name] in source
     assert 'way_back="None' not in source

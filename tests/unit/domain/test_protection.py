@@ -52,7 +52,7 @@ def test_each_kind_names_its_own_command(resource, command):
     assert command in check_unprotected(protected(resource)).why
 
 
-def test_a_fact_tells_one_protection_from_another():
+def test_a_fact_distinguishes_two_protections():
     facts = {
         protection_fact(one).value
         for one in (

@@ -11,7 +11,7 @@ def queues(*groups, count):
     return [AllocatedQueue(group, number) for group in groups for number in range(count)]
 
 
-def told(allocation):
+def reported(allocation):
     return {
         client: [f"{one.broker_group_name}{one.queue_id}" for one in found]
         for client, found in allocation.items()
@@ -35,7 +35,7 @@ def told(allocation):
 def test_queues_are_dealt_as_by_stock(rule, wanted):
     found = allocate(queues("b", "a", count=5), ["c3", "c1", "c2", "c1"], rule)
 
-    assert told(found) == {client: names.split() for client, names in wanted.items()}
+    assert reported(found) == {client: names.split() for client, names in wanted.items()}
 
 
 @given(

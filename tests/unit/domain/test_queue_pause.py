@@ -1,4 +1,4 @@
-"""Why a queue stands still, from what brokers told; the first cause that hides the others wins."""
+"""Why a queue is paused, from the brokers' reports; the first cause that hides the others wins."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ STILL = QueueReader(
 BEHIND = QueueProgress("orders", 3, committed=8, end=20)
 
 
-def facts(**told):
+def facts(**reported):
     whole = {
         "address": "10.0.0.9:10911",
         "is_gate_open": True,
@@ -42,11 +42,11 @@ def facts(**told):
         "reader": QueueReader(pulled_ms=10, committed_ms=10, advanced_ms=10, address="10.0.0.1:5"),
         "observed_for_ms": 600_000,
     }
-    return QueueFacts("orders", "broker-a", 3, "billing", **(whole | told))
+    return QueueFacts("orders", "broker-a", 3, "billing", **(whole | reported))
 
 
 @pytest.mark.parametrize(
-    ("told", "cause", "words"),
+    ("reported", "cause", "words"),
     [
         ({"has_master": False}, Cause.NO_MASTER, "its broker group has no master"),
         ({"silence": "no answer within 3 s"}, Cause.BROKER_SILENT, "does not answer: no answer"),
@@ -100,8 +100,8 @@ def facts(**told):
         ({"progress": None}, Cause.UNKNOWN, "is unknown"),
     ],
 )
-def test_each_cause_is_told_in_a_sentence(told, cause, words):
-    found = explain(facts(**told))
+def test_each_cause_has_a_sentence(reported, cause, words):
+    found = explain(facts(**reported))
 
     assert (found.cause, words in found.sentence) == (cause, True), found.sentence
     assert found.sentence.startswith("orders/3 on broker-a ")
@@ -125,8 +125,8 @@ def test_members_that_are_not_known_are_not_taken_for_none():
 
 
 def test_the_evidence_names_members_offsets_and_the_lock():
-    told = explain(facts(locks=(LOCK,))).evidence
+    reported = explain(facts(locks=(LOCK,))).evidence
 
-    assert "ends at 20, committed 8, lag 12" in told
-    assert "members: c1; fewer than the 8 queues: some have several" in told
-    assert "locked by c1 (connected) for 90 s, renewed 12 s ago, ends in 48 s" in told
+    assert "ends at 20, committed 8, lag 12" in reported
+    assert "members: c1; fewer than the 8 queues: some have several" in reported
+    assert "locked by c1 (connected) for 90 s, renewed 12 s ago, ends in 48 s" in reported

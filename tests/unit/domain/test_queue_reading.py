@@ -1,4 +1,4 @@
-"""What a group has not read of a queue: what is there, what expired, and what nobody knows."""
+"""The unread part of a queue for a group: present, expired and unknown."""
 
 from itertools import product
 
@@ -22,9 +22,9 @@ from backend.domain.queue_reading import QueueProgress, Unread, add_lags, count_
         # Ahead of the end: nothing is left, and the group skips what comes until there.
         (99, 0, 15, Unread(0, ahead=84)),
         (99, None, 15, Unread(0, ahead=84)),
-        # A broker that tells a begin beyond the end holds nothing.
+        # A broker that reports a begin beyond the end holds nothing.
         (10, 400, 301, Unread(0, expired=291)),
-        # What a broker does not know it tells as -1.
+        # A broker reports an unknown value as -1.
         (-1, 0, 9, None),
         (None, 0, 9, None),
         (5, 0, -1, None),

@@ -70,7 +70,7 @@ def clean(group, *ids, living=False, alive=()):
     return group if change is None else change.after
 
 
-def test_the_first_id_of_a_group_that_nobody_knows_is_1():  # S1
+def test_the_first_id_of_an_unknown_group_is_1():  # S1
     assert next_broker_id(None) == 1
 
 
@@ -116,7 +116,7 @@ def test_brokers_get_1_2_3_in_the_order_they_come_and_none_is_in_sync():  # S7
 
 
 def test_an_id_out_of_order_is_given_and_can_never_jam_the_count():
-    """S8, by D5: stock counts additions and later offers 7 to everybody without end."""
+    """S8, by D5: stock numbers additions and later offers 7 to every broker without end."""
     group = apply(apply(None, 1), 7, "a7;t7")
 
     assert next_broker_id(group) == 2
@@ -184,7 +184,7 @@ def test_a_dead_replica_does_not_enter_the_set():  # S35
         alter(group, ALL, epoch=3, alive={1, 2})
 
 
-def test_a_member_that_only_the_controller_does_not_hear_keeps_nobody_in_the_set():
+def test_a_member_that_only_the_controller_does_not_hear_keeps_no_other_in_the_set():
     assert alter(f3(), {1, 2}, alive={1}).after.sync_state_set.members == {1, 2}
 
 
@@ -196,7 +196,7 @@ def test_a_fence_has_all_that_was_asked_for_before_refused():  # D8
         alter(fenced, {1, 2})
 
 
-def test_a_set_of_a_group_that_nobody_knows_can_not_be_altered():  # S37
+def test_a_set_of_an_unknown_group_can_not_be_altered():  # S37
     with pytest.raises(AlterSyncStateSetRefused):
         alter(None, {1})
 
@@ -266,7 +266,7 @@ def test_a_group_without_replicas_is_gone():  # S76
     assert next_broker_id(None) == 1
 
 
-def test_a_group_that_nobody_knows_is_not_cleaned():  # S77
+def test_a_unknown_group_is_not_cleaned():  # S77
     with pytest.raises(CleanRefused):
         clean(None, living=True)
 

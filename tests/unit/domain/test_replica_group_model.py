@@ -32,7 +32,8 @@ class GroupLife(RuleBasedStateMachine):
         super().__init__()
         self.group = None
         self.alive = frozenset()
-        # The model: who was ever bound to an id, which epochs were led by whom, and the heights.
+        # The model: which code was ever bound to an id, which master led each epoch, and the
+        # heights.
         self.owner_of = {}
         self.leader_of = {}
         self.heights = (0, 0)

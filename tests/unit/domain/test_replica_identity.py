@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.replica_group import Replica, ReplicaGroup, SyncStateSet
-from backend.domain.replica_identity import Teller, find_other
+from backend.domain.replica_identity import Reporter, find_other
 
 GROUP = ReplicaGroup(
     "c",
@@ -16,19 +16,19 @@ GROUP = ReplicaGroup(
 
 
 @pytest.mark.parametrize(
-    ("teller", "asked", "other"),
+    ("reporter", "asked", "other"),
     [
-        # Case B6: what another broker tells is never taken for the replica's own.
-        (Teller("c", "g", 3), 2, "broker 3 of the group has its address now"),
-        (Teller("c", "g", 0), 2, "a broker that acts as master has its address now"),
-        (Teller("c", "h", 2), 2, "a broker of h in cluster c has its address"),
-        (Teller("d", "g", 2), 2, "a broker of g in cluster d has its address"),
-        (Teller("c", "g", 2), 1, "broker 2 of the group has its address now"),
-        (Teller("c", "g", 2), 2, None),
-        (Teller("c", "g", 0), 1, None),
-        (Teller("c", "g", 1), 1, None),
+        # Case B6: the report of another broker is never taken for the replica's own.
+        (Reporter("c", "g", 3), 2, "broker 3 of the group has its address now"),
+        (Reporter("c", "g", 0), 2, "a broker that acts as master has its address now"),
+        (Reporter("c", "h", 2), 2, "a broker of h in cluster c has its address"),
+        (Reporter("d", "g", 2), 2, "a broker of g in cluster d has its address"),
+        (Reporter("c", "g", 2), 1, "broker 2 of the group has its address now"),
+        (Reporter("c", "g", 2), 2, None),
+        (Reporter("c", "g", 0), 1, None),
+        (Reporter("c", "g", 1), 1, None),
         (None, 2, None),
     ],
 )
-def test_a_replica_is_known_by_what_the_broker_at_its_address_says(teller, asked, other):
-    assert find_other(teller, GROUP, asked) == other
+def test_a_replica_is_known_by_what_the_broker_at_its_address_says(reporter, asked, other):
+    assert find_other(reporter, GROUP, asked) == other

@@ -6,7 +6,7 @@ from backend.domain.replica_lag import UNKNOWN_LAG, LogPosition, ReplicaLag, mea
 
 
 @pytest.mark.parametrize(
-    ("told", "lag"),
+    ("reported", "lag"),
     [
         (LogPosition(1000, is_following=True, bytes_per_second=0), ReplicaLag(0, 0)),
         # Case B6: one that is ahead of its master has no lag, and catches up with nothing.
@@ -19,11 +19,11 @@ from backend.domain.replica_lag import UNKNOWN_LAG, LogPosition, ReplicaLag, mea
         (LogPosition(None, is_following=False, bytes_per_second=0), UNKNOWN_LAG),
     ],
 )
-def test_lag_is_bytes_and_the_time_at_the_present_rate(told, lag):
-    assert measure_lags({2: told}, master_end=1000) == {2: lag}
+def test_lag_is_bytes_and_the_time_at_the_present_rate(reported, lag):
+    assert measure_lags({2: reported}, master_end=1000) == {2: lag}
 
 
-def test_nobody_knows_what_replicas_lack_without_their_master():  # D21
-    told = LogPosition(400, is_following=True, bytes_per_second=250)
+def test_what_replicas_lack_is_unknown_without_their_master():  # D21
+    reported = LogPosition(400, is_following=True, bytes_per_second=250)
 
-    assert measure_lags({2: told}, master_end=None) == {2: UNKNOWN_LAG}
+    assert measure_lags({2: reported}, master_end=None) == {2: UNKNOWN_LAG}

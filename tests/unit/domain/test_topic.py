@@ -18,7 +18,7 @@ from backend.domain.topic import QueueSettings, TopicKind, check_topic, topic_ki
         ("other_REPLY_TOPIC", TopicKind.NORMAL),
     ],
 )
-def test_a_name_tells_what_a_topic_is_for(name, kind):
+def test_a_name_shows_what_a_topic_is_for(name, kind):
     assert topic_kind(name, cluster_name="main", broker_group_names={"broker-a"}) is kind
 
 

@@ -198,7 +198,7 @@ def test_a_frame_over_the_limit_is_refused_from_its_length_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("greeting", "told"),
+    ("greeting", "reported"),
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "the peer speaks TLS"),
         (b"\x16\x03\x03\x00\x05", "switch TLS off in the client"),
@@ -207,18 +207,18 @@ def test_a_frame_over_the_limit_is_refused_from_its_length_alone() -> None:
         (b"PRI * HTTP/2.0\r\n", "the peer sent an HTTP request"),
     ],
 )
-def test_another_protocol_is_called_by_its_name(greeting: bytes, told: str) -> None:
+def test_another_protocol_is_called_by_its_name(greeting: bytes, reported: str) -> None:
     # Case C10.
     decoder = Decoder()
 
-    with pytest.raises(ProtocolError, match=told):
+    with pytest.raises(ProtocolError, match=reported):
         decoder.receive(greeting)
 
     # A byte at a time it is seen with the fourth.
     slow = Decoder()
     for byte in greeting[:3]:
         assert slow.receive(bytes([byte])) == []
-    with pytest.raises(ProtocolError, match=told):
+    with pytest.raises(ProtocolError, match=reported):
         slow.receive(greeting[3:4])
 
 

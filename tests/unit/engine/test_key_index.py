@@ -28,7 +28,7 @@ def append(store: Store, body: bytes, **properties: str) -> int:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Let no file grow beyond 1 MiB, which the engine cannot tell from a full disk."""
+    """Let no file grow beyond 1 MiB, which looks like a full disk to the engine."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
     try:

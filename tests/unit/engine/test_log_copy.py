@@ -45,7 +45,7 @@ del copy
 """
 
 
-def test_one_that_is_dropped_keeps_nobody_from_the_interpreter(tmp_path: Path) -> None:
+def test_one_that_is_dropped_keeps_no_thread_from_the_interpreter(tmp_path: Path) -> None:
     script = [sys.executable, "-c", DROPPED, str(tmp_path)]
 
     done = subprocess.run(script, timeout=PATIENCE_S, check=False)

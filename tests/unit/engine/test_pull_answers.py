@@ -197,7 +197,7 @@ def test_once_there_is_enough_the_rest_of_the_slice_is_left(store: Store, cut: i
     assert sent.code == 0
 
 
-def test_pulls_that_nobody_takes_are_left_alone(store: Store) -> None:
+def test_pulls_without_a_taker_are_left_alone(store: Store) -> None:
     connection = filled(store, 2)
 
     received = connection.receive(pulls(2), NOW_MS)

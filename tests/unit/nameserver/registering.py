@@ -1,4 +1,4 @@
-"""Brokers of one group as a route table is told of them."""
+"""Registrations of the brokers of one group at a route table."""
 
 from uuid import UUID
 

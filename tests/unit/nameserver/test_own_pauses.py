@@ -26,51 +26,51 @@ def elapsed():
 
 
 @pytest.fixture
-def told():
+def reported():
     return []
 
 
 @pytest.fixture
-def pauses(elapsed, told):
+def pauses(elapsed, reported):
     pauses = OwnPauses(elapsed)
-    pauses.on_stall(lambda stood_ms: told.append(("stall", stood_ms)))
-    pauses.on_pause(lambda stood_ms: told.append(("pause", stood_ms)))
+    pauses.on_stall(lambda stood_ms: reported.append(("stall", stood_ms)))
+    pauses.on_pause(lambda stood_ms: reported.append(("pause", stood_ms)))
     return pauses
 
 
-def test_a_process_that_looks_in_time_did_not_stand_still(pauses, elapsed, told):
+def test_a_process_that_looks_in_time_did_not_stand_still(pauses, elapsed, reported):
     for _ in range(1000):
         elapsed.now_ms += LOOK_MS + STALL_MIN_MS - 1
         pauses.look()
 
-    assert told == []
+    assert reported == []
     assert not pauses.has_ended_within(LISTENING_MAX_MS)
 
 
-def test_what_a_process_did_before_it_listened_is_no_pause(pauses, elapsed, told):
+def test_what_a_process_did_before_it_listened_is_no_pause(pauses, elapsed, reported):
     elapsed.now_ms += 5_000
     pauses.begin()
     pauses.look()
 
-    assert told == []
+    assert reported == []
     assert not pauses.has_ended_within(LISTENING_MAX_MS)
 
 
-def test_a_short_standstill_is_told_but_is_no_pause(pauses, elapsed, told):
+def test_a_short_standstill_is_reported_but_is_no_pause(pauses, elapsed, reported):
     elapsed.now_ms += LOOK_MS + PAUSE_MIN_MS - 1
     pauses.look()
 
-    assert told == [("stall", PAUSE_MIN_MS - 1)]
+    assert reported == [("stall", PAUSE_MIN_MS - 1)]
     assert not pauses.has_ended_within(LISTENING_MAX_MS)
 
 
-def test_a_pause_is_found_by_whoever_looks_first_and_told_once(pauses, elapsed, told):
+def test_a_pause_is_found_by_the_first_check_and_reported_once(pauses, elapsed, reported):
     # Case A15.
     elapsed.now_ms += LOOK_MS + 16_000
     pauses.look()
     pauses.look()
 
-    assert told == [("stall", 16_000), ("pause", 16_000)]
+    assert reported == [("stall", 16_000), ("pause", 16_000)]
 
 
 def test_after_a_pause_a_process_listens_for_one_lease_but_not_without_end(pauses, elapsed):

@@ -19,8 +19,8 @@ def table(clock):
     return presence_table(clock)
 
 
-def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **told):
-    report = ReplicaReport(0, timeout_ms, **told)
+def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **reported):
+    report = ReplicaReport(0, timeout_ms, **reported)
     return table.hear(key, report, connection=connection, takes_notices=takes_notices)
 
 
@@ -49,7 +49,7 @@ def test_positions_only_rise_while_a_connection_lasts(table):  # S67
     assert table.find_replica(KEY).report.max_offset == 51
 
 
-def test_a_new_connection_tells_the_truth_anew(table):
+def test_a_new_connection_replaces_what_is_known(table):
     """Stock keeps the larger offset until the entry expires (control-plane.md 1.16)."""
     hear(table, epoch=2, max_offset=50)
     hear(table, connection="two", epoch=2, max_offset=10)
@@ -57,7 +57,7 @@ def test_a_new_connection_tells_the_truth_anew(table):
     assert table.find_replica(KEY).report.max_offset == 10
 
 
-def test_an_old_connection_takes_nobody_along(table):
+def test_an_old_connection_takes_no_broker_along(table):
     hear(table, connection="one")
     hear(table, connection="two")
 
@@ -141,7 +141,7 @@ def test_a_closed_connection_drops_replicas_and_leaves_registrations_to_the_rout
     assert table.list_registered_over("one") == []
 
 
-def test_a_connection_tells_the_cluster_of_its_group(table):  # D2
+def test_a_connection_gives_the_cluster_of_its_group(table):  # D2
     hear(table)
 
     assert table.find_cluster("one", "g") == "c"

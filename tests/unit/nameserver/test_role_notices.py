@@ -1,4 +1,4 @@
-"""Elections are told as they were prepared, unless who is told has spoken meanwhile."""
+"""Elections are sent as they were prepared, unless the receiver has sent a heartbeat meanwhile."""
 
 from types import SimpleNamespace
 from uuid import UUID
@@ -12,7 +12,7 @@ from backend.nameserver.presence import PresenceTable
 from backend.nameserver.role_notices import RoleNotices
 
 KEY = ("c", "g", 2)
-TOLD = ReplicaReport(age_ms=0, timeout_ms=3_000, epoch=4, max_offset=10)
+SENT = ReplicaReport(age_ms=0, timeout_ms=3_000, epoch=4, max_offset=10)
 REPLICAS = {i: Replica(i, f"10.0.0.{i}:10911", "code") for i in (1, 2)}
 ELECTED = ReplicaGroup(
     "c",
@@ -25,7 +25,7 @@ ELECTED = ReplicaGroup(
 
 
 class Peer:
-    """A connection that keeps what it was told."""
+    """A connection that keeps what it received."""
 
     def __init__(self):
         self.notices = []
@@ -46,7 +46,7 @@ def heard(clock):
 
 @pytest.fixture
 def prepare(heard):
-    """Prepare to tell of the election, as the controller has it done while Postgres writes."""
+    """Prepare to notify of the election, as the controller has it done while Postgres writes."""
     controller = SimpleNamespace(listeners=[])
     RoleNotices(heard, controller, client=None)
     [listener] = controller.listeners
@@ -54,47 +54,47 @@ def prepare(heard):
 
 
 def speak(heard, connection):
-    heard.hear(KEY, TOLD, connection=connection, takes_notices=True)
+    heard.hear(KEY, SENT, connection=connection, takes_notices=True)
 
 
-def test_a_new_master_is_told_its_epoch_and_its_lease(heard, clock, prepare):
+def test_a_new_master_receives_its_epoch_and_its_lease(heard, clock, prepare):
     peer = Peer()
     speak(heard, peer)
     clock.now_ms += 400
     heard.promise_lease(KEY)
 
-    tell = prepare(ELECTED)
+    notify = prepare(ELECTED)
     assert peer.notices == []
-    tell(77)
+    notify(77)
 
     [notice] = peer.notices
     assert (notice.code, notice.ext["masterEpoch"]) == (1008, "5")
     assert notice.ext["leaseMs"] == "3000"
 
 
-def test_a_heartbeat_before_the_commit_shortens_the_lease_that_is_told(heard, clock, prepare):
+def test_a_heartbeat_before_the_commit_shortens_the_lease_that_is_sent(heard, clock, prepare):
     peer = Peer()
     speak(heard, peer)
     heard.promise_lease(KEY)
-    tell = prepare(ELECTED)
+    notify = prepare(ELECTED)
 
     clock.now_ms += 700
     speak(heard, peer)
-    tell(77)
+    notify(77)
 
     # The broker counts it from this heartbeat, and Postgres from the one before (D9).
     assert [notice.ext["leaseMs"] for notice in peer.notices] == ["2300"]
 
 
-def test_who_came_back_over_another_connection_is_told_over_that_one(heard, prepare):
+def test_a_replica_on_a_new_connection_is_notified_over_it(heard, prepare):
     former, present = Peer(), Peer()
     speak(heard, former)
     heard.promise_lease(KEY)
-    tell = prepare(ELECTED)
+    notify = prepare(ELECTED)
 
     heard.remove_replicas_over(former)
     speak(heard, present)
-    tell(77)
+    notify(77)
 
     assert former.notices == []
     # It has sent nothing that the election's lease could count from.

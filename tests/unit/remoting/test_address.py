@@ -26,6 +26,6 @@ def test_an_address_is_taken_apart(address, parts):
         *("broker..a:10911", "x" * 64 + ":10911", "\ud800:10911", "broker\0a:10911"),
     ],
 )
-def test_what_is_none_is_nobody_who_could_be_reached(address):
+def test_an_invalid_address_can_not_be_reached(address):
     with pytest.raises(ConnectionError, match="is not host:port"):
         split_address(address)

@@ -18,7 +18,7 @@ def test_an_answer_finds_its_waiter_in_any_order():
     assert second.ext == {"a": "b"}
 
 
-def test_an_answer_nobody_asked_for_has_no_waiter():
+def test_an_answer_without_a_request_has_no_waiter():
     ours = PeerConnection[str]()
     ours.receive_data(encode_command(code=0, opaque=9, flag=1))
 

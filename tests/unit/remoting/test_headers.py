@@ -68,7 +68,7 @@ def test_a_field_that_is_no_32_bit_number_is_named(value):
     assert str(caught.value) == "the field queueId is malformed"
 
 
-def test_an_empty_value_counts_as_absent():
+def test_an_empty_value_is_read_as_absent():
     optional = decode_header(PullMessageHeader, PULL | {"maxMsgBytes": "", "subscription": ""})
 
     assert (optional.size_max_bytes, optional.subscription) == (None, None)

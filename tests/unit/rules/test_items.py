@@ -48,9 +48,9 @@ def test_an_odd_topic_of_a_table_is_left_out_and_named(name, fields, reason):
 
     table, left_out = decode_topic_table(json.dumps(content).encode())
     body = json.dumps({"topicConfigSerializeWrapper": content}).encode()
-    told, left_out_there = decode_register_broker_body(body, compressed=False, version=500)
+    reported, left_out_there = decode_register_broker_body(body, compressed=False, version=500)
 
-    assert set(table.topics) == set(told.topic_table.topics) == {"good"}
+    assert set(table.topics) == set(reported.topic_table.topics) == {"good"}
     assert [one.name for one in left_out] == [one.name for one in left_out_there] == [name]
     assert reason in left_out[0].reason
 
@@ -94,10 +94,10 @@ def test_an_odd_topic_of_the_compressed_form_is_left_out_and_named(text, name):
     infos = [(2).to_bytes(4, "big"), section(b'{"topic":"good"}'), section(b"{")]
     body = zlib.compress(b"".join([*parts, *infos]))
 
-    told, left_out = decode_register_broker_body(body, compressed=True, version=500)
+    reported, left_out = decode_register_broker_body(body, compressed=True, version=500)
 
-    assert told.topic_table.topics["good"].attributes == {"message.type": "FIFO"}
-    assert set(told.topic_table.topics) == {"good"}
+    assert reported.topic_table.topics["good"].attributes == {"message.type": "FIFO"}
+    assert set(reported.topic_table.topics) == {"good"}
     assert sorted(one.name for one in left_out) == sorted(["1", name])
 
 
@@ -164,23 +164,23 @@ def test_an_odd_subscription_of_a_heartbeat_takes_no_other_along():
         "producerDataSet": [{"groupName": None}, {"groupName": "p"}],
     }
 
-    told, left_out = decode_heartbeat(json.dumps(content).encode())
+    reported, left_out = decode_heartbeat(json.dumps(content).encode())
 
-    assert [one.topic for one in told.consumers[0].subscriptions] == ["T"]
-    assert [one.group_name for one in told.consumers] == ["g"]
-    assert [one.group_name for one in told.producers] == ["p"]
+    assert [one.topic for one in reported.consumers[0].subscriptions] == ["T"]
+    assert [one.group_name for one in reported.consumers] == ["g"]
+    assert [one.group_name for one in reported.producers] == ["p"]
     assert len(left_out) == 6
 
 
-def test_what_a_broker_left_out_is_told_within_bounds():
+def test_what_a_broker_left_out_is_reported_within_bounds():
     _, left_out = decode_topic_table(
         json.dumps(
             {"topicConfigTable": {f"t {n}": {"topicName": f"t {n}"} for n in range(50)}}
         ).encode()
     )
 
-    told = decode_left_out(encode_left_out(left_out))
+    reported = decode_left_out(encode_left_out(left_out))
 
-    assert (told.count, len(told.items)) == (50, 20)
-    assert (told.items[0].kind, told.items[0].name) == ("topic", "t 0")
+    assert (reported.count, len(reported.items)) == (50, 20)
+    assert (reported.items[0].kind, reported.items[0].name) == ("topic", "t 0")
     assert decode_left_out("{").count == decode_left_out(None).count == 0

@@ -53,7 +53,7 @@ async def test_an_answer_that_took_long_is_kept_longer(monkeypatch):
     assert second[1] == first[1]
 
 
-async def test_who_asks_meanwhile_waits_for_the_same_answer_whoever_gives_up():
+async def test_who_asks_meanwhile_waits_for_the_same_answer_even_if_the_first_gives_up():
     source = Source()
     source.may_answer.clear()
     recent = RecentAnswers(source.ask, kept_for_s=0)
@@ -89,14 +89,14 @@ async def test_the_answer_before_does_for_who_is_not_patient():
     assert source.asked == ["a", "a"]
 
 
-async def test_an_answer_that_is_long_past_does_for_nobody():
+async def test_an_answer_that_is_long_past_is_not_used():
     source = Source()
     recent = RecentAnswers(source.ask, kept_for_s=0, patience_s=0, former_kept_for_s=0)
 
     assert [await recent.get("a"), await recent.get("a")] == [1, 2]
 
 
-async def test_a_failure_is_told_to_all_and_not_kept():
+async def test_a_failure_is_answered_to_all_and_not_kept():
     source = Source()
     source.error = LookupError("no cluster")
     recent = RecentAnswers(source.ask, kept_for_s=3_600)

@@ -1,4 +1,4 @@
-"""Postgres runs as a user of its own where the supervisor is root."""
+"""Postgres runs as a separate user where the supervisor is root."""
 
 import os
 import threading

@@ -1,8 +1,8 @@
-"""Have connections that are handed much at a time take turns, so that nobody waits for all of them.
+"""Let connections with large reads take turns, so that no client waits for all of them.
 
-To read 256 KiB from the log and write it to a socket takes the loop as long as some ten sends.
-Those that ask for as much are served one after another: at least one in each turn of the loop, and
-further ones while they had less of its time than all others had since the last turn.
+A read of 256 KiB from the log and its write to a socket take the loop as long as some ten sends.
+Connections with such reads are served one after another. Each turn of the loop serves at least one.
+It serves more while they used less of the loop's time than all others since the last turn.
 """
 
 import asyncio
@@ -12,18 +12,18 @@ from collections.abc import Callable
 
 
 class BulkTurn:
-    """A turn that a connection waits for."""
+    """The turn of a waiting connection."""
 
     def __init__(self, serve: Callable[[], None]) -> None:
         self.serve: Callable[[], None] | None = serve
 
     def cancel(self) -> None:
-        """Take no turn; nothing happens when it was taken already."""
+        """Give the turn up; nothing happens if it was already used."""
         self.serve = None
 
 
 class BulkTurns:
-    """The connections of one broker that wait for their turn, in the order in which they came."""
+    """The waiting connections of one broker, in the order of their arrival."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class BulkTurns:
         self._is_scheduled, self._scheduled_at = False, 0.0
 
     def wait(self, serve: Callable[[], None]) -> BulkTurn:
-        """Have a connection served when its turn has come; called on the running loop."""
+        """Have a connection served in its turn; called on the running loop."""
         turn = BulkTurn(serve)
         self._waiting.append(turn)
         self._schedule()
@@ -40,7 +40,7 @@ class BulkTurns:
     def _schedule(self) -> None:
         if self._waiting and not self._is_scheduled:
             self._is_scheduled, self._scheduled_at = True, self._clock()
-            # The loop does not sleep meanwhile: what passes until then is the time of the others.
+            # The loop does not sleep meanwhile: the time until then is used by others.
             asyncio.get_running_loop().call_soon(self._serve)
 
     def _serve(self) -> None:

@@ -1,11 +1,11 @@
-"""Deliver delayed messages when their level's time has come (storage-and-ha.md 6.1).
+"""Deliver delayed messages when their delay has passed (storage-and-ha.md 6.1).
 
-One queue of the schedule topic stands for each level, in order of due time. A level sleeps until
-its first entry is due and wakes on an arrival; an empty level costs nothing. What is due is read on
-a thread, for it may be on a slow disk by then; whether and where it goes the loop decides.
+The schedule topic has one queue for each level, in the order of due time. A level sleeps until its
+first entry is due, and wakes on an arrival; an empty level costs nothing. Due messages are read on
+a thread, because the disk may be slow; the loop decides whether and where to deliver them.
 
-A level that the settings no longer have is served as long as messages wait in it, and a message
-keeps its due time when its level becomes shorter.
+A level that was removed from the settings is served until its messages are delivered. If a level
+becomes shorter, its messages keep their due time.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -29,24 +29,24 @@ from workers.broker.configuration.settings import DELAY_LEVEL_COUNT_MAX
 from workers.broker.tables.logged_table import LoggedTable, LoggedTableFile
 
 BATCH_COUNT: Final = 64
-# A batch is in memory until it is delivered.
+# A batch stays in memory until it is delivered.
 BATCH_BYTES_MAX: Final = 1 << 20
 RETRY_MS: Final = 100
 ERROR_PAUSE_MS: Final = 10_000
-# The wall clock may jump; no level sleeps through that for longer than this.
+# The wall clock may jump; no level sleeps longer than this.
 SLEEP_MS_MAX: Final = 1000
 
 log = structlog.get_logger()
 
 
 class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
-    """The stock shape of `delayOffset.json`: the next queue offset of each level."""
+    """The stock form of `delayOffset.json`: the next queue offset of each level."""
 
     offsets: dict[Int32, Int64] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
 def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
-    """Read the file; levels that can't be read are left out and named.
+    """Read the file; unreadable levels are left out and named.
 
     Raises:
         InvalidJson: the document is malformed.
@@ -55,20 +55,20 @@ def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
 
 
 class NotYet(Exception):
-    """A message can't be delivered at this moment; it is tried again soon."""
+    """A message can't be delivered now; it is retried soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What of a level is due: log positions, and what was read there."""
+    """The due part of a level: log positions, and the messages read there."""
 
     messages: list[tuple[int, Record | None]]
     next_at_ms: int | None
-    """When the next one is due, None when none waits."""
+    """When the next message is due, None when none waits."""
 
 
 class ScheduledStore(Protocol):
-    """What of a store the delivery needs."""
+    """The operations of a store that the delivery needs."""
 
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
@@ -77,7 +77,7 @@ class ScheduledStore(Protocol):
 
 
 class DelayDelivery(LoggedTable[int]):
-    """Moves due messages of all levels to where they belong."""
+    """Moves due messages of all levels to their topics."""
 
     def __init__(
         self,
@@ -91,9 +91,9 @@ class DelayDelivery(LoggedTable[int]):
         clock: Callable[[], int],
         stored_at_ms: Callable[[int, int], int] = lambda _level, _offset: -1,
     ) -> None:
-        """Begin with what is stored; messages are read where `on_thread` does that.
+        """Start with the stored offsets; `on_thread` reads messages.
 
-        When the message at an offset of a level was stored may be unknown, -1.
+        The store time of the message at an offset may be unknown: -1.
         """
         super().__init__(stored)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
@@ -108,11 +108,11 @@ class DelayDelivery(LoggedTable[int]):
 
     @property
     def progress(self) -> Mapping[int, int]:
-        """Give the next queue offset of each level."""
+        """Return the next queue offset of each level."""
         return self._progress
 
     def start(self) -> None:
-        """Serve every level from now on; called on the running loop."""
+        """Serve every level; called on the running loop."""
         loop = asyncio.get_running_loop()
         removed = self._removed_levels()
         for level in (*range(1, len(self._levels_ms) + 1), *removed):
@@ -129,7 +129,7 @@ class DelayDelivery(LoggedTable[int]):
             )
 
     def _removed_levels(self) -> dict[int, int]:
-        """Count the messages that wait in levels which the settings no longer have."""
+        """Count the waiting messages in levels that the settings no longer contain."""
         waiting = {}
         for level in range(len(self._levels_ms) + 1, DELAY_LEVEL_COUNT_MAX + 1):
             low, end = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
@@ -144,51 +144,51 @@ class DelayDelivery(LoggedTable[int]):
             arrival.set()
 
     def stop(self) -> None:
-        """Deliver nothing more, nor what is being read."""
+        """Deliver nothing more, not even messages that are being read."""
         self._is_running = False
         for task in self._tasks:
             task.cancel()
         self._tasks.clear()
 
     def adopt(self, file: DelayOffsetFile) -> None:
-        """Take over how far a master of stock has delivered; for one that does not deliver."""
+        """Take over the offsets of a stock master; for a broker that does not deliver."""
         self.apply(file.offsets)
 
     def apply(self, offsets: Mapping[int, int]) -> None:
-        """Take over how far a master has delivered some levels; for one that does not deliver."""
+        """Take over a master's offsets of some levels; for a broker that does not deliver."""
         if not (self._is_running or offsets.items() <= self._progress.items()):
             self._progress |= offsets
             self.change_count += 1
 
     def replace(self, offsets: Mapping[int, int]) -> None:
-        """Take over how far a master has delivered each level; for one that does not deliver."""
+        """Take over a master's offsets of all levels; for a broker that does not deliver."""
         if not self._is_running and self._progress != offsets:
             self._progress = dict(offsets)
             self.change_count += 1
 
     def delivered(self, level: int, offset: int) -> None:
-        """Note that all before an offset of a level is delivered, by whomever."""
+        """Note that all messages before an offset of a level are delivered, by any broker."""
         if offset > self._progress.get(level, 0):
             self._progress[level] = offset
             self._note(level)
 
     def take_changes(self) -> dict[int, int]:
-        """Give how far those levels are delivered of which more is since the last call."""
+        """Return the offsets of the levels that advanced since the last call."""
         return {level: self._progress[level] for level in self._take()}
 
     def stamp(self, now_ms: int) -> None:
-        """Give the table a new version before it is saved."""
+        """Raise the version of the table before it is saved."""
         self.data_version = self.data_version.next(now_ms)
 
     def as_body(self) -> bytes:
-        """Give the table as replicas read it that do not know of records (45)."""
+        """Return the table for replicas that do not support records (45)."""
         return java_json.encode(self._document())
 
     def _document(self) -> dict[str, Any]:
         return {"dataVersion": self.data_version, "offsetTable": self._progress}
 
     def _correct(self, level: int) -> None:
-        # What this log says was delivered counts, though nobody may see it yet.
+        # A delivery in this log is valid, even before readers may see it.
         low, high = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
         stored = self._progress.get(level)
         if stored is not None or low > 0:
@@ -202,10 +202,10 @@ class DelayDelivery(LoggedTable[int]):
                 self._note(level)
 
     async def _serve(self, level: int) -> None:
-        """Deliver what falls due, until cancelled."""
+        """Deliver due messages, until cancelled."""
         arrival = self._arrivals[level]
         while True:
-            # What comes while the queue is looked at is looked for again.
+            # Messages that arrive during the look at the queue cause another look.
             arrival.clear()
             next_in_ms = await self._try_to_deliver(level)
             if next_in_ms is None:
@@ -230,17 +230,17 @@ class DelayDelivery(LoggedTable[int]):
         return next_in_ms
 
     def next_offset(self, level: int) -> int:
-        """Give where a level goes on: retention may have reached what was still waiting."""
+        """Return the next offset of a level: retention may have deleted waiting messages."""
         self._correct(level)
         return self._progress.get(level, 0)
 
     def read_due(self, level: int, offset: int) -> Due:
-        """Read a batch of what is due from an offset on; on any thread.
+        """Read a batch of due messages from an offset on; on any thread.
 
         Raises:
-            StoreError: it is tried again.
+            StoreError: the read can be retried.
         """
-        # Of what was refused one is enough to see whether that is over.
+        # After a refusal, one message is enough to see whether the store accepts again.
         count = 1 if level in self._refused_levels else BATCH_COUNT
         entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, count)
         if not entries:
@@ -258,10 +258,11 @@ class DelayDelivery(LoggedTable[int]):
         return Due(messages, 0)
 
     def _is_waiting(self, level: int, offset: int, due_ms: int) -> bool:
-        """Tell whether a message is to wait longer.
+        """Return whether a message must wait longer.
 
-        A due time beyond the level's delay is of the level as it was, or from before the clock was
-        set back; then the message was stored in the future, and is delivered.
+        A due time beyond the level's delay is from an earlier setting of the level, or from before
+        the clock was set back. In the second case the message was stored in the future, and is
+        delivered.
         """
         now_ms = self._clock()
         if due_ms <= now_ms:
@@ -272,10 +273,10 @@ class DelayDelivery(LoggedTable[int]):
         return 0 <= self._stored_at_ms(level, offset) <= now_ms
 
     def deliver(self, level: int, due: Due) -> int | None:
-        """Deliver what was read and say when to look again; None when nothing waits.
+        """Deliver the messages that were read, and return when to look again; None when none waits.
 
         Raises:
-            StoreError, NotYet: the message in question is tried again next time.
+            StoreError, NotYet: the message is retried next time.
         """
         offset = self._progress.get(level, 0)
         for log_position, record in due.messages:

@@ -1,4 +1,4 @@
-"""Bring a delayed message, whose time has come, to the queue it was meant for."""
+"""Copy a due delayed message to the queue of its topic."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -18,9 +18,9 @@ from workers.broker.commit_log.delay_delivery import NotYet
 from workers.broker.commit_log.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
 
 _NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
-# Of properties that stock took and this store never will.
+# For properties that stock accepts and this store never does.
 _NEVER_STORED: Final = frozenset({"blank_properties", "properties_too_large"})
-# Whatever a store has queues for (FORMAT.md 1).
+# The limits of the store's queues (FORMAT.md 1).
 _QUEUE_ID_MAX: Final = 65_535
 _QUEUE_ID_LENGTH_MAX: Final = 10
 
@@ -37,17 +37,17 @@ def deliver_delayed(
     is_being_deleted: Callable[[str], bool] = lambda _: False,
     is_full: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Copy a delayed message that was read to its real queue; its own properties stay as they are.
+    """Copy a delayed message to its real queue; its properties stay unchanged.
 
-    The copy says which message it delivers, in the field that names the half message of a
-    transaction otherwise: so a delivery and its progress are one record (D14).
-    What can never be delivered is reported and passed over, or it would block its level. So is what
-    was sent to a topic that was deleted and made again since: it begins empty.
+    The copy names the message that it delivers, in the field that otherwise names the half message
+    of a transaction. So a delivery and its progress are one record (D14). A message that can never
+    be delivered is reported and skipped; otherwise it would block its level. A message to a topic
+    that was deleted and created again since is also skipped.
 
     Raises:
         StoreError: the store refuses for now.
-        NotYet: the topic is being deleted, and its queues are about to begin again; or the disk is
-            nearly full, and what room is left is not for messages.
+        NotYet: the topic is being deleted, and its queues are about to start again; or the disk is
+            nearly full, and the remaining space is reserved.
     """
     if is_full():
         raise NotYet("the disk is nearly full")
@@ -64,7 +64,7 @@ def deliver_delayed(
         log.info("delayed_message_of_deleted_topic", log_position=log_position, topic=topic)
         return
     try:
-        # A checksum of the copied record would be a wrong one of the copy.
+        # The checksum of the copied record would be wrong for the copy.
         properties = encode_properties({k: v for k, v in record.properties.items() if k != CRC})
         appended = store.append(
             topic,
@@ -80,10 +80,10 @@ def deliver_delayed(
             store_host=record.store_host,
         )
     except (StoreError, ValueError) as error:
-        # Too long: stock leaves out the last separator, and holds one byte more.
+        # Too long: stock leaves out the last separator, and accepts one byte more.
         if isinstance(error, StoreError) and error.code not in _NEVER_STORED:
             raise
-        log.error(  # noqa: TRY400 - the reason says it all
+        log.error(  # noqa: TRY400 - the reason is complete
             "delayed_message_discarded", log_position=log_position, topic=topic, reason=str(error)
         )
         return
@@ -91,13 +91,13 @@ def deliver_delayed(
 
 
 def _queue_id_of(text: str) -> int | None:
-    """Read the number of a queue; None for what no queue has, which stock's log may hold."""
+    """Parse the number of a queue; None for a number that no queue has, as in a log of stock."""
     is_number = text.isdecimal() and len(text) <= _QUEUE_ID_LENGTH_MAX
     return int(text) if is_number and int(text) <= _QUEUE_ID_MAX else None
 
 
 def read_delayed(store: Store, log_position: int) -> Record | None:
-    """Read a delayed message; None, and reported, when what is there is damaged.
+    """Read a delayed message; report a damaged one, and return None.
 
     Raises:
         StoreError: the store refuses for now.
@@ -108,7 +108,7 @@ def read_delayed(store: Store, log_position: int) -> Record | None:
     except (StoreError, ProtocolError) as error:
         if isinstance(error, StoreError) and error.code != "corrupt":
             raise
-        log.error(  # noqa: TRY400 - the reason says it all
+        log.error(  # noqa: TRY400 - the reason is complete
             "delayed_message_damaged", log_position=log_position, reason=str(error)
         )
         return None

@@ -1,6 +1,6 @@
-"""Read the clock that ages are counted by. It is never set, unlike the wall clock.
+"""Read the clock for ages. Unlike the wall clock, it is never set.
 
-An age is a difference of two readings of this clock. The wall clock is for instants that are stored
+An age is the difference of two readings of this clock. The wall clock is for times that are stored
 or shown.
 """
 
@@ -8,7 +8,7 @@ import time
 
 
 def elapsed_s() -> float:
-    """Read a clock that is never set, and that also counts while the machine sleeps."""
+    """Read a clock that is never set, and that also runs while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

@@ -1,16 +1,15 @@
-"""Make appended messages durable off the loop, many at once.
+"""Make appended messages durable outside the loop, with group commit.
 
-One thread flushes the log on its interval, and at once when somebody waits for a position.
-Everybody whose position a flush has passed is released together: that is the group commit of
-`SYNC_FLUSH`. After a failed flush nothing is released any more and the owner is told, once (D13). A
-flush that could not begin, since the process has too many files open, is tried again on the next
-interval.
+One thread flushes the log on its interval, and at once when a caller waits for a position. A flush
+releases all callers up to its position: the group commit of `SYNC_FLUSH`. After a failed flush no
+caller is released any more, and the owner is notified once (D13). A flush that could not start,
+because the process has too many open files, is retried on the next interval.
 
-While much is appended the thread has the system write it between the flushes already, so that none
-of them waits for all of it at once.
+Under a high append rate, the thread starts write-back between the flushes, so that no flush waits
+for all data at once.
 
-A second thread flushes the queues and writes the checkpoint, which may take the disk a second and
-more: nobody who waits for a position waits for it.
+A second thread flushes the queues and writes the checkpoint, which may take a second and more. No
+caller waits for it.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -27,11 +26,11 @@ import structlog
 from regent_engine import StoreError
 
 _JOIN_TIMEOUT_S: Final = 10.0
-# A flush of less is over in milliseconds, and the engine starts no write-back of less.
+# A flush of less takes milliseconds, and the engine starts no write-back of less.
 _PACED_BYTES: Final = 8 << 20
-# How often it is started then: at 0.5 GB/s, more than an agent takes, every 10 MB.
+# Interval of the write-back then: at 0.5 GB/s, more than an agent receives, every 10 MB.
 _PACE_S: Final = 0.02
-# How often the checkpoint is written: it costs the disk as much as a group commit does.
+# Interval of the checkpoint: its cost for the disk is that of a group commit.
 _TICK_INTERVAL_S: Final = 1.0
 
 log = structlog.get_logger()
@@ -42,15 +41,15 @@ ReleaseInTime = Callable[[bool | None], None]
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """Somebody who waits for a position."""
+    """A caller that waits for a position."""
 
     position: int
     release: Callable[..., None] | None
-    """None once it was told."""
+    """None after the outcome was reported."""
     timer: asyncio.TimerHandle | None = None
 
-    def tell(self, outcome: bool | None) -> None:  # noqa: FBT001
-        """Tell what came of it, once."""
+    def resolve(self, outcome: bool | None) -> None:  # noqa: FBT001
+        """Report the outcome, once."""
         release, self.release = self.release, None
         if release is not None:
             if self.timer is not None:
@@ -59,7 +58,7 @@ class _Waiter:
 
 
 class FlushableStore(Protocol):
-    """What of a store the flusher needs."""
+    """The operations of a store that the flusher needs."""
 
     @property
     def max_position(self) -> int: ...
@@ -99,19 +98,19 @@ class Flusher:
         )
 
     def start(self) -> None:
-        """Begin to flush; called once, on the running loop."""
+        """Start to flush; called once, on the running loop."""
         self._loop = asyncio.get_running_loop()
         for thread in self._threads:
             thread.start()
 
     def when_durable(self, position: int, release: Release) -> None:
-        """Call back with True once a position is on disk, or with False when it never will be."""
+        """Call back with True once a position is on disk, or with False if it never will be."""
         self._await(_Waiter(position, release))
 
     def when_durable_in_time(
         self, position: int, release: ReleaseInTime, *, timeout_s: float
     ) -> None:
-        """Call back as `when_durable`, or with None when the position is not on disk in time."""
+        """Call back as `when_durable`, or with None if the position is not on disk in time."""
         waiter = _Waiter(position, release)
         loop = asyncio.get_running_loop()
         waiter.timer = loop.call_later(timeout_s, self._give_up, waiter)
@@ -120,7 +119,7 @@ class Flusher:
     async def durable(self, position: int, *, timeout_s: float) -> bool | None:
         """Wait until a position is on disk.
 
-        False means that it never will be, None that it is not there in time.
+        False means that it never will be, None that it is not on disk in time.
         """
         outcome: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
 
@@ -132,13 +131,13 @@ class Flusher:
         return await outcome
 
     def cut(self, end: int) -> None:
-        """Hear that the log was cut: what lay behind its new end never will be on disk."""
+        """Handle a truncation of the log: the part beyond its new end will never be on disk."""
         waiting, self._waiting = self._waiting, deque()
         for waiter in waiting:
             if waiter.position <= end:
                 self._waiting.append(waiter)
             else:
-                waiter.tell(False)  # noqa: FBT003
+                waiter.resolve(False)  # noqa: FBT003
 
     async def stop(self) -> None:
         """Flush once more and end the threads."""
@@ -150,19 +149,19 @@ class Flusher:
 
     def _await(self, waiter: _Waiter) -> None:
         if self._failed:
-            waiter.tell(False)  # noqa: FBT003 - the one thing a release is told
+            waiter.resolve(False)  # noqa: FBT003 - the only argument
         elif self._store.flushed_position >= waiter.position:
-            waiter.tell(True)  # noqa: FBT003
+            waiter.resolve(True)  # noqa: FBT003
         else:
             self._waiting.append(waiter)
             self._wanted.set()
 
     def _give_up(self, waiter: _Waiter) -> None:
-        """Tell one that the disk is late, and forget it.
+        """Report to a caller that the disk is late, and drop the caller.
 
-        Its answer would stay in memory for as long as the disk hangs.
+        Otherwise its answer would stay in memory while the disk hangs.
         """
-        waiter.tell(None)
+        waiter.resolve(None)
         while self._waiting and self._waiting[0].release is None:
             self._waiting.popleft()
 
@@ -174,9 +173,9 @@ class Flusher:
         )
 
     def _take_turns(self, wait: Callable[[], None], work: Callable[[], None], refused: str) -> None:
-        """Wait and work by turns, once more after the end was asked for.
+        """Alternate waiting and work, with one more round after the stop was requested.
 
-        What the store cannot do now, and will do once it can, is said once as the event `refused`.
+        A refusal that will end later is logged once, as the event `refused`.
         """
         is_last, said = False, None
         while not (is_last or self._failed):
@@ -185,23 +184,23 @@ class Flusher:
                 is_last = self._ending.is_set()
                 work()
                 said = None
-            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
+            except Exception as error:  # noqa: BLE001 - nothing is durable after it
                 if not isinstance(error, StoreError) or self._is_store_over():
                     self._failed = True
-                    self._tell_loop(self._fail, error)
+                    self._call_on_loop(self._fail, error)
                 elif said != str(error):
                     said = str(error)
                     log.warning(refused, code=error.code, reason=said)
 
     def _is_store_over(self) -> bool:
-        """Tell whether the store does no work any more; one that panicked does not even say so."""
+        """Return whether the store has failed for good; after a panic it does not report it."""
         try:
             return self._store.failure is not None
         except StoreError:
             return True
 
     def _await_turn(self) -> None:
-        """Wait for the interval to end, or for somebody who waits for a position."""
+        """Wait for the interval to end, or for a caller that waits for a position."""
         due_at = time.monotonic() + self._interval_s
         while (left_s := due_at - time.monotonic()) > 0:
             if self._wanted.wait(min(left_s, _PACE_S) if self._is_paced else left_s):
@@ -214,7 +213,7 @@ class Flusher:
         try:
             self._store.start_write_back()
         except StoreError:
-            # The flush says what is wrong, unless it can do without what this lacked.
+            # The flush reports the error, unless the missing resource is not needed.
             self._is_paced = False
 
     def _flush(self) -> None:
@@ -222,9 +221,9 @@ class Flusher:
         if self._store.max_position > before:
             flushed = self._store.flush()
             self._is_paced = flushed - before >= _PACED_BYTES
-            self._tell_loop(self._release, flushed)
+            self._call_on_loop(self._release, flushed)
         elif self._waiting:
-            self._tell_loop(self._release, before)
+            self._call_on_loop(self._release, before)
 
     def _await_tick(self) -> None:
         self._ending.wait(_TICK_INTERVAL_S)
@@ -232,23 +231,23 @@ class Flusher:
     def _tick(self) -> None:
         self._store.tick(self._clock())
 
-    def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
+    def _call_on_loop(self, call: Callable[..., None], argument: object) -> None:
         assert self._loop is not None, "started by start()"
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(call, argument)
 
     def _release(self, flushed_position: int) -> None:
-        # Positions are handed in as the log grows, and a cut ends who waits for what is gone: the
-        # first that must wait ends it.
+        # Positions are added as the log grows, and a truncation ends the waits for removed data. So
+        # the first caller that must wait ends the loop.
         while self._waiting and self._waiting[0].position <= flushed_position:
-            self._waiting.popleft().tell(True)  # noqa: FBT003
+            self._waiting.popleft().resolve(True)  # noqa: FBT003
 
     def _fail(self, error: Exception) -> None:
-        # The other thread fails as well, at what the store refuses from then on.
+        # The other thread fails as well, because the store refuses its work from then on.
         if self._has_reported_failure:
             return
         self._has_reported_failure = True
         waiting, self._waiting = self._waiting, deque()
         for waiter in waiting:
-            waiter.tell(False)  # noqa: FBT003
+            waiter.resolve(False)  # noqa: FBT003
         self._on_failure(error)

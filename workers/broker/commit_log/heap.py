@@ -1,8 +1,8 @@
-"""Keep what the C library got from the system, so that the loop does not ask for it every time.
+"""Keep the heap's memory in the process, so that the loop does not request it each time.
 
-Asking changes the memory map of the process, and waits for its lock, which the engine's helper
-holds while it makes pages of the log present. Under load the loop asked, and gave back, hundreds of
-times a second: chunks and answers come and go at the end of the heap.
+A request changes the memory map of the process, and waits for its lock. The engine's helper holds
+that lock while it makes pages of the log present. Under load the loop requested and released memory
+hundreds of times a second. Chunks and answers are allocated and freed at the end of the heap.
 """
 
 import ctypes
@@ -14,13 +14,13 @@ _M_TOP_PAD: Final = -2
 _M_MMAP_THRESHOLD: Final = -3
 
 KEPT_BYTES: Final = 64 << 20
-"""So much of the heap's end stays although nothing is in it."""
+"""This much of the heap's end is kept when free."""
 
 STEP_BYTES: Final = 4 << 20
-"""By how much the heap grows at least."""
+"""The smallest growth of the heap."""
 
 APART_BYTES: Final = 32 << 20
-"""What is larger gets a map of its own; the C library takes no larger limit."""
+"""Larger allocations get their own map; the C library accepts no larger limit."""
 
 
 def keep_heap() -> None:

@@ -1,7 +1,7 @@
-"""Keep the key index close behind the log, off the loop.
+"""Keep the key index close behind the log, outside the loop.
 
-One thread indexes what was appended since its last turn. The index is derived from the log: while
-it cannot be written nothing else suffers, and the next turn goes on where this one failed.
+One thread indexes the messages appended since its last turn. The index is derived from the log:
+while it cannot be written nothing else is affected, and the next turn continues.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -15,21 +15,23 @@ from typing import Final, Protocol
 import structlog
 from regent_engine import StoreError
 
-# How long a message may stay unknown to queries by key; a turn without work costs microseconds.
+# Maximum time until a query by key finds a new message; a turn without work costs microseconds.
 INTERVAL_MS: Final = 100
-# What is not indexed at a stop is indexed after the next start, at the price of a later answer.
+# Messages that are not indexed at a stop are indexed after the next start, when queries wait
+# longer.
 _CATCH_UP_S_MAX: Final = 5.0
 _JOIN_TIMEOUT_S: Final = 10.0
 _REST_SHARE: Final = 3
-"""How long the thread rests for what it worked, while much is left: it takes a quarter of a
-processor at most. Nobody waits for the index, while an index that is made anew, as after a kill,
-took half of what a replica had that was to catch up. It is still ahead of any load of clients."""
+"""Rest of the thread relative to its work, while a lot is left: it uses at most a quarter of a
+core. No caller waits for the index. Without this limit, the rebuild of an index after a kill took
+half of the resources of a replica that had to catch up. The indexing is still faster than any load
+of clients."""
 
 log = structlog.get_logger()
 
 
 class IndexableStore(Protocol):
-    """What of a store the indexer needs."""
+    """The operations of a store that the indexer needs."""
 
     def index_tick(self, now_ms: int, utc_offset_s: int) -> int: ...
 
@@ -48,11 +50,11 @@ class Indexer:
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
 
     def start(self) -> None:
-        """Begin to index; called once."""
+        """Start to index; called once."""
         self._thread.start()
 
     async def stop(self) -> None:
-        """Index what is left, unless that takes long, and end the thread."""
+        """Index the rest, unless that takes too long, and end the thread."""
         self._stop_at = time.monotonic() + _CATCH_UP_S_MAX
         self._stopping.set()
         if self._thread.is_alive():
@@ -84,7 +86,7 @@ class Indexer:
         return self._store.index_tick(now_ms, utc_offset_s)
 
     def _report(self, error: StoreError) -> None:
-        """Say once what keeps the index from growing, not at every turn."""
+        """Log once why the index can't grow, not at every turn."""
         if self._failure != str(error):
             self._failure = str(error)
             log.error("index_not_written", code=error.code, reason=str(error))

@@ -1,4 +1,4 @@
-"""Answer senders whose messages are stored, but not confirmed or flushed (storage-and-ha.md 9)."""
+"""Answer sends of stored messages that are not confirmed or flushed (storage-and-ha.md 9)."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _DEPOSED: Final = (
     " send it again to the new master"
 )
 _CODES: Final = {
-    # A success with a status: the message is stored, and may survive or not.
+    # A success with a status: the message is stored, and may be lost.
     Outcome.LATE: (ResponseCode.FLUSH_SLAVE_TIMEOUT, "not every replica holds the message yet"),
     Outcome.DEPOSED: (ResponseCode.SERVICE_NOT_AVAILABLE, _DEPOSED),
     Outcome.UNFLUSHED: (
@@ -25,7 +25,7 @@ _CODES: Final = {
 
 
 def unconfirmed(frames: bytes, outcome: Outcome) -> bytes:
-    """Turn answers of success into answers that say what became of the messages."""
+    """Change answers of success into answers with the status of the messages."""
     code, remark = _CODES[outcome]
     replies = Decoder(FRAME_SIZE_MAX, header_size_max=HEADER_WRITTEN_MAX).receive(frames)
     return b"".join(

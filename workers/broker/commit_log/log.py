@@ -1,4 +1,4 @@
-"""Write the agent's log to standard error, as JSON in containers and readable elsewhere."""
+"""Write the agent's log to standard error, as JSON in containers and as text elsewhere."""
 
 import logging
 import os
@@ -8,7 +8,7 @@ import structlog
 
 
 def configure_log() -> None:
-    """Set up structlog once for the process; `REGENT_LOG_FORMAT=json` asks for JSON lines."""
+    """Set up structlog once for the process; `REGENT_LOG_FORMAT=json` selects JSON lines."""
     renderer: structlog.typing.Processor
     if os.environ.get("REGENT_LOG_FORMAT") == "json":
         renderer = structlog.processors.JSONRenderer()

@@ -1,7 +1,7 @@
-"""Describe a message that the agent itself stores, and turn delayed ones aside.
+"""Describe a message that the agent itself stores, and divert delayed messages.
 
-Sends to plain topics never come here: the engine's hot path stores them (D23). What comes are
-delayed messages, retries, dead letters and deliveries.
+Sends to plain topics do not come here: the engine's hot path stores them (D23). Delayed messages,
+retries, dead letters and deliveries do.
 """
 
 import random
@@ -15,12 +15,12 @@ from workers.broker.errors import Refusal
 
 NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"
-"""What stands between a name and its value, and after each pair (remoting.md 4.3)."""
+"""The separators after a name and after each pair (remoting.md 4.3)."""
 
 DELAY: Final = "DELAY"
 REAL_TOPIC: Final = "REAL_TOPIC"
 CRC: Final = "__CRC32#"
-"""The checksum of the record that a message lies in."""
+"""The checksum of the record of a message."""
 REAL_QUEUE_ID: Final = "REAL_QID"
 UNIQUE_KEY: Final = "UNIQ_KEY"
 RETRY_TOPIC: Final = "RETRY_TOPIC"
@@ -29,19 +29,19 @@ TRANSACTION_MARK: Final = "TRAN_MSG"
 POP_HANDLE: Final = "POP_CK"
 INNER_COUNT: Final = "INNER_NUM"
 LIGHT_OFFSETS: Final = "INNER_MULTI_QUEUE_OFFSET"
-"""Where a message lies in light queues. Only a broker that serves these may say so."""
+"""The offsets of a message in light queues. Only a broker that serves light queues may write it."""
 
 _WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 _SHOWN_LENGTH: Final = 40
 
-# Size, magic, checksum and flag come before the length of a batch entry's body.
+# Size, magic, checksum and flag precede the length of a batch entry's body.
 _BATCH_BODY_AT: Final = 16
 TIMER_PROPERTIES: Final = ("TIMER_DELIVER_MS", "TIMER_DELAY_SEC", "TIMER_DELAY_MS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Everything that a record says, before it has a position."""
+    """All fields of a record, before it has a position."""
 
     topic: str
     queue_id: int
@@ -56,10 +56,10 @@ class Message:
 
 
 def delay_level_of(properties: dict[str, str]) -> int:
-    """Read the delay level; 0 when there is none, or one that sets no message aside.
+    """Read the delay level; 0 without one, or for one that does not delay.
 
     Raises:
-        Refusal: the level is no whole number of 32 bits.
+        Refusal: the level is no 32-bit integer.
     """
     text = properties.get(DELAY)
     if text is None:
@@ -74,14 +74,14 @@ def delay_level_of(properties: dict[str, str]) -> int:
 
 
 def turn_aside(message: Message, level_count: int) -> Message:
-    """Put a message with a delay level into its level's queue; others stay as they are.
+    """Move a message with a delay level into its level's queue; others stay unchanged.
 
-    The level beats every timer property and is capped (storage-and-ha.md 6.1).
+    The level takes precedence over every timer property, and is capped (storage-and-ha.md 6.1).
     """
     level = min(delay_level_of(message.properties), level_count)
     if level == 0:
         return message
-    # The checksum is left out of the copy that is delivered: what is set aside must be storable so.
+    # The checksum is left out of the delivered copy: the diverted message must fit with it.
     left_out = (*TIMER_PROPERTIES, CRC)
     kept = {name: value for name, value in message.properties.items() if name not in left_out}
     aside = {DELAY: str(level), REAL_TOPIC: message.topic, REAL_QUEUE_ID: str(message.queue_id)}
@@ -89,7 +89,7 @@ def turn_aside(message: Message, level_count: int) -> Message:
 
 
 def unique_key(address: tuple[str, int], now_ms: int, source: random.Random) -> str:
-    """Make a message key for a client that gave none; readers take it as opaque text."""
+    """Create a message key for a client that sent none; readers treat it as opaque text."""
     host, port = address
     parts = host.split(".") if "." in host else ["0"] * 4
     octets = bytes(int(part) & 0xFF for part in parts).hex()
@@ -98,7 +98,7 @@ def unique_key(address: tuple[str, int], now_ms: int, source: random.Random) -> 
 
 
 def is_batch(body: bytes) -> bool:
-    """Tell whether a body is whole batch entries back to back (remoting.md 4.7)."""
+    """Return whether a body consists of whole batch entries (remoting.md 4.7)."""
     at = 0
     while at < len(body):
         size = int.from_bytes(body[at : at + 4], "big")

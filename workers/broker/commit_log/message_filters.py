@@ -1,7 +1,7 @@
-"""Turn what a consumer subscribes to into what the engine lets pass.
+"""Convert the expressions of consumers into filters of the engine.
 
-There are two kinds of expressions, as in stock: tags, such as `A || B`, and SQL92 conditions over
-the properties of messages, which the engine reads and evaluates.
+As in stock, there are two kinds of expressions: tags, such as `A || B`, and SQL92 conditions over
+the properties of messages, which the engine parses and evaluates.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 
 SQL92: Final = "SQL92"
-# Stock keeps a hundred: most brokers have fewer that differ.
+# Stock keeps a hundred: most brokers have fewer different expressions.
 PARSED_COUNT_MAX: Final = 128
 
 _TAG_TYPES: Final = frozenset({None, "", "TAG"})
@@ -26,7 +26,7 @@ _ALL: Final = frozenset({"", "*"})
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """Which messages of a queue pass: those with these tags, or those that match, or all."""
+    """The messages of a queue that pass: those with these tags, or those that match, or all."""
 
     tag_hashes: list[int] | None = None
     properties: PropertyFilter | None = None
@@ -36,10 +36,10 @@ PASS_ALL: Final = MessageFilter()
 
 
 def filter_of_pull(settings: BrokerSettings, header: PullMessageHeader) -> MessageFilter:
-    """Give the filter of a pull that carries its own expression.
+    """Return the filter of a pull that carries its own expression.
 
     Raises:
-        Refusal: the expression is wrong, or of a type that this broker does not serve.
+        Refusal: the expression is invalid, or of a type that this broker does not serve.
     """
     if header.expression_type in _TAG_TYPES:
         return _tag_filter(header.subscription)
@@ -53,10 +53,10 @@ def filter_of_pull(settings: BrokerSettings, header: PullMessageHeader) -> Messa
 def filter_of_subscription(
     settings: BrokerSettings, subscription: SubscriptionData
 ) -> MessageFilter:
-    """Give the filter of what a group subscribed to with its heartbeats.
+    """Return the filter of a group's subscription from its heartbeats.
 
     Raises:
-        Refusal: the expression is wrong, or of a type that this broker does not serve.
+        Refusal: the expression is invalid, or of a type that this broker does not serve.
     """
     if subscription.expression_type in _TAG_TYPES:
         if subscription.expression in _ALL:
@@ -75,10 +75,10 @@ def filter_of_subscription(
 
 
 def check_subscription(settings: BrokerSettings, subscription: SubscriptionData) -> None:
-    """Pass while a consumer may start with a subscription, so that its user hears of a mistake.
+    """Check a subscription before a consumer starts, so that its user sees an error.
 
     Raises:
-        Refusal: the expression is wrong, or of a type that this broker does not serve.
+        Refusal: the expression is invalid, or of a type that this broker does not serve.
     """
     if subscription.expression_type in _TAG_TYPES:
         return
@@ -90,10 +90,10 @@ def check_subscription(settings: BrokerSettings, subscription: SubscriptionData)
 
 
 def check_type(settings: BrokerSettings, expression_type: str | None) -> None:
-    """Pass while the broker filters by such expressions.
+    """Check that the broker filters by such expressions.
 
     Raises:
-        Refusal: it does not, by its settings or at all.
+        Refusal: the settings do not allow it, or the broker does not support it.
     """
     if expression_type in _TAG_TYPES:
         return
@@ -117,7 +117,7 @@ def _parsed(expression: str) -> PropertyFilter:
 
 
 def _tag_filter(expression: str | None) -> MessageFilter:
-    """Turn `A || B` into tag hashes."""
+    """Convert `A || B` into tag hashes."""
     if not expression or expression.strip() in _ALL:
         return PASS_ALL
     tags = [tag.strip() for tag in expression.split("||")]

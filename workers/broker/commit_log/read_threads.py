@@ -1,4 +1,4 @@
-"""Keep reads that wait for the disk on threads of their own, so that they hold up nothing else."""
+"""Run reads that wait for the disk on separate threads, so that they delay nothing else."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -12,11 +12,11 @@ from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.errors import Refusal
 
 COLD_COUNT: Final = 4
-# Searches by key may take long: with more of them at once each would only take longer.
+# Searches by key may take long: more at once would slow each of them down.
 SEARCH_COUNT: Final = 2
-# Figures of the broker are to come also while everything else waits for a disk that hangs.
+# Figures of the broker must be available also while other reads wait for a hanging disk.
 FIGURE_COUNT: Final = 1
-# What is read at once of many: a cold disk takes some hundred milliseconds for it.
+# Items of a list that are read in one step: a cold disk takes some hundred milliseconds.
 PIECE_COUNT: Final = 32
 
 Found = TypeVar("Found")
@@ -27,13 +27,13 @@ class ReadThreads:
     """The threads of one broker; flushes, changes of role and state files wait for none of them."""
 
     def __init__(self) -> None:
-        """Make them; they start as they are needed."""
+        """Create the pools; their threads start on demand."""
         self.cold = ThreadPoolExecutor(COLD_COUNT, "cold-read")
         self.searches = ThreadPoolExecutor(SEARCH_COUNT, "search")
         self.figures = ThreadPoolExecutor(FIGURE_COUNT, "figures")
 
     async def read(self, work: Callable[[], Found]) -> Found:
-        """Read of a queue what is not in memory.
+        """Read messages of a queue that are not in memory.
 
         Raises:
             Refusal: the broker is stopping.
@@ -43,7 +43,7 @@ class ReadThreads:
     async def read_each(
         self, work: Callable[[Wanted], Found], wanted: Iterable[Wanted]
     ) -> list[Found]:
-        """Read something of each of many, with other reads between a few and the next few.
+        """Read a value of each of many items; other reads run between two steps.
 
         Raises:
             Refusal: the broker is stopping.
@@ -63,7 +63,7 @@ class ReadThreads:
         return await _run(self.searches, work)
 
     async def measure(self, work: Callable[[], Found]) -> Found:
-        """Find figures of the whole broker.
+        """Compute figures of the whole broker.
 
         Raises:
             Refusal: the broker is stopping.
@@ -71,11 +71,11 @@ class ReadThreads:
         return await _run(self.figures, work)
 
     async def stop(self) -> None:
-        """Let the reads of queues end that are going on, and begin no read or search more.
+        """Wait for the current reads of queues, and start no more reads and searches.
 
-        The store is to be closed next. What waits for a thread is given up: on a slow disk the last
-        of many pulls would be read long after their clients were let go. A search that is going on
-        ends with its next turn once the store is closed, figures with their next look.
+        The store is closed next. Waiting reads are dropped: on a slow disk the last of many pulls
+        would be read long after their clients were released. A running search ends with its next
+        turn after the store is closed, and figures with their next look.
         """
         self.figures.shutdown(wait=False, cancel_futures=True)
         self.searches.shutdown(wait=False, cancel_futures=True)

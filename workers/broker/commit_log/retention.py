@@ -1,13 +1,13 @@
-"""Delete old segments of the log, and stop taking messages before the disk is full.
+"""Delete old segments of the log, and stop accepting messages before the disk is full.
 
-Where the log has a disk of its own, the fuller of the two decides, since queues need room as well.
-The rules are stock's (storage-and-ha.md 5.6): by age at the hours of `deleteWhen`, or as soon as
-the disk passes `diskMaxUsedSpaceRatio`; whatever the age past `diskSpaceCleanForciblyRatio` or
-`diskSpaceWarningLevelRatio`; and past the latter no more messages, until there is room again.
-`fileReservedSize` is ours: a limit on the log's size.
+If the log has its own disk, the fuller one of the two decides, since queues need space as well. The
+rules are stock's (storage-and-ha.md 5.6). Segments are deleted by age at the hours of `deleteWhen`,
+or as soon as the disk passes `diskMaxUsedSpaceRatio`. Beyond `diskSpaceCleanForciblyRatio` or
+`diskSpaceWarningLevelRatio` they are deleted at any age. Beyond the latter, messages are refused
+until there is space again. `fileReservedSize` is ours: a limit of the log's size.
 
-What a replica still needs is kept twice as long, and as much again, unless the disk is too full or
-somebody asks for the deletion (adr/0015).
+Segments that a replica still needs are kept twice as long, and up to twice the size. If the disk is
+too full, or an operator orders the deletion, they are deleted (adr/0015).
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 
 class ExpiringStore(Protocol):
-    """What of a store the cleaner needs."""
+    """The operations of a store that the cleaner needs."""
 
     def expire(
         self,
@@ -48,7 +48,7 @@ class ExpiringStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one look at clock and disk comes to."""
+    """The result of one look at clock and disk."""
 
     by_age: bool
     is_forced: bool
@@ -57,10 +57,10 @@ class Round:
 
 
 def plan_round(settings: BrokerSettings, disk: Disk, *, hour: int, on_demand: bool) -> Round:
-    """Decide what may go now, and whether messages may still come."""
+    """Decide which segments may be deleted now, and whether messages are accepted."""
     used = disk.used_percent
     is_full = used > settings.disk_warning_percent
-    # A disk that is full for messages must get room, even where only that ratio was lowered.
+    # A disk that is full for messages must get space, even if only that ratio was lowered.
     is_pressed = is_full or used > settings.disk_forcible_percent
     is_time = hour in settings.delete_hours
     return Round(
@@ -72,7 +72,7 @@ def plan_round(settings: BrokerSettings, disk: Disk, *, hour: int, on_demand: bo
 
 
 class Cleaner:
-    """Looks again and again; owned by the loop, deletes on a thread."""
+    """Looks periodically; owned by the loop, deletes on a thread."""
 
     def __init__(
         self,
@@ -91,21 +91,21 @@ class Cleaner:
         self._needed_from: Callable[[], int | None] = lambda: None
 
     def keep_from(self, needed_from: Callable[[], int | None]) -> None:
-        """Keep longer what is needed from a position on, which is asked for at each look."""
+        """Keep segments longer from a position on, which is queried at each look."""
         self._needed_from = needed_from
 
     def use_settings(self, settings: BrokerSettings) -> None:
-        """Go by other settings from the next look on, which comes at once."""
+        """Use other settings from the next look on, which follows at once."""
         self._settings = settings
         self._woken.set()
 
     def ask(self) -> None:
-        """Have what is old deleted now, whatever the hour."""
+        """Delete old segments now, at any hour."""
         self._is_asked = True
         self._woken.set()
 
     async def run(self) -> None:
-        """Clean on the interval, and when asked to, until cancelled."""
+        """Clean on the interval, and on request, until cancelled."""
         while True:
             is_asked, self._is_asked = self._is_asked, False
             self._woken.clear()
@@ -118,11 +118,11 @@ class Cleaner:
                     await self._woken.wait()
 
     async def clean(self, *, on_demand: bool = False) -> int:
-        """Delete what may go now, and return how many segments went.
+        """Delete expired segments now, and return their number.
 
         Raises:
             StoreError: a file cannot be removed, or the log is damaged.
-            OSError: the disk cannot be measured.
+            OSError: the usage of the disk cannot be read.
         """
         segment_count = 0
         while True:
@@ -131,7 +131,7 @@ class Cleaner:
             # Local time, as in stock: operators know their quiet hours.
             hour = datetime.fromtimestamp(now_ms / 1000).hour  # noqa: DTZ006
             planned = plan_round(self._settings, disk, hour=hour, on_demand=on_demand)
-            self._tell_full(disk, is_full=planned.is_full)
+            self._report_full(disk, is_full=planned.is_full)
             needed_from = self._needed_from() if planned.heeds_replicas else None
             expired = await asyncio.to_thread(self._expire, planned, now_ms, needed_from)
             segment_count += expired.segment_count
@@ -153,13 +153,13 @@ class Cleaner:
             log_bytes_max=settings.file_reserved_bytes,
             needed_from=needed_from,
             is_forced=planned.is_forced,
-            # Segments kept to be used again are the first to go.
+            # Segments kept for reuse are deleted first.
             needs_room=planned.is_full,
-            # One at a time: a forced round must not delete more than the disk asks for.
+            # One at a time: a forced round must not delete more than needed.
             segment_count_max=1,
         )
 
-    def _tell_full(self, disk: Disk, *, is_full: bool) -> None:
+    def _report_full(self, disk: Disk, *, is_full: bool) -> None:
         if is_full == self._is_full:
             return
         self._is_full = is_full

@@ -1,4 +1,4 @@
-"""Say why a broker takes no messages although its store would, and how senders are told."""
+"""Why a broker refuses messages that its store would accept, and the answers to producers."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from backend.remoting.response_code import ResponseCode
 
 
 class WriteBlock(StrEnum):
-    """Why messages are refused although the store would take them."""
+    """The reasons to refuse messages although the store would accept them."""
 
     STOPPING = "the broker is stopping"
     FLUSH_FAILED = "a flush to the disk failed; repair the disk, then restart the broker"
@@ -21,4 +21,4 @@ class WriteBlock(StrEnum):
 REFUSAL_CODES: Final[Mapping[WriteBlock, ResponseCode]] = {
     WriteBlock.TOO_FEW_REPLICAS: ResponseCode.SYSTEM_ERROR
 }
-"""What senders are answered, where that is not SERVICE_NOT_AVAILABLE (storage-and-ha.md 9.6)."""
+"""The answers that are not SERVICE_NOT_AVAILABLE (storage-and-ha.md 9.6)."""

@@ -1,4 +1,4 @@
-"""Change single properties of a `broker.conf`, and leave all else in it as an operator wrote it."""
+"""Change single properties of a `broker.conf`, and leave the rest of the file unchanged."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ class ConfigFile:
         self.path = path
 
     def read(self) -> dict[str, str]:
-        """Give the properties in it.
+        """Return the properties in it.
 
         Raises:
             OSError: the file can't be read.
@@ -27,9 +27,9 @@ class ConfigFile:
         return parse_properties_text(self._text())
 
     def change(self, changes: Mapping[str, str | None]) -> None:
-        """Write other values of some properties, None for none, durably; blocks until it is done.
+        """Write new values of some properties, None to remove one, durably; blocks until done.
 
-        The former content is kept beside it. Comments, order and all other lines stay.
+        The former content is kept in a second file. Comments, order and all other lines stay.
 
         Raises:
             OSError: the disk refused; the former content is still there.
@@ -46,7 +46,7 @@ class ConfigFile:
         backup = folder / (self.path.name + _BACKUP)
         backup.unlink(missing_ok=True)
         os.link(self.path, backup)
-        # A rename over the file: whatever moment the machine stops at, it is whole.
+        # Replaced by a rename, so the file is complete after a crash at any time.
         new_path.replace(self.path)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -58,5 +58,5 @@ class ConfigFile:
         try:
             return self.path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            # Somebody wrote it so since the start, which would have said the same.
+            # An operator wrote it so since the start; the start would have reported the same error.
             raise OSError(errno.EILSEQ, "is not UTF-8 text", str(self.path)) from error

@@ -1,7 +1,7 @@
-"""Change a running broker's settings: what counts at once, what after a restart, what never.
+"""Change a running broker's settings: immediately, after a restart, or not at all.
 
-Only the properties that are named change, in the file too, and no value is taken that the broker
-could not start with (D26: none that names a path, a peer or the broker itself).
+Only the named properties change, in the file too. A value is refused if the broker could not start
+with it (D26: none that names a path, a peer or the broker itself).
 """
 
 import asyncio
@@ -31,10 +31,10 @@ Changes = Mapping[str, str | None]
 
 
 def read_changes(command: Command) -> dict[str, str | None]:
-    """Read which properties shall have which values; an empty one means the default.
+    """Parse the new values of properties; an empty one means the default.
 
     Raises:
-        Refusal: the body is no properties text, or holds nothing.
+        Refusal: the body is no properties text, or is empty.
     """
     try:
         given = parse_properties_text(command.body.decode())
@@ -46,7 +46,7 @@ def read_changes(command: Command) -> dict[str, str | None]:
 
 
 async def describe_present(broker: Broker, command: Command) -> dict[str, str]:
-    """Give the values, as the file has them or by default, of what a request changes."""
+    """Return the values in the file, or the defaults, of the properties that a request changes."""
     stored = await _stored(broker)
     defaults = describe_settings(BrokerSettings(), {})
     return {
@@ -67,7 +67,7 @@ async def describe_properties(broker: Broker) -> PropertiesBody:
 
 
 async def change_settings(broker: Broker, changes: Changes) -> None:
-    """Give properties other values: in the file, and in force where that needs no restart.
+    """Change properties: in the file, and in the running broker if that needs no restart.
 
     Raises:
         Refusal: a property is unknown or fixed, or the broker could not start with its value.

@@ -1,4 +1,4 @@
-"""Read the values of properties, and say to whoever changes one what it may be."""
+"""Parse the values of properties, and describe the allowed values."""
 
 import re
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ QUEUE_ENTRY_SIZE: Final = 20
 
 TypeName = Literal["boolean", "integer", "bytes", "choice", "text"]
 Effect = Literal["live", "restart", "fixed"]
-"""When another value counts: at once, after a restart, or only from the file, edited by hand."""
+"""When a new value takes effect: immediately, after a restart, or only by editing the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Read `true` or `false`."""
+    """Parse `true` or `false`."""
 
     name: ClassVar[TypeName] = "boolean"
 
     def __call__(self, text: str) -> bool:
-        """Give the value, or raise a ValueError that says what it must be."""
+        """Return the value, or raise a ValueError with the allowed values."""
         if text.lower() not in {"true", "false"}:
             raise ValueError("must be true or false")
         return text.lower() == "true"
@@ -26,14 +26,14 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Read a whole number within bounds."""
+    """Parse an integer within bounds."""
 
     low: int
     high: int
     name: TypeName = "integer"
 
     def __call__(self, text: str) -> int:
-        """Give the value, or raise a ValueError that says what it must be."""
+        """Return the value, or raise a ValueError with the allowed values."""
         if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.low <= int(text) <= self.high:
             raise ValueError(f"must be a whole number from {self.low} to {self.high}")
         return int(text)
@@ -41,34 +41,34 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Percent:
-    """Read a percentage; stock moves one beyond the bounds to the nearer of them."""
+    """Parse a percentage; like stock, limit it to the bounds."""
 
     low: int
     high: int
     name: ClassVar[TypeName] = "integer"
 
     def __call__(self, text: str) -> int:
-        """Give the value, or raise a ValueError that says what it must be."""
+        """Return the value, or raise a ValueError with the allowed values."""
         return min(max(Whole(0, 100)(text), self.low), self.high)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFileSize:
-    """Read a size in bytes, rounded up to whole queue entries."""
+    """Parse a size in bytes, rounded up to whole queue entries."""
 
     low: ClassVar[int] = QUEUE_ENTRY_SIZE
     high: ClassVar[int] = 1 << 31
     name: ClassVar[TypeName] = "bytes"
 
     def __call__(self, text: str) -> int:
-        """Give the value, or raise a ValueError that says what it must be."""
+        """Return the value, or raise a ValueError with the allowed values."""
         size = Whole(self.low, self.high)(text)
         return -(-size // QUEUE_ENTRY_SIZE) * QUEUE_ENTRY_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Read one of some words, each of which stands for a value."""
+    """Parse one of some words, each of which stands for a value."""
 
     values: tuple[tuple[str, str], ...]
     name: ClassVar[TypeName] = "choice"
@@ -79,7 +79,7 @@ class Choice:
         return tuple(word for word, _ in self.values)
 
     def __call__(self, text: str) -> str:
-        """Give the value, or raise a ValueError that says what it must be."""
+        """Return the value, or raise a ValueError with the allowed values."""
         for word, value in self.values:
             if word == text:
                 return value

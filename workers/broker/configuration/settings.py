@@ -1,4 +1,4 @@
-"""Say how one broker agent runs, from a stock `broker.conf`."""
+"""Read the settings of one broker agent from a stock `broker.conf`."""
 
 # ruff: noqa: FBT003, RUF009 - settings are declared by `_stock`, which only builds fields
 
@@ -33,7 +33,7 @@ CrcProperty = Literal["off", "verified", "required"]
 
 
 class InvalidSetting(ValueError):
-    """A property holds a value that the broker cannot run with."""
+    """A property has a value that the broker cannot run with."""
 
     def __init__(self, name: str, value: str, reason: str) -> None:
         super().__init__(f"{name}={value}: {reason}")
@@ -47,7 +47,7 @@ def _text(text: str) -> str:
 
 
 def _ip(text: str) -> str:
-    """Take an address as records and message ids hold it."""
+    """Parse an address in the form of records and message ids."""
     try:
         ipaddress.ip_address(text)
     except ValueError as error:
@@ -65,7 +65,8 @@ def _name(text: str) -> str:
 
 def _log_dir(text: str) -> Path:
     if "," in text:
-        # Stock spreads a log over them; taken for one name, the log would seem to be empty.
+        # Stock distributes a log over several directories; read as one name, the log would seem
+        # empty.
         raise ValueError("must be one directory: a log in several, by commas, is not supported")
     return Path(_text(text))
 
@@ -95,7 +96,7 @@ def _address(text: str) -> Address:
 
 
 def parse_delay_levels(text: str) -> tuple[int, ...]:
-    """Read delay levels such as `1s 5m 2h` into milliseconds; level 1 comes first."""
+    """Parse delay levels such as `1s 5m 2h` into milliseconds; level 1 comes first."""
     levels = [_DELAY.fullmatch(part) for part in text.split()]
     if not levels or len(levels) > DELAY_LEVEL_COUNT_MAX:
         raise ValueError(f"must hold 1 to {DELAY_LEVEL_COUNT_MAX} levels")
@@ -112,7 +113,7 @@ def _local_ip() -> str:
 
 
 def _stock(name: str, parse: Callable[[str], Any], default: Any, effect: Effect = "restart") -> Any:
-    """Declare a setting by its stock property; a callable default is asked for late."""
+    """Declare a setting by its stock property; a callable default is evaluated late."""
     metadata = {"property": name, "parse": parse, "effect": effect}
     if callable(default):
         return field(default_factory=default, metadata=metadata)
@@ -133,14 +134,15 @@ def _bytes(low: int, high: int) -> Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """Everything a broker agent is told; each field names its stock property.
+    """All settings of a broker agent; each field names its stock property.
 
-    Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on
-    (while it is set the log counts as unverified at each start, until its master's is copied),
-    `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
-    expired files of the log are kept with `SYNC_FLUSH` to be used again, and `passOnToMaster`,
-    whether a replica passes on to its master what clients send to it as the former one. Another
-    default than stock's has `enablePropertyFilter`: SQL92 filters are served.
+    These settings do not exist in stock. `cutDamageAt` is an operator's consent to lose a damaged
+    log from that position on; while it is set, the log is unverified at each start, until it is
+    copied from its master. `fileReservedSize` limits the size of the log. `spareCommitLogFiles` is
+    the number of expired log files that are kept for reuse with `SYNC_FLUSH`. `passOnToMaster`
+    decides whether a replica passes requests on to its master if clients send them to it as the
+    former master. `enablePropertyFilter` has another default than in stock: SQL92 filters are
+    served.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
@@ -223,27 +225,27 @@ class BrokerSettings:
 
     @property
     def crc_property(self) -> CrcProperty:
-        """Say whether records end in a checksum of all of their bytes."""
+        """Return whether records end in a checksum of all of their bytes."""
         if not self.crc_property_enabled:
             return "off"
         return "required" if self.crc_property_required else "verified"
 
     def ha_port_of(self, port: int) -> int:
-        """Give the port for replicas of a broker that listens on a port; by default the next.
+        """Return the port for replicas: by default the next port after the main port.
 
-        Where the system is to choose the main port, 0, it chooses this one as well.
+        If the system chooses the main port, 0, it also chooses this port.
         """
         return self.ha_listen_port or (port and port + 1)
 
     @property
     def config_dir(self) -> Path:
-        """Give the folder of the state files."""
+        """Return the directory of the state files."""
         return self.root_dir / "config"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """Settings, and the stock properties that were given but have no effect here."""
+    """Settings, and the given stock properties that have no effect here."""
 
     settings: BrokerSettings
     given: Mapping[str, str]
@@ -254,7 +256,7 @@ def load_settings(path: Path) -> LoadedSettings:
     """Read a configuration file.
 
     Raises:
-        InvalidSetting: names the property and what is wrong with it.
+        InvalidSetting: names the property and the error.
         OSError: the file cannot be read.
     """
     try:
@@ -265,10 +267,10 @@ def load_settings(path: Path) -> LoadedSettings:
 
 
 def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
-    """Turn properties into settings.
+    """Convert properties into settings.
 
     Raises:
-        InvalidSetting: names the property and what is wrong with it.
+        InvalidSetting: names the property and the error.
     """
     values: dict[str, Any] = {}
     known = {entry.metadata["property"]: entry for entry in fields(BrokerSettings)}
@@ -293,7 +295,7 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
 
 
 def describe_settings(settings: BrokerSettings, given: Mapping[str, str]) -> dict[str, str]:
-    """Spell every setting as its stock property, as given or else by its default."""
+    """Write every setting as its stock property, as given or else by its default."""
     return {
         entry.metadata["property"]: given.get(
             entry.metadata["property"], _spelled(getattr(settings, entry.name))

@@ -77,7 +77,7 @@ class Alone:
 
     def begin_topic(self, name: str) -> None:
         """Let the topic begin empty."""
-        self._broker.changes.begin_anew(name)
+        self._broker.changes.restart_topic(name)
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position is on the disk, or is late or lost."""

@@ -1,1 +1,1 @@
-"""What a broker measures of itself."""
+"""The measurements of a broker about itself."""

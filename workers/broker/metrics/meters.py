@@ -1,7 +1,7 @@
-"""Count what consumers read, and keep rates over the last ten seconds, minute and ten minutes.
+"""Count what consumers read, and compute rates over the last ten seconds, minute and ten minutes.
 
-Also what stock's tools subtract from the counters to show a day: the counters of this morning and
-of yesterday's. Like stock's they begin with the process.
+Stock's tools subtract two counters to show a day. So the counters at the last two local midnights
+are kept too. As in stock they start with the process.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ class _Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """The counters at a local midnight; 0 where the process did not run then."""
+    """The counters at a local midnight; 0 if the process did not run then."""
 
     put_count: int = 0
     got_count: int = 0
@@ -46,18 +46,18 @@ class Morning:
 
 @dataclass(frozen=True, slots=True)
 class TurnTimes:
-    """How long turns of the engine took of one kind: the longest, and the count of each range."""
+    """Durations of one kind of turns of the engine: the longest, and the count of each range."""
 
     longest_ms: int
     counts: list[int]
 
     def distribution(self) -> str:
-        """Give the count of each range of times, as stock's tools show it."""
+        """Return the count of each range, in the form of stock's tools."""
         pairs = zip(_TURN_TIME_NAMES, self.counts, strict=True)
         return "".join(f"{name}:{count} " for name, count in pairs)
 
     def percentile(self, share: float) -> float:
-        """Give the time within which a share of the turns ended: the end of its range."""
+        """Return the time within which a share of the turns ended: the end of its range."""
         rank = share * sum(self.counts)
         passed = 0
         for limit_ms, count in zip(turn_time_limits_ms(), self.counts, strict=False):
@@ -68,39 +68,39 @@ class TurnTimes:
 
 
 def day_of(now_ms: int) -> int:
-    """Number the local day of a moment."""
+    """Return the number of the local day of a time."""
     return datetime.fromtimestamp(now_ms / 1000).toordinal()  # noqa: DTZ006 - days are local
 
 
 def ms_to_midnight(now_ms: int) -> int:
-    """Measure the time to the next local midnight."""
+    """Return the time to the next local midnight."""
     now = datetime.fromtimestamp(now_ms / 1000)  # noqa: DTZ006 - days are local
     midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
     return max(1, round((midnight - now).total_seconds() * 1000))
 
 
 def taken_in(counters: Counters) -> tuple[int, int]:
-    """Count the messages, and their bytes, that are not what the broker itself keeps (D14)."""
+    """Count messages and their bytes, without those that the broker writes for itself (D14)."""
     own_messages, own_bytes = counters.topics.get(STATE_TOPIC, (0, 0))
     return counters.messages - own_messages, counters.bytes - own_bytes
 
 
 class Meters:
-    """Counters since boot; `snapshot` must be called about every ten seconds."""
+    """Counters since the start; `snapshot` must be called about every ten seconds."""
 
     def __init__(self, booted_at_ms: int, started_ms: int = 0) -> None:
-        """Begin to count; all times but the first are of the clock that is never set."""
+        """Start to count; all times but the first are of the clock that is never set."""
         self.booted_at_ms, self.started_ms = booted_at_ms, started_ms
         self.messages_out = 0
         self.bytes_out = 0
         self.pull_count = 0
         self.pull_miss_count = 0
         self.traffic = Traffic(started_ms)
-        # To the master of the group: answered by it, given no answer by it, never sent to it.
+        # Requests to the master of the group: answered, not answered, and not sent.
         self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
         self._snapshots.append(_Snapshot(started_ms, 0, 0, 0, 0))
-        # Messages that the store did not take although it should have.
+        # Messages that the store unexpectedly refused.
         self.put_failure_count = 0
         self.this_morning, self.yesterday_morning = Morning(), Morning()
         self._day = day_of(booted_at_ms)
@@ -108,7 +108,7 @@ class Meters:
     def pulled(
         self, group: str, topic: str, *, messages: int, size_bytes: int, pulls: int = 1
     ) -> None:
-        """Count one answered pull, or some of which each found messages."""
+        """Count one answered pull, or several of which each found messages."""
         self.pull_count += pulls
         self.messages_out += messages
         self.bytes_out += size_bytes
@@ -118,19 +118,19 @@ class Meters:
             self.pull_miss_count += 1
 
     def snapshot(self, now_ms: int, put_count: int) -> None:
-        """Remember the counters of this moment."""
+        """Store the present counters."""
         missed = self.pull_miss_count
         found = self.pull_count - missed
         self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out, found, missed))
         self.traffic.sample(now_ms)
 
     def mornings(self, at_ms: int, put_count: int) -> tuple[Morning, Morning]:
-        """Give the counters of this morning and of yesterday's."""
+        """Return the counters at the last local midnight and at the one before."""
         self.note_day(at_ms, put_count)
         return self.this_morning, self.yesterday_morning
 
     def note_day(self, at_ms: int, put_count: int) -> None:
-        """Begin another day of the wall clock; a clock that was set back begins none."""
+        """Start another day of the wall clock; a clock that was set back starts none."""
         day = day_of(at_ms)
         if day <= self._day:
             return
@@ -140,23 +140,23 @@ class Meters:
         self.this_morning, self._day = now, day
 
     def put_rates(self) -> str:
-        """Give the messages stored a second over the three windows, as tools split it."""
+        """Return the stored messages per second over the three windows, in the form of tools."""
         return self._rates(lambda one: one.put_count)
 
     def got_rates(self) -> str:
-        """Give the messages read a second over the three windows, as tools split it."""
+        """Return the read messages per second over the three windows, in the form of tools."""
         return self._rates(lambda one: one.got_count)
 
     def found_rates(self) -> str:
-        """Give the pulls a second that found messages, over the three windows."""
+        """Return the pulls per second that found messages, over the three windows."""
         return self._rates(lambda one: one.found_count)
 
     def missed_rates(self) -> str:
-        """Give the pulls a second that found none, over the three windows."""
+        """Return the pulls per second that found none, over the three windows."""
         return self._rates(lambda one: one.missed_count)
 
     def asked_rates(self) -> str:
-        """Give all pulls a second over the three windows."""
+        """Return all pulls per second over the three windows."""
         return self._rates(lambda one: one.asked_count)
 
     def _rates(self, count: Callable[[_Snapshot], int]) -> str:

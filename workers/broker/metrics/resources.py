@@ -1,4 +1,4 @@
-"""Measure what this process uses of its machine."""
+"""Measure the resources that this process uses."""
 
 import os
 from dataclasses import dataclass
@@ -18,41 +18,41 @@ class Disk:
 
     @property
     def usable_bytes(self) -> int:
-        """Give what ordinary processes may use: the system keeps the rest of a disk for itself."""
+        """Return the space for ordinary processes: the system reserves the rest of a disk."""
         return self.used_bytes + self.free_bytes
 
     @property
     def used_ratio(self) -> float:
-        """Give what `used_percent` says as a ratio, as stock's tools read it."""
+        """Return `used_percent` as a ratio, in the form of stock's tools."""
         return self.used_percent / 100
 
     @property
     def used_percent(self) -> int:
-        """Give the share that is used of what ordinary processes may use, rounded up."""
+        """Return the used share of the space for ordinary processes, rounded up."""
         return -(-self.used_bytes * 100 // self.usable_bytes) if self.usable_bytes else 100
 
 
 @dataclass(frozen=True, slots=True)
 class StoreDisks:
-    """The file systems of a log, and of its queues and index: one and the same as a rule."""
+    """The file systems of the log, and of queues and index: usually the same one."""
 
     log: Disk
     queues: Disk
 
     @property
     def fuller(self) -> Disk:
-        """Give the one that is full first: a store takes no message without room on both."""
+        """Return the fuller one: a store accepts no message without space on both."""
         return max(self.log, self.queues, key=lambda disk: disk.used_percent)
 
 
 def store_disks_of(settings: BrokerSettings) -> StoreDisks:
-    """Measure where a store lies; its log may have been given a directory of its own."""
+    """Measure the file systems of a store; its log may have another directory."""
     queues, log_dir = disk_of(settings.root_dir), settings.commit_log_dir
     return StoreDisks(queues if log_dir is None else disk_of(log_dir), queues)
 
 
 def disk_of(path: Path) -> Disk:
-    """Measure the file system below a path; free is what an ordinary process may still write."""
+    """Measure the file system below a path; free is the space for an ordinary process."""
     figures = os.statvfs(path)
     return Disk(
         path=path,

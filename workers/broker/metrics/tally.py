@@ -1,7 +1,7 @@
-"""Count by key, and tell what the last minute, hour and day brought, in bounded memory.
+"""Count by key, and compute the growth in the last minute, hour and day, in bounded memory.
 
-Counters only grow. What a span of time brought is what they grew by since a snapshot of its
-beginning; a snapshot is a copy of a few arrays, so that ten thousand topics cost no loop over them.
+Counters only grow. The figure of a time span is the growth since a snapshot of its beginning. A
+snapshot is a copy of a few arrays, so ten thousand topics need no loop.
 """
 
 from array import array
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 KEY_COUNT_MAX: Final = 20_000
-"""Of each kind. Beyond it keys without a count for a day make room; if none does, new ones are not
-counted, so that bad names can't fill the memory."""
+"""Limit of each kind. Beyond it, keys without a count for a day are dropped. If there are none, new
+keys are not counted, so that invalid names can't fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of time, and how often a snapshot is taken within it, in milliseconds."""
+    """A time span, and the interval of its snapshots, in milliseconds."""
 
     interval_ms: int
     count: int
@@ -34,20 +34,20 @@ class _Snapshot:
     columns: tuple["array[int]", ...]
 
     def read(self, slot: int) -> Iterator[int]:
-        """Give what each column was; a key that came later had nothing."""
+        """Return the former value of each column; a key that was added later had 0."""
         return (column[slot] if slot < len(column) else 0 for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What each column of a key grew by, and within how many milliseconds."""
+    """The growth of each column of a key, and the time of it in milliseconds."""
 
     amounts: tuple[int, ...]
     elapsed_ms: int
 
 
 class Tally:
-    """Counters by key, some columns each, with snapshots of the last day."""
+    """Counters by key, with several columns each, and snapshots of the last day."""
 
     def __init__(
         self, column_count: int, started_at_ms: int, *, key_count_max: int = KEY_COUNT_MAX
@@ -71,14 +71,14 @@ class Tally:
                 column[slot] += amount
 
     def put(self, key: str, *totals: int) -> None:
-        """Take over counters that are kept elsewhere."""
+        """Take over counters of another owner."""
         slot = self._find_or_add(key)
         if slot is not None:
             for column, total in zip(self._columns, totals, strict=True):
                 column[slot] = total
 
     def forget(self, is_gone: Callable[[str], bool]) -> None:
-        """Drop keys; who comes again under such a name begins at nothing."""
+        """Drop keys; a new key of the same name starts at 0."""
         for key in [key for key in self._slots if is_gone(key)]:
             slot = self._slots.pop(key)
             kept = (one.columns for snapshots in self._snapshots.values() for one in snapshots)
@@ -89,17 +89,17 @@ class Tally:
             self._free.append(slot)
 
     def sample(self, now_ms: int) -> None:
-        """Take the snapshots that are due; to be called about every ten seconds."""
+        """Take the due snapshots; called about every ten seconds."""
         self._is_full = False
         taken: _Snapshot | None = None
         for span, snapshots in self._snapshots.items():
-            # A clock that was set back begins anew.
+            # After the clock was set back, the snapshots start again.
             if not 0 <= now_ms - snapshots[-1].at_ms < span.interval_ms:
                 taken = taken or _Snapshot(now_ms, tuple(column[:] for column in self._columns))
                 snapshots.append(taken)
 
     def growth(self, key: str, span: Span, now_ms: int) -> Growth | None:
-        """Give what a key grew by within a span, or since the start; None when it is unknown."""
+        """Return the growth of a key within a span, or since the start; None for an unknown key."""
         slot = self._slots.get(key)
         if slot is None:
             return None
@@ -126,7 +126,7 @@ class Tally:
         return slot
 
     def _make_room(self) -> bool:
-        """Drop what was not counted for a day; looked for once between two samples."""
+        """Drop keys that were not counted for a day; checked once between two samples."""
         if not self._is_full:
             oldest = self._snapshots[DAY][0]
             idle = {

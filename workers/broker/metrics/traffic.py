@@ -1,4 +1,4 @@
-"""Keep counts of messages by topic and by reader, under the names that stock's tools know (315)."""
+"""Count messages by topic and by reader, under the names of stock's tools (315)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from regent_engine import Counters
 from workers.broker.metrics.tally import MINUTE, Span, Tally
 
 FRESH_MS: Final = 1_000
-"""How old the store's counters may be when somebody asks: to copy them takes some milliseconds."""
+"""Maximum age of the store's counters in an answer: to copy them takes some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a span brought: the sum, the sum a second, and the sum for each time it was counted."""
+    """The figures of a time span: the sum, the sum per second, and the mean per event."""
 
     total: int
     rate: float
@@ -29,7 +29,7 @@ class _Kind:
 
 
 class Traffic:
-    """The counts of one broker under stock's names; those of a start end with it."""
+    """The counts of one broker under stock's names; a restart resets them."""
 
     def __init__(self, started_at_ms: int) -> None:
         """Begin with nothing counted."""
@@ -38,7 +38,7 @@ class Traffic:
         self._returned = Tally(1, started_at_ms)
         self._whole = Tally(3, started_at_ms)
         self._tallies = (self._topics, self._readers, self._returned, self._whole)
-        # How often a client sent is not counted, so that what a send holds is a message.
+        # The number of sends is not counted, so one send stands for one message.
         self._kinds = {
             "TOPIC_PUT_NUMS": _Kind(self._topics, 0, 0),
             "TOPIC_PUT_SIZE": _Kind(self._topics, 1, 0),
@@ -55,11 +55,11 @@ class Traffic:
         self._readers.add(f"{topic}@{group}", pulls, messages, size_bytes)
 
     def sent_back(self, group: str, topic: str) -> None:
-        """Count a message that a consumer could not handle, by the topic it was read from."""
+        """Count a message that a consumer could not process, by its original topic."""
         self._returned.add(f"{topic}@{group}", 1)
 
     def is_fresh(self, now_ms: int) -> bool:
-        """Tell whether the counters of the store were taken over just now."""
+        """Return whether the counters of the store were copied just now."""
         return 0 <= now_ms - self._refreshed_at_ms < FRESH_MS
 
     def refresh(
@@ -71,9 +71,9 @@ class Traffic:
         cluster_name: str,
         whole: tuple[int, int, int],
     ) -> None:
-        """Take over what the store counted of topics that are known, and what the broker did.
+        """Take over the store's counts of known topics, and the counts of the broker.
 
-        The whole is messages stored, pulls that found some, and messages read.
+        The counts of the broker are stored messages, pulls that found some, and read messages.
         """
         self._refreshed_at_ms = now_ms
         for name, traffic in counters.topics.items():
@@ -82,12 +82,12 @@ class Traffic:
         self._whole.put(cluster_name, *whole)
 
     def sample(self, now_ms: int) -> None:
-        """Take the snapshots that are due."""
+        """Take the due snapshots."""
         for tally in self._tallies:
             tally.sample(now_ms)
 
     def find(self, name: str, key: str, span: Span, now_ms: int) -> Figures | None:
-        """Give what was counted under a name of stock's; None when that is nothing."""
+        """Return the figures of a stock name; None if there are none."""
         kind = self._kinds.get(name)
         growth = None if kind is None else kind.tally.growth(key, span, now_ms)
         if kind is None or growth is None:
@@ -100,17 +100,17 @@ class Traffic:
         )
 
     def read_rate(self, group: str, topic: str, now_ms: int) -> float:
-        """Give the messages a second that a group read from a topic in the last minute."""
+        """Return the messages per second that a group read from a topic in the last minute."""
         found = self.find("GROUP_GET_NUMS", f"{topic}@{group}", MINUTE, now_ms)
         return 0.0 if found is None else found.rate
 
     def forget_topic(self, name: str) -> None:
-        """Drop the counts of a topic that is gone."""
+        """Drop the counts of a deleted topic."""
         self._topics.forget(name.__eq__)
         for tally in (self._readers, self._returned):
             tally.forget(lambda key: key.rpartition("@")[0] == name)
 
     def forget_group(self, name: str) -> None:
-        """Drop the counts of a consumer group that is gone."""
+        """Drop the counts of a deleted consumer group."""
         for tally in (self._readers, self._returned):
             tally.forget(lambda key: key.rpartition("@")[2] == name)

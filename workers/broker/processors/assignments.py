@@ -1,7 +1,8 @@
-"""Deal the queues of a topic out among the clients of a group (remoting.md 2.3: 400, 401).
+"""Allocate the queues of a topic to the clients of a group (remoting.md 2.3: 400, 401).
 
-Clients that do not rebalance by themselves ask for it. An answer without a list means that the
-broker cannot tell now, and the client keeps what it has; an empty list takes all queues from it.
+Clients that do not rebalance by themselves send this request. An answer without a list means that
+the broker cannot answer now, and the client keeps its queues; an empty list takes all queues from
+it.
 """
 
 from typing import Final
@@ -37,7 +38,7 @@ _RULES: Final = {"AVG": AllocationRule.AVERAGE, "AVG_BY_CIRCLE": AllocationRule.
 
 @serves(RequestCode.QUERY_ASSIGNMENT, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_query_assignment(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell a client which queues of a topic it reads."""
+    """Return the queues of a topic that a client reads."""
     question = java_json.decode(command.body or b"{}", AssignmentQuestion)
     _check(question)
     queues = await _queues_of(broker, question.topic)
@@ -58,7 +59,7 @@ async def on_query_assignment(broker: Broker, _caller: Caller, command: Command)
 
 @serves(RequestCode.SET_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Take the mode in which a group receives messages: pull is the only one."""
+    """Accept the mode in which a group receives messages: pull is the only one."""
     order = java_json.decode(command.body or b"{}", RequestModeBody)
     if not (order.topic and order.consumer_group):
         raise Refusal(ResponseCode.INVALID_PARAMETER, "the topic or the consumer group is missing")
@@ -92,7 +93,7 @@ def _check(question: AssignmentQuestion) -> None:
             f"the message model {model} is unknown: it is {CLUSTERING} or {BROADCASTING}",
         )
     if model == CLUSTERING and question.strategy_name not in _RULES:
-        # Stock answers that it cannot tell: the client has no queues, and its log says nothing.
+        # Stock answers with an error code: the client has no queues, and logs nothing.
         known = " and ".join(_RULES)
         raise Refusal(
             ResponseCode.INVALID_PARAMETER,
@@ -101,7 +102,7 @@ def _check(question: AssignmentQuestion) -> None:
 
 
 async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | None:
-    """Give the readable queues of all brokers; a broker without name servers is all there is."""
+    """Return the readable queues of all brokers; without name servers, those of this broker."""
     if broker.name_servers is None or broker.name_servers.is_none:
         config = broker.topics.find(topic)
         if config is None:
@@ -118,7 +119,7 @@ async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | No
 def _share(
     broker: Broker, question: AssignmentQuestion, queues: tuple[BrokerQueue, ...]
 ) -> tuple[BrokerQueue, ...] | None:
-    """Give the queues of one client; None while the broker knows no client of the group."""
+    """Return the queues of one client; None while the broker knows no client of the group."""
     model = message_model_of(question.message_model)
     if model == BROADCASTING or not broker.settings.deals_queues_out:
         return queues

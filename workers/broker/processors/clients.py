@@ -1,6 +1,6 @@
 """Answer clients about themselves and their groups (remoting.md 2.3: 34, 35, 38, 46).
 
-Tools are told who is connected (2.8: 203, 204, 328; our 7006).
+Tools get the list of connected clients (2.8: 203, 204, 328; our 7006).
 """
 
 from collections.abc import Iterable
@@ -60,7 +60,7 @@ log = structlog.get_logger()
 
 @serves(RequestCode.HEART_BEAT, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
-    """Take in who a client is and what it subscribes to, before its first pull can arrive."""
+    """Register a client and its subscriptions, before its first pull can arrive."""
     heartbeat, left_out = decode_heartbeat(command.body or b"{}")
     if not heartbeat.client_id:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field clientID is missing")
@@ -85,13 +85,13 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes:
         remark=_reported_left_out(left_out),
     )
     if broker.changes.is_any_unwritten:
-        # A group or a retry topic that was made on first use is as safe as a message.
+        # A group or a retry topic that was created on first use is as safe as a message.
         broker.changes.append()
     return reply
 
 
 def _reported_left_out(left_out: list[LeftOut]) -> str | None:
-    """Say in the answer what the heartbeat can't have."""
+    """Name in the answer the invalid items of the heartbeat."""
     if not left_out:
         return None
     named = ", ".join(
@@ -101,7 +101,7 @@ def _reported_left_out(left_out: list[LeftOut]) -> str | None:
 
 
 def _name_left_out(broker: Broker, client: Client, left_out: list[LeftOut]) -> None:
-    """Name in the log the first items that a client's heartbeat can't have, each once."""
+    """Log the first invalid items of a client's heartbeat, each once."""
     for one in left_out[:REPORTED_ITEMS_MAX]:
         key = (client.client_id, one.path)
         if key in broker.left_out_of_clients:
@@ -126,9 +126,9 @@ def _register_consumer(
     heartbeat: HeartbeatData,
     consumer: ConsumerData,
 ) -> bool:
-    """Take in one group; True when its fingerprint is another than the stored one.
+    """Register one group; True when its fingerprint differs from the stored one.
 
-    A group that is unknown and may not be created is passed over in silence, as stock does.
+    A group that is unknown and may not be created is ignored without an error, as in stock.
     """
     try:
         _make_retry_topic(broker, consumer)
@@ -146,14 +146,14 @@ def _register_consumer(
 
 
 def _release_pulls(broker: Broker, consumer_group_name: str, topic_name: str) -> None:
-    """Have consumers pull anew by the subscription that their group has from now on."""
+    """Answer held pulls, so that consumers pull again with the new subscription of their group."""
     topic = broker.topics.find(topic_name)
     if topic is not None:
         broker.polling.release_group(consumer_group_name, topic_name, range(topic.read_queue_count))
 
 
 def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:
-    """Create the topic that consumers subscribe to before anything has failed."""
+    """Create the topic that consumers subscribe to before any message has failed."""
     name = retry_topic(consumer.group_name)
     group = broker.find_group(consumer.group_name)
     if group.retry_queue_count > 0:
@@ -164,7 +164,7 @@ def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:
 
 @serves(RequestCode.UNREGISTER_CLIENT, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> bytes:
-    """Take a client out of the groups it names."""
+    """Remove a client from the groups it names."""
     header = decode_header(UnregisterClientHeader, command.ext)
     if header.producer_group:
         broker.producers.unregister(header.producer_group, caller)
@@ -175,7 +175,7 @@ def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> by
 
 @serves(RequestCode.GET_CONSUMER_LIST_BY_GROUP, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Name the members of a group; an empty group is an error, or clients would stop."""
+    """Return the members of a group; an empty group is an error, because clients would stop."""
     header = decode_header(ConsumerGroupHeader, command.ext)
     group = broker.consumers.find(header.consumer_group)
     if group is None:
@@ -188,7 +188,7 @@ def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> b
 
 @serves(RequestCode.CHECK_CLIENT_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_check_client(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Judge a subscription before its consumer starts."""
+    """Check a subscription before its consumer starts."""
     if command.body:
         subscription = java_json.decode(command.body, CheckClientBody).subscription
         if subscription is not None:
@@ -200,7 +200,7 @@ def on_check_client(broker: Broker, _caller: Caller, command: Command) -> bytes:
     RequestCode.GET_CONSUMER_CONNECTION_LIST, role=RequiredRole.ANY, passed_on=False, target=None
 )
 def on_get_consumer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show tools the members of a consumer group."""
+    """Return the members of a consumer group to tools."""
     header = decode_header(ConsumerGroupHeader, command.ext)
     group = broker.consumers.find(header.consumer_group)
     if group is None:
@@ -222,7 +222,7 @@ def on_get_consumer_connections(broker: Broker, _caller: Caller, command: Comman
     RequestCode.GET_PRODUCER_CONNECTION_LIST, role=RequiredRole.ANY, passed_on=False, target=None
 )
 def on_get_producer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show tools the members of a producer group."""
+    """Return the members of a producer group to tools."""
     header = decode_header(ProducerGroupHeader, command.ext)
     members = broker.producers.find(header.producer_group)
     if members is None:
@@ -236,7 +236,7 @@ def on_get_producer_connections(broker: Broker, _caller: Caller, command: Comman
 
 @serves(RequestCode.GET_ALL_PRODUCER_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show tools the members of all producer groups; none at all is an error, as from stock."""
+    """Return the members of all producer groups; without any it is an error, as in stock."""
     groups: dict[str, list[ProducerInfo]] = {}
     now_ms, elapsed_ms = broker.clock(), broker.elapsed_ms()
     for name, _, client in broker.producers.all():
@@ -255,7 +255,7 @@ def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> b
 
 @serves(RequestCode.GET_CLIENTS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell the control plane every client and the groups it is in (7006)."""
+    """Return every client and its groups to the control plane (7006)."""
     clients: dict[Caller, Client] = {}
     produced: dict[Caller, list[str]] = {}
     consumed: dict[Caller, list[str]] = {}
@@ -284,7 +284,7 @@ def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 @serves(RequestCode.GET_MEMBERSHIPS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_memberships(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell the control plane what each member says of its group, of all groups or one (7007)."""
+    """Return each member's subscriptions, of all groups or one, to the control plane (7007)."""
     wanted = decode_header(MembershipsHeader, command.ext).consumer_group
     now_ms = broker.elapsed_ms()
     memberships: list[GroupMembership] = []

@@ -1,4 +1,4 @@
-"""Show and change what a broker is set to (remoting.md 2.8: 25, 26; our 7010)."""
+"""Show and change the properties of a broker (remoting.md 2.8: 25, 26; our 7010)."""
 
 from collections.abc import Awaitable
 
@@ -24,7 +24,7 @@ from workers.broker.requests.serving import serves
 
 @serves(RequestCode.GET_BROKER_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show the settings in force as properties text."""
+    """Return the settings in force as properties text."""
     text = format_properties_text(describe_settings(broker.settings, broker.given))
     version = java_json.encode(broker.topics.data_version).decode()
     return answer(command, ext={"version": version}, body=text.encode())
@@ -32,7 +32,7 @@ def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 @serves(RequestCode.GET_BROKER_PROPERTIES, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_properties(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show every property with its type, its bounds and its values in force and in the file."""
+    """Return every property with its type, its bounds, its value in force and in the file."""
     return answer(command, body=java_json.encode(await describe_properties(broker)))
 
 
@@ -42,7 +42,7 @@ def _target(broker: Broker, command: Command) -> FenceTarget:
 
 @serves(RequestCode.UPDATE_BROKER_CONFIG, role=RequiredRole.ANY, passed_on=False, target=_target)
 def on_update_config(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Change the properties that the body names, and no other."""
+    """Change only the properties that the body names."""
     return _update(broker, command)
 
 

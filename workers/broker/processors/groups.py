@@ -1,6 +1,6 @@
 """Create, delete and show consumer groups (remoting.md 2.8).
 
-That is 200, 201, 207, 208, 300, 303, 317 and 352.
+These are 200, 201, 207, 208, 300, 303, 317 and 352.
 """
 
 import asyncio
@@ -100,10 +100,10 @@ def _merged(
     target=_delete_target,
 )
 def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Delete a consumer group; none there is no error.
+    """Delete a consumer group; a group that does not exist is no error.
 
-    Where its offsets are to go, its retries and dead letters go with them: stock's tool deletes
-    those itself, broker by broker, but not where it is pointed at one broker.
+    If its offsets are deleted, its retries and dead letters are too. Stock's tool deletes those
+    topics itself, broker by broker, but not if it is called for one broker.
     """
     header = decode_header(DeleteGroupHeader, command.ext)
     if header.group in BUILT_IN_GROUPS:
@@ -129,7 +129,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
 
 @serves(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Name the groups that consume a topic, now or once."""
+    """Return the groups that consume a topic, now or in the past."""
     topic = decode_header(TopicHeader, command.ext).topic
     names = {*broker.consumers.groups_of(topic), *broker.offsets.groups_of(topic)}
     return answer(command, body=java_json.encode({"groupList": sorted(names)}))
@@ -139,7 +139,7 @@ def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) ->
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None
 )
 def on_get_group(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how one group is served."""
+    """Return the settings of one group."""
     group = broker.check_group_exists(decode_header(GroupHeader, command.ext).group)
     return answer(command, body=java_json.encode(group))
 
@@ -151,17 +151,18 @@ def on_get_group(broker: Broker, _caller: Caller, command: Command) -> bytes:
     target=None,
 )
 def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show all groups at once."""
+    """Return all groups at once."""
     return answer(command, body=java_json.encode(broker.groups.as_body()))
 
 
 @serves(RequestCode.GET_CONSUME_STATS, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how far a group is; topics that are unknown here are left out."""
+    """Return the offsets of a group; unknown topics are left out."""
     header = decode_header(ConsumeStatsHeader, command.ext)
     group = header.consumer_group
     if header.topic_list:
-        # Each once: a list that repeats a topic with many queues would make an answer of gigabytes.
+        # Each once: a list that repeats a topic with many queues would create an answer of
+        # gigabytes.
         names = list(dict.fromkeys(name for name in header.topic_list.split(";") if name))
     else:
         committed = [header.topic] if header.topic else broker.offsets.topics_of(group)
@@ -174,7 +175,7 @@ async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command
 
 @serves(RequestCode.GET_BROKER_CONSUME_STATS, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how far every group is that the broker knows, each in every topic that it reads."""
+    """Return the offsets of every group in every topic that it reads."""
     only_ordered = decode_header(BrokerConsumeStatsHeader, command.ext).only_ordered
     groups: list[tuple[str, list[bytes]]] = []
     lag, in_flight, committed = 0, 0, broker.offsets.topics_by_group()
@@ -198,17 +199,17 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
 
 
 def _lag(progress: QueueProgress) -> int:
-    """Count what a queue holds that a group has not read: what expired unread is no lag."""
+    """Count the unread messages of a queue; expired messages are no lag."""
     return max(0, progress.broker_offset - max(progress.consumer_offset, progress.min_offset))
 
 
 def _in_flight(progress: QueueProgress) -> int:
-    """Count what a group has received and not committed; what expired is not in flight."""
+    """Count the messages that a group has received and not committed, without expired ones."""
     return max(0, progress.pull_offset - max(progress.consumer_offset, progress.min_offset))
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
-    """Leave out what a group that is connected does not read any more."""
+    """Leave out topics that a connected group does not read any more."""
     online = broker.consumers.find(group)
     return names if online is None else [name for name in names if name in online.subscriptions]
 
@@ -235,9 +236,9 @@ async def _progress(
 
 
 def _offsets(broker: Broker, group: str, topic: str, queue_id: int) -> tuple[int, int]:
-    """Give what a group has committed in a queue, and up to where it has got messages.
+    """Return a group's committed offset in a queue, and the end of its received messages.
 
-    Clients read these as numbers, so an offset never committed travels as 0.
+    Clients parse these as numbers, so an offset that was never committed is sent as 0.
     """
     committed = max(0, broker.offsets.find(group, topic, queue_id) or 0)
     reader = broker.readers.find(group, topic, queue_id)
@@ -268,7 +269,7 @@ def _queue_progress(
 
 @serves(RequestCode.QUERY_CONSUME_TIME_SPAN, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how old the messages of a topic are, and the first that a group has not consumed."""
+    """Return the ages of a topic's messages, and of the first one that a group has not consumed."""
     header = decode_header(ConsumeTimeSpanHeader, command.ext)
     topic = broker.find_topic(header.topic)
     committed = (

@@ -1,4 +1,4 @@
-"""Show tools and the control plane what the broker is doing (12, 28, 33; our 7001)."""
+"""Report the activity of the broker to tools and the control plane (12, 28, 33; our 7001)."""
 
 import os
 import time
@@ -44,13 +44,13 @@ from workers.broker.tables.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
 _UNIT: Final = 1024
-# Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
+# Stock's `defaultQueryMaxNum`, which replaces the limit of a query by unique key.
 _UNIQUE_KEY_COUNT_MAX: Final = 32
-# A frame of 16 MiB is all that clients take; stock lets 64 large messages exceed it.
+# A frame of 16 MiB is the limit of clients; in stock, 64 large messages exceed it.
 _QUERY_SIZE_MAX: Final = 12 << 20
-# Stock clients wait 18 s for a query by key: before that they are told that it takes too long.
+# Stock clients wait 18 s for a query by key: before that they get an error.
 SEARCH_TIMEOUT_MS: Final = 15_000
-# A search that began later would have little of that left.
+# A search that began later would have too little of that time left.
 SEARCH_WAIT_MAX_MS: Final = 10_000
 
 KeyKind = Literal["key", "unique_key", "tags"]
@@ -59,7 +59,7 @@ _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 
 @serves(RequestCode.VIEW_MESSAGE_BY_ID, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give the one message at a log position."""
+    """Return the message at a log position."""
     header = decode_header(ViewMessageHeader, command.ext)
     _, content = await read_message(broker, header.log_position)
     return answer(command, body=content)
@@ -67,15 +67,15 @@ async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> 
 
 @serves(RequestCode.QUERY_MESSAGE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give the messages with a key, the oldest first; of too many the newest."""
+    """Return the messages with a key, the oldest first; above the limit, the newest ones."""
     header = decode_header(QueryMessageHeader, command.ext)
     check_visible(header.topic)
     kind = _KINDS_OF_KEY.get(header.index_type or "", "key")
     count_max = max(0, header.count_max)
     if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":
         kind, count_max = "unique_key", _UNIQUE_KEY_COUNT_MAX
-    # A long chain on a cold disk takes a while: others are served meanwhile, and on its own threads
-    # it keeps no other work of this broker waiting.
+    # A long chain on a cold disk takes a while: others are served meanwhile, and the search has its
+    # own threads, so it delays no other work of this broker.
     search = partial(_search, broker.store, header, kind, count_max, asked_at_s=time.monotonic())
     status, body = await broker.read_threads.search(search)
     found = QueryMessageAnswer(
@@ -94,13 +94,13 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
 def _search(
     store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int, *, asked_at_s: float
 ) -> tuple[IndexStatus, bytes]:
-    """Give what the index held when the search began, and the messages found.
+    """Return the end of the index when the search began, and the messages found.
 
-    What the index does not hold yet is looked through in the log.
+    The part that the index does not contain yet is searched in the log.
 
     Raises:
-        StoreError: it took too long, the wait for a thread included; or nothing was found, and the
-            index lacks so much of the log that nobody knows whether there is something.
+        StoreError: it took too long, including the wait for a thread; or nothing was found, and
+            the index lacks so much of the log that the result is unknown.
         Refusal: the wait alone took too long.
     """
     waited_ms = int((time.monotonic() - asked_at_s) * 1000)
@@ -124,7 +124,7 @@ def _search(
 
 @serves(RequestCode.GET_BROKER_RUNTIME_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show figures of the running broker under the keys that stock tools read."""
+    """Return figures of the running broker under the keys of stock tools."""
     levels = sorted(broker.state.delays.progress)
     measured = await broker.read_threads.measure(
         partial(_measure_store, broker.store, broker.settings, levels)
@@ -135,7 +135,7 @@ async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command)
 
 @serves(RequestCode.GET_BROKER_SAMPLE, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give the control plane one sample for the history (D25)."""
+    """Return one sample for the history to the control plane (D25)."""
     ends, disk = await broker.read_threads.measure(
         partial(_measure_queues, broker.store, broker.settings)
     )
@@ -145,7 +145,7 @@ async def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> by
 def _measure_queues(
     store: Store, settings: BrokerSettings
 ) -> tuple[list[tuple[str, int, int, int]], Disk]:
-    """Find the ends of all queues: while readers are limited, each with a look at its entries."""
+    """Find the ends of all queues: while readers are limited, each needs a look at its entries."""
     return store.queues(), store_disks_of(settings).fuller
 
 
@@ -184,7 +184,7 @@ def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -
         commit_log_max_position=store.max_position,
         flushed_position=store.flushed_position,
         store_bytes=log_bytes + entry_count * _QUEUE_ENTRY_SIZE,
-        # So that whoever makes a share of it names the one that retention goes by.
+        # So that a ratio of these figures equals the ratio of retention.
         disk_total_bytes=disk.usable_bytes,
         disk_free_bytes=disk.free_bytes,
         resident_bytes=resident_bytes(),
@@ -195,7 +195,7 @@ def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What may wait for the disk, or for who writes the index."""
+    """Figures that may wait for the disk, or for the writer of the index."""
 
     disks: StoreDisks
     index: IndexStatus
@@ -204,7 +204,7 @@ class _Measured:
 
 
 def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) -> _Measured:
-    """Measure the disks, then the store: last where delays end."""
+    """Measure the disks, then the store: last the ends of the delay levels."""
     disks, index = store_disks_of(settings), store.index_status()
     earliest_at_ms = _earliest_time(store)
     ends = {level: store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0) for level in levels}
@@ -214,7 +214,7 @@ def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) ->
 
 
 def _earliest_time(store: Store) -> int:
-    """Tell when the oldest record of the log was stored; -1 without one that can be read."""
+    """Return when the oldest record of the log was stored; -1 without a readable one."""
     try:
         content = store.record(store.min_position)
         return decode_records(content)[0].store_timestamp_ms if content else -1
@@ -268,9 +268,9 @@ def _store_figures(broker: Broker) -> dict[str, str | int | float]:
         "commitLogMinOffset": store.min_position,
         "commitLogMaxOffset": store.max_position,
         "remainHowManyDataToFlush": _size(store.max_position - store.flushed_position),
-        # There is no pool of buffers before the log, and stock says so with this number.
+        # There is no pool of buffers before the log, and stock reports that with this number.
         "remainTransientStoreBufferNumbs": 2**31 - 1,
-        # Queues are written with the log: nothing waits in between.
+        # Queues are written together with the log, so nothing waits in between.
         "dispatchMaxBuffer": 0,
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
@@ -278,7 +278,7 @@ def _store_figures(broker: Broker) -> dict[str, str | int | float]:
 
 
 def _disk_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | float]:
-    """Give sizes and shares of what ordinary processes may use, as retention does."""
+    """Return sizes and ratios of the space for ordinary processes, as retention does."""
     log, settings = measured.disks.log, broker.settings
     log_dir = settings.commit_log_dir or settings.root_dir / "commitlog"
     free, whole = _size(log.free_bytes), _size(log.usable_bytes)
@@ -293,7 +293,7 @@ def _disk_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | 
 
 
 def _timer_figures() -> dict[str, str | int | float]:
-    """Timers are not served, so that nothing of them waits."""
+    """Timers are not served, so none waits."""
     return {
         "timerReadBehind": 0,
         "timerOffsetBehind": 0,
@@ -304,7 +304,7 @@ def _timer_figures() -> dict[str, str | int | float]:
 
 
 def _own_figures(broker: Broker) -> dict[str, str | int | float]:
-    """Give what stock does not tell."""
+    """Return figures that stock does not have."""
     meters = broker.meters
     return {
         "pullHeldCount": len(broker.polling),
@@ -327,16 +327,17 @@ def _size(size_bytes: int) -> str:
 
 
 def _bytes_not_indexed(broker: Broker, index: IndexStatus) -> int:
-    """Queues are written with the log; only the key index can be behind it."""
+    """Queues are written together with the log; only the key index can be behind it."""
     if not broker.settings.index_enabled:
         return 0
     return max(0, broker.store.max_position - index.position)
 
 
 def _thread_pools() -> dict[str, str | int | float]:
-    """Stock tools show queues of thread pools; one loop serves all, so nothing queues here.
+    """Stock tools show queues of thread pools; here one loop serves all, so nothing queues.
 
-    What a queue would hold is what may be open: pulls of all clients, others of one connection.
+    The capacity of such a queue is the limit of open requests: pulls of all clients, others of one
+    connection.
     """
     figures: dict[str, str | int | float] = {}
     for pool in ("send", "pull", "query", "litePull", "ack"):
@@ -352,7 +353,7 @@ def _thread_pools() -> dict[str, str | int | float]:
 
 def _delay_progress(broker: Broker, ends: dict[int, int]) -> dict[str, str | int | float]:
     progress = broker.state.delays.progress
-    # What was delivered since the ends were looked at counts.
+    # Messages delivered since the ends were read are included.
     return {
         f"scheduleMessageOffset_{level}": f"{progress[level]},{max(end, progress[level])}"
         for level, end in ends.items()

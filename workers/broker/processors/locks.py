@@ -1,7 +1,7 @@
-"""Give out and take back the locks of ordered consumption (remoting.md 2.3: 41, 42).
+"""Lock and unlock queues for ordered consumption (remoting.md 2.3: 41, 42).
 
-To the control plane they are shown (our 7003) and given up for holders that are gone (7004), and it
-is told who reads a queue (7005).
+The control plane lists locks (our 7003), releases those of lost holders (7004), and lists the
+readers of queues (7005).
 """
 
 import itertools
@@ -35,7 +35,7 @@ from workers.broker.requests.serving import serves
 from workers.broker.tables.queue_readers import QueueReader
 
 LISTED_COUNT_MAX: Final = 40_000
-"""As many locks as fit a frame of 16 MiB with names of ordinary length."""
+"""The number of locks that fit a frame of 16 MiB with names of ordinary length."""
 
 
 @serves(RequestCode.LOCK_BATCH_MQ, role=RequiredRole.MASTER_TAKES, passed_on=True, target=None)
@@ -53,7 +53,7 @@ def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 @serves(RequestCode.UNLOCK_BATCH_MQ, role=RequiredRole.ANY, passed_on=True, target=None)
 def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Free the queues that a client gives back."""
+    """Unlock the queues that a client names."""
     wish = _wish(command)
     broker.locks.unlock(wish.consumer_group, client_id=wish.client_id, queues=wish.queues)
     return answer(command)
@@ -61,7 +61,7 @@ def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes
 
 @serves(RequestCode.GET_QUEUE_LOCKS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show who holds which queue, and whether the holder is still there."""
+    """Return the holder of each lock, and whether it is still connected."""
     group = decode_header(QueueLocksHeader, command.ext).consumer_group
     locks = _locks(broker, group)
     listed = list(itertools.islice(locks, LISTED_COUNT_MAX))
@@ -95,7 +95,7 @@ def _holder(broker: Broker, lock: ReleaseBody) -> dict[str, str | int | None]:
     RequestCode.RELEASE_QUEUE_LOCKS, role=RequiredRole.ANY, passed_on=False, target=_release_target
 )
 def on_release_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """End the holds that are still what was named, and have their groups lock anew at once."""
+    """End the named holds that have not changed, and notify their groups."""
     wanted = java_json.decode(command.body or b"{}", ReleasesBody).locks
     for one in wanted:
         broker.locks.release(
@@ -112,7 +112,7 @@ def on_release_locks(broker: Broker, _caller: Caller, command: Command) -> bytes
 
 @serves(RequestCode.GET_QUEUE_READERS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell when a group was last seen at each queue of a topic."""
+    """Return when a group was last seen at each queue of a topic."""
     header = decode_header(QueueReadersHeader, command.ext)
     topic = broker.find_topic(header.topic)
     queues = [
@@ -128,7 +128,7 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 
 def _wish(command: Command) -> LockBody:
-    # A queue that can't be read is not locked: the answer names those that are.
+    # A queue that can't be read is not locked: the answer names the locked ones.
     wish, _ = decode_items(command.body or b"{}", LockBody, "mqSet")
     for name, value in (("clientId", wish.client_id), ("consumerGroup", wish.consumer_group)):
         if not value:

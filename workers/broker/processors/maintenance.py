@@ -1,4 +1,4 @@
-"""What operators have done at once instead of at its hour, or never (306, 316, 329)."""
+"""Maintenance that operators order immediately (306, 316, 329)."""
 
 from collections.abc import Awaitable
 
@@ -26,9 +26,9 @@ from workers.broker.requests.serving import serves
     target=None,
 )
 def on_clean(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Have old segments deleted now, and the queue files that go with them.
+    """Delete old segments now, and the queue files that belong to them.
 
-    Answered at once, as by stock: the work goes on in the background.
+    The answer is immediate, as in stock: the work continues in the background.
     """
     if broker.damage is not None:
         raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, broker.damage.reason)
@@ -47,9 +47,10 @@ def _unused_target(broker: Broker, _command: Command) -> FenceTarget:
     target=_unused_target,
 )
 def on_clean_unused(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
-    """Delete queues whose topic is not known, as stock does; a topic that is empty stays.
+    """Delete queues without a topic, as stock does; an empty topic stays.
 
-    Other brokers of a group lose theirs with the log of their master, and are asked in vain.
+    Other brokers of a group lose theirs with the log of their master, so the request has no effect
+    there.
     """
     if broker.topics.is_following:
         return answer(command)
@@ -61,9 +62,9 @@ def on_clean_unused(broker: Broker, _caller: Caller, command: Command) -> Awaita
 
 
 def queues_without_topic(broker: Broker) -> list[str]:
-    """Name the topics of queues that no topic of a user claims, nor one that is being deleted.
+    """Return the topics of queues that belong to no topic of a user, and to none being deleted.
 
-    Light queues have no topic of their own.
+    Light queues have no topic.
     """
     names = {name for name, _, _, _ in broker.store.queues()}
     return sorted(

@@ -1,4 +1,4 @@
-"""Answer for committed offsets and for the ends of queues (remoting.md 2.3: 14, 15, 29-32)."""
+"""Serve committed offsets and the ends of queues (remoting.md 2.3: 14, 15, 29-32)."""
 
 from collections.abc import Awaitable
 from functools import partial
@@ -30,28 +30,28 @@ from workers.broker.tables.topics import check_visible
 def on_query_consumer_offset(
     broker: Broker, _caller: Caller, command: Command
 ) -> Awaitable[bytes] | bytes:
-    """Tell where a group left off in a queue."""
+    """Return the committed offset of a group in a queue."""
     header = decode_header(QueryConsumerOffsetHeader, command.ext)
     if header.set_zero_if_not_found and _committed(broker, header) is None:
         return _begin_young(broker, command, header)
-    return _tell_offset(command, _committed(broker, header))
+    return _offset_answer(command, _committed(broker, header))
 
 
 async def _begin_young(
     broker: Broker, command: Command, header: QueryConsumerOffsetHeader
 ) -> bytes:
-    """Have a group begin at 0 where it misses nothing by that."""
+    """Let a group begin at 0 if it misses no message."""
     is_young = await broker.read_threads.read(partial(_is_young, broker, header))
     # It may have committed while the disk was read.
     offset = _committed(broker, header)
-    return _tell_offset(command, 0 if offset is None and is_young else offset)
+    return _offset_answer(command, 0 if offset is None and is_young else offset)
 
 
 def _committed(broker: Broker, header: QueryConsumerOffsetHeader) -> int | None:
     return broker.offsets.find(header.consumer_group, header.topic, header.queue_id)
 
 
-def _tell_offset(command: Command, offset: int | None) -> bytes:
+def _offset_answer(command: Command, offset: int | None) -> bytes:
     if offset is None:
         raise Refusal(
             ResponseCode.QUERY_NOT_FOUND,
@@ -78,7 +78,7 @@ def _commit_target(broker: Broker, command: Command) -> FenceTarget:
     target=_commit_target,
 )
 def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) -> bytes:
-    """Record how far a group has consumed a queue."""
+    """Record the committed offset of a group in a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     broker.check_group_exists(header.consumer_group)
     topic = broker.find_topic(header.topic)
@@ -107,7 +107,7 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
 
 
 def _check_queue(broker: Broker, topic: TopicConfig, queue_id: int) -> None:
-    """Pass for a queue of the topic, also one that its topic has no more but that has messages.
+    """Check that a queue belongs to the topic, or still has messages after a reduction of queues.
 
     Raises:
         Refusal: there is no such queue.
@@ -124,13 +124,13 @@ def _check_queue(broker: Broker, topic: TopicConfig, queue_id: int) -> None:
     RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, role=RequiredRole.READABLE, passed_on=False, target=None
 )
 async def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Find the offset of a moment in a queue."""
+    """Find the offset of a time in a queue."""
     header = decode_header(SearchOffsetHeader, command.ext)
     check_visible(header.topic)
     boundary = header.boundary_type.upper()
     if boundary not in {"LOWER", "UPPER"}:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
-    # Each halving of the queue looks at an entry and its record, anywhere on the disk.
+    # Each step of the binary search reads an entry and its record, anywhere on the disk.
     find = partial(
         broker.store.offset_by_time,
         header.topic,
@@ -143,7 +143,7 @@ async def on_search_offset(broker: Broker, _caller: Caller, command: Command) ->
 
 @serves(RequestCode.GET_MAX_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
 def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell the offset that the next message of a queue will get."""
+    """Return the offset of the next message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
     _, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
@@ -152,7 +152,7 @@ def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> byte
 
 @serves(RequestCode.GET_MIN_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
 def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell the offset of the oldest message of a queue."""
+    """Return the offset of the oldest message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
@@ -163,7 +163,7 @@ def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     RequestCode.GET_EARLIEST_MSG_STORETIME, role=RequiredRole.READABLE, passed_on=False, target=None
 )
 async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell when the oldest message of a queue was stored, -1 when there is none."""
+    """Return when the oldest message of a queue was stored, -1 when it is empty."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
     find = partial(broker.store.earliest_store_timestamp, header.topic, header.queue_id)
@@ -171,7 +171,7 @@ async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: C
 
 
 def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:
-    """Tell whether a queue still holds its first message in memory, so that nothing is skipped."""
+    """Return whether the first message of a queue is still in memory, so that none is skipped."""
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     if low > 0:
         return False

@@ -46,10 +46,10 @@ _CODES: Final = {
 }
 
 
-# Not frozen, since there is one for each pull, and to make a frozen one takes twice as long.
+# Not frozen: there is one for each pull, and a frozen one takes twice as long to create.
 @dataclass(slots=True, eq=False)
 class Pull:
-    """One pull that passed every check, ready to be run once or again."""
+    """One pull that passed every check, ready to run once or again."""
 
     broker: Broker
     caller: Caller
@@ -60,11 +60,11 @@ class Pull:
     filter: MessageFilter
 
     def read(self, offset: int) -> ReadResult | None:
-        """Read what is in memory, as much as an answer may carry; None if the disk has it."""
+        """Read messages in memory, as much as fits an answer; None if the data is on the disk."""
         return self.broker.store.read_resident(*self._wanted(offset))
 
     def run(self) -> Awaitable[bytes] | None:
-        """Answer at once, or hold when nothing is there and the client will wait."""
+        """Answer at once, or hold the pull if there is no message and the client accepts a wait."""
         offset = self.header.queue_offset
         result = self.read(offset)
         if result is None:
@@ -73,7 +73,7 @@ class Pull:
         code, start = self._judge(result, offset)
         if may_hold and code == ResponseCode.PULL_NOT_FOUND:
             held_until_ms = self.broker.elapsed_ms() + self._hold_ms()
-            # A missing index entry moves the reader on; everything else waits where it is.
+            # At a missing index entry the reader skips; in all other cases it waits there.
             group = self.header.consumer_group
             self._hold(HeldPull(group, *self._queue, start, held_until_ms, self, self.caller))
         else:
@@ -81,30 +81,31 @@ class Pull:
         return None
 
     async def _run_cold(self, offset: int) -> bytes:
-        """Read the disk while others are served. There is something there, so this never holds."""
+        """Read the disk while others are served. There are messages, so the pull is never held."""
         read = partial(self.broker.store.read, *self._wanted(offset))
         self._send(await self.broker.read_threads.read(read), offset)
         return b""
 
     def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:
-        """Try a held pull again; when its time is over, answer whatever comes of it."""
+        """Try a held pull again; after its timeout, answer with any result."""
         try:
             if self.caller.is_congested:
-                # Answers would pile up in memory; look again once the client has caught up.
+                # Answers would pile up in memory; the next look follows once the client has caught
+                # up.
                 self._hold(_moved(pull, pull.offset, self.broker.elapsed_ms() + SLOT_MS))
                 return
-            # What it may read can have changed while it waited.
+            # Its permissions may have changed while it waited.
             _check_permission(self.broker, self.command, self.header)
             if self.filter.properties is not None:
                 check_type(self.broker.settings, SQL92)
             if self.subscription != _subscription_of(self.broker, self.caller, self.header):
-                # The client would drop what its old filter leaves out, so it gets nothing, and no
-                # message that the new one lets pass is gone by: it pulls again from here.
+                # The client would drop messages that its old filter leaves out, so it gets none. No
+                # message of the new filter is skipped: the client pulls from here again.
                 self.caller.send(self._again(pull.offset, ResponseCode.PULL_NOT_FOUND))
                 return
             result = self.read(pull.offset)
             if result is None:
-                # Reading the disk is for the pull that the client repeats at once.
+                # The client repeats the pull at once, and that pull reads the disk.
                 self.caller.send(self._again(pull.offset, ResponseCode.PULL_RETRY_IMMEDIATELY))
             elif is_over or not self._still_waits(result, pull):
                 self._send(result, pull.offset)
@@ -113,7 +114,7 @@ class Pull:
             self.caller.send(answer(self.command, code=code, remark=str(error)))
 
     def _send(self, result: ReadResult, offset: int) -> None:
-        """Answer with what a read found; the records are not copied into the frame."""
+        """Answer with the messages of a read; the records are not copied into the frame."""
         code, next_offset = self._judge(result, offset)
         body = result.body if code == ResponseCode.SUCCESS else b""
         self.broker.readers.note_next(self.header.consumer_group, *self._queue, next_offset)
@@ -138,17 +139,17 @@ class Pull:
         self.caller.send(head, body)
 
     def _judge(self, result: ReadResult, offset: int) -> tuple[ResponseCode, int]:
-        """Say what comes of a read, and where the client is to go on."""
+        """Return the result of a read, and the next offset of the client."""
         code = _code_of(result, offset)
         if code != ResponseCode.PULL_OFFSET_MOVED:
             return code, max(offset, result.next_offset)
         if self.broker.topics.is_following:
-            # A replica may lack what its master has, at either end: nobody is moved by that.
+            # A replica may lack data of its master, at either end: it moves no consumer.
             return ResponseCode.PULL_NOT_FOUND, max(offset, 0)
         return code, result.next_offset
 
     def _again(self, offset: int, code: ResponseCode) -> bytes:
-        """Encode that the client should ask once more."""
+        """Encode that the client should pull again."""
         low, high = self.broker.store.offsets(*self._queue) or (0, 0)
         return encode_pull_answer(
             self.command,
@@ -182,9 +183,9 @@ class Pull:
             raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
 
     def _still_waits(self, result: ReadResult, pull: HeldPull[Resumable]) -> bool:
-        """Hold on past messages that the filter leaves out, without telling the client.
+        """Hold beyond messages that the filter leaves out, without an answer to the client.
 
-        One read examines so many entries only: what is behind them already would wake nobody.
+        One read examines a limited number of entries: the wait begins after them.
         """
         code, next_offset = self._judge(result, pull.offset)
         is_empty = code in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}
@@ -206,7 +207,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     """Read messages of one queue for a consumer."""
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
-    # The check before may have made a group.
+    # The check before may have created a group.
     facts_version = broker.hot.facts_version
     subscription = _subscription_of(broker, caller, header)
     passing = _filter_of(broker, header, subscription)
@@ -225,7 +226,8 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if header.sys_flag & _COMMIT_FLAG:
         broker.commit(*queue, offset=header.commit_offset, address=caller.address)
     if caller.is_gone:
-        # What its last pull committed counts; messages would reach nobody.
+        # Only the commit of its last pull has an effect; the client has gone, so no message is
+        # sent.
         return None
     return Pull(broker, caller, command, header, subscription, passing).run()
 
@@ -233,7 +235,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
 def _reset_answer(
     broker: Broker, command: Command, header: PullMessageHeader, offset: int
 ) -> bytes:
-    """Tell a consumer to go on elsewhere; what it commits with this pull is of before."""
+    """Answer a consumer with a new offset; the commit in this pull is outdated."""
     low, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     return encode_pull_answer(
         command,
@@ -253,15 +255,15 @@ def _grant(
     passing: MessageFilter,
     facts_version: int,
 ) -> None:
-    """Have the engine answer pulls like this one, which passed every check.
+    """Let the engine answer pulls like this one, which passed every check.
 
-    The grant carries the version of all that the checks look at: topics, consumer groups, their
-    members, settings and resets of offsets. Each of them raises the version before it changes, so
-    that the engine grants nothing more by one comparison of two integers.
+    The grant contains the version of all data of the checks: topics, consumer groups, their
+    members, settings and resets of offsets. A change raises the version before it takes effect, so
+    the engine rejects outdated grants by one comparison of two integers.
     """
     carries_filter = bool(header.sys_flag & _SUBSCRIPTION_FLAG)
     if not (carries_filter or broker.consumers.agree_on(header.consumer_group, header.topic)):
-        # The engine knows groups, and not whose pull it answers.
+        # The engine knows groups, but not the client of a pull.
         return
     broker.hot.grant_pulls(
         header.consumer_group,
@@ -306,7 +308,7 @@ def _check_queue(topic: TopicConfig, queue_id: int) -> None:
 def _subscription_of(
     broker: Broker, caller: Caller, header: PullMessageHeader
 ) -> SubscriptionData | None:
-    """Give what the caller subscribes to, None for a pull that does not go by it."""
+    """Return the subscription of the caller, None for a pull that does not use it."""
     if header.sys_flag & _SUBSCRIPTION_FLAG:
         return None
     return _known_subscription(broker, caller, header)
@@ -315,7 +317,7 @@ def _subscription_of(
 def _filter_of(
     broker: Broker, header: PullMessageHeader, subscription: SubscriptionData | None
 ) -> MessageFilter:
-    """Give what may pass: by what the pull says, or by what its group subscribed to."""
+    """Return the filter: of the pull itself, or of its group's subscription."""
     if subscription is None:
         return filter_of_pull(broker.settings, header)
     return filter_of_subscription(broker.settings, subscription)
@@ -351,7 +353,7 @@ def _known_subscription(
 def _code_of(result: ReadResult, offset: int) -> ResponseCode:
     status = result.status
     if status in {"NO_MATCHED_LOGIC_QUEUE", "NO_MESSAGE_IN_QUEUE"}:
-        # At offset 0 the queue is merely empty; 21 would make clients persist a jump.
+        # At offset 0 the queue is only empty; 21 would make clients persist a jump.
         return ResponseCode.PULL_OFFSET_MOVED if offset else ResponseCode.PULL_NOT_FOUND
     return _CODES[status]
 

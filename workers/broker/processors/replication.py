@@ -20,13 +20,13 @@ UNBOUNDED: Final = 2**63 - 1
 
 @serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give a replica the committed offsets of all groups."""
+    """Return the committed offsets of all groups to a replica."""
     return answer(command, body=broker.offsets.as_body())
 
 
 @serves(RequestCode.GET_ALL_DELAY_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give a replica how far each delay level is delivered."""
+    """Return the offsets of all delay levels to a replica."""
     return answer(command, body=broker.state.delays.as_body())
 
 
@@ -34,13 +34,13 @@ def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> b
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None
 )
 def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give a replica how groups receive messages: all pull, since nothing sets another mode."""
+    """Return the message modes of groups to a replica: all pull, since there is no other."""
     return answer(command, body=java_json.encode({"messageRequestModeMap": {}}))
 
 
 @serves(RequestCode.GET_BROKER_EPOCH_CACHE, role=RequiredRole.MEMBER, passed_on=False, target=None)
 def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show which epoch wrote which part of the log."""
+    """Return which epoch wrote which part of the log."""
     epochs = broker.store.epochs()
     ends = [*(start for _, start in epochs[1:]), UNBOUNDED]
     body = EpochsBody(
@@ -58,7 +58,7 @@ def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 @serves(RequestCode.GET_BROKER_HA_STATUS, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how far replicas are, or how this one follows its master.
+    """Return the progress of replicas, or how this one follows its master.
 
     A broker without a controller is the master of a group of one.
     """
@@ -67,9 +67,9 @@ def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes
 
 @serves(RequestCode.EXCHANGE_BROKER_HA_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Tell a replica where this master sends its log; one that is no master tells nothing.
+    """Return the replication address of this master to a replica; empty if it is no master.
 
-    What a caller says of addresses is not believed: the controller says who is master.
+    Addresses that a caller sends are ignored: the controller decides who is master.
     """
     membership = broker.membership
     if membership.ha_address is None:
@@ -89,7 +89,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
 async def on_hand_over(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Let a controller elect another master without a message in flight (R10c).
 
-    Whoever asks without electing anybody makes clients wait for a moment, and no more.
+    If no election follows, clients only wait for a moment.
     """
     header = decode_header(HandOverHeader, command.ext)
     await broker.membership.hand_over(header.master_epoch)

@@ -1,4 +1,4 @@
-"""Have a consumer group go on reading elsewhere (remoting.md 2.8: 222)."""
+"""Set the offsets of a consumer group (remoting.md 2.8: 222)."""
 
 from functools import partial
 
@@ -41,14 +41,14 @@ def _reset_target(broker: Broker, command: Command) -> FenceTarget:
     target=_reset_target,
 )
 async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Set a group's offsets in a topic, and have its consumers go on from there.
+    """Set a group's offsets in a topic, and move its consumers there.
 
-    Members that are connected are told with their next pull; those that wait in one are woken.
+    Connected members get the new offset with their next pull; held pulls are answered.
     """
     header = decode_header(ResetOffsetHeader, command.ext)
     topic = _find_topic(broker, header)
     wanted = await _offsets(broker, topic, header)
-    # While the disk was read, this broker may have lost its office, and messages may have expired.
+    # While the disk was read, this broker may have lost its role, and messages may have expired.
     if _find_topic(broker, header) is not topic:
         raise Refusal(ResponseCode.SYSTEM_BUSY, f"the topic[{topic.name}] was changed: try again")
     offsets = {
@@ -74,7 +74,7 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
 
 
 def _find_topic(broker: Broker, header: ResetOffsetHeader) -> TopicConfig:
-    """Give the topic in which the order can be carried out now.
+    """Return the topic in which the order can be carried out now.
 
     Raises:
         Refusal: it can not.
@@ -91,10 +91,10 @@ def _inside(broker: Broker, topic: str, queue_id: int, offset: int) -> int:
 
 
 async def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int]:
-    """Give the offset of each queue that is to be reset.
+    """Return the offset of each queue to reset.
 
     Raises:
-        Refusal: the queue is not there, or the offset is outside of it.
+        Refusal: the queue does not exist, or the offset is out of its range.
     """
     if header.queue_id == _NOT_GIVEN:
         queue_ids = range(topic.read_queue_count)

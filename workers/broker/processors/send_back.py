@@ -1,4 +1,4 @@
-"""Bring back a message that its consumer could not handle (remoting.md 2.3: 36)."""
+"""Accept a message that its consumer could not process (remoting.md 2.3: 36)."""
 
 from functools import partial
 
@@ -19,18 +19,18 @@ from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, topic_of
 
 FIRST_RETRY_LEVEL = 3
-# How often a message came back is what its sender says, anything that a record can hold.
+# The producer can set the number of returns to any value of the record's field.
 _RECONSUME_TIMES_MAX = 2**31 - 1
 
 
 @serves(RequestCode.CONSUMER_SEND_MSG_BACK, role=RequiredRole.ANY, passed_on=True, target=None)
 async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Store a copy that comes back after a delay, or a dead letter after too many."""
+    """Store a copy that is delivered after a delay, or a dead letter after too many retries."""
     header = decode_header(SendBackHeader, command.ext)
     if _find_group(broker, header.group).retry_queue_count <= 0:
         return answer(command)
     record, _ = await read_message(broker, header.log_position)
-    # While the disk was read, this broker may have lost its office, and the group may be gone.
+    # While the disk was read, this broker may have lost its role, and the group may be deleted.
     group = _find_group(broker, header.group)
     if group.retry_queue_count <= 0:
         return answer(command)
@@ -57,7 +57,7 @@ async def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes
     """Read one whole message of the log, decoded and as it is stored.
 
     Raises:
-        Refusal: there is none at that position.
+        Refusal: there is no message at that position.
     """
     if not broker.store.min_position <= log_position < broker.store.max_position:
         raise Refusal(

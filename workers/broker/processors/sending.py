@@ -1,7 +1,7 @@
-"""Store the sends that the hot path hands up (remoting.md 2.2: 10, 310, 320).
+"""Store the sends that the hot path does not handle (remoting.md 2.2: 10, 310, 320).
 
-Those are sends to topics that do not exist yet, to retry topics, with a delay, and the wrong ones.
-The engine appends a send that only missed its topic, so that records and answers are made in one
+These are sends to topics that do not exist yet, to retry topics, with a delay, and invalid ones.
+The engine appends a send that only lacked its topic, so that records and answers are created in one
 place.
 """
 
@@ -58,7 +58,7 @@ from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
-# Clients before this version do not know that they may limit their retries.
+# Clients before this version do not send a limit of retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
 _PROPERTIES_FOR_THE_AGENT: Final = frozenset(special_properties())
 _SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
@@ -75,7 +75,7 @@ _SYS_FLAG_SPECIAL: Final = 4 | 8 | 64 | 128
     target=None,
 )
 def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
-    """Store a message, creating its topic where its producer and this broker want that."""
+    """Store a message; create its topic if its producer and this broker allow that."""
     header = decode_send_header(command.code, command.ext)
     check_topic_name(header.topic)
     if header.topic in CLOSED_TOPICS:
@@ -114,7 +114,7 @@ def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> 
 
 
 def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[str, str]) -> None:
-    """Answer like a stock broker on which transactions and timers are switched off."""
+    """Answer like a stock broker with transactions and timers switched off."""
     if header.batch and header.topic.startswith(RETRY_PREFIX):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot go to retry topics")
     if properties.get(TRANSACTION_MARK, "").lower() == "true":
@@ -129,7 +129,8 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
             " which is not sent so",
         )
     if INNER_COUNT in properties:
-        # As stock does: to a stock replica a record is damaged whose INNER_BASE is no number then.
+        # As stock does: a stock replica treats a record with an INNER_BASE that is no number as
+        # damaged.
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
             f"{INNER_COUNT} is a property of inner batches only",
@@ -145,7 +146,7 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
 
 
 def _check_values(text: str) -> None:
-    """Refuse a delay, timer or transaction that was given no value.
+    """Refuse a delay, timer or transaction property without a value.
 
     Stock drops such a property, and delivers the message at once.
     """
@@ -156,7 +157,7 @@ def _check_values(text: str) -> None:
 
 
 def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:
-    """Find the topic, or describe the one to be made from the template the producer names."""
+    """Find the topic, or describe the new one by the template that the producer names."""
     topic = broker.topics.find(header.topic)
     if topic is not None:
         return topic
@@ -187,7 +188,7 @@ def _check_queue(broker: Broker, topic: TopicConfig, header: SendMessageHeader) 
 
 
 def _marked(broker: Broker, caller: Caller, properties: dict[str, str]) -> dict[str, str]:
-    """Add what a broker adds to each message, and take out what only brokers may set."""
+    """Add the broker's properties to a message, and remove those that only brokers may set."""
     kept = {name: value for name, value in properties.items() if name not in _SET_BY_BROKERS_ONLY}
     key = kept.get(UNIQUE_KEY) or unique_key(caller.peer, broker.clock(), broker.source)
     return kept | {
@@ -236,11 +237,11 @@ def _store(
 def _is_given_up(
     broker: Broker, command: Command, header: SendMessageHeader, consumer_group_name: str
 ) -> bool:
-    """Tell whether a message has come back often enough to be a dead letter."""
+    """Return whether a message was retried often enough to be a dead letter."""
     limit = broker.find_group(consumer_group_name).retry_count_max
     if command.version >= _VERSION_WITH_RETRY_LIMIT and header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
-    # An orderly consumer resends only what it has given up (storage-and-ha.md 6.2).
+    # An orderly consumer only resends a message that it has given up (storage-and-ha.md 6.2).
     return header.reconsume_times > limit or broker.locks.holds_any(
         consumer_group_name, broker.elapsed_ms()
     )
@@ -270,7 +271,7 @@ async def _answer_when_stored(
 
 
 def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Have the engine append what only missed its topic, now that the topic is there."""
+    """Let the engine append a message that only lacked its topic, after the topic exists."""
     received = broker.hot.append(command, caller.peer, broker.clock())
     if received is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")

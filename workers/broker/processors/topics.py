@@ -55,7 +55,7 @@ def _target(broker: Broker, command: Command) -> FenceTarget:
     target=_target,
 )
 def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Create or change a topic; name servers know it before the answer is given."""
+    """Create or change a topic; name servers know it before the answer is sent."""
     header = decode_header(CreateTopicHeader, command.ext)
     _check_open(broker, header.topic)
     broker.check_changeable()
@@ -81,7 +81,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     target=_target,
 )
 def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Delete a topic with its queues and offsets; deleting what is not there is no error."""
+    """Delete a topic with its queues and offsets; a topic that does not exist is no error."""
     header = decode_header(DeleteTopicHeader, command.ext)
     if is_system_topic(header.topic) or header.topic in _own_topics(broker):
         raise Refusal(
@@ -101,20 +101,20 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
 
 @serves(RequestCode.GET_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how one topic is laid out."""
+    """Return the layout of one topic."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
     return answer(command, body=java_json.encode(topic))
 
 
 @serves(RequestCode.GET_ALL_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show all topics at once; the stock pages lose one entry at each border."""
+    """Return all topics at once; stock's pages lose one entry at each border."""
     return answer(command, body=java_json.encode(broker.topics.as_body()))
 
 
 @serves(RequestCode.GET_TOPIC_STATS_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show the ends of a topic's queues."""
+    """Return the first and last offsets of a topic's queues."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
     queue_ids = range(max(topic.read_queue_count, topic.write_queue_count))
     stats = await broker.read_threads.read_each(
@@ -130,7 +130,7 @@ async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) 
     target=None,
 )
 def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Name the topics that no user may create or delete."""
+    """Return the topics that no user may create or delete."""
     names = sorted(SYSTEM_TOPICS | _own_topics(broker))
     return answer(command, body=java_json.encode(TopicList(topic_list=names)))
 
@@ -152,7 +152,7 @@ def _check_open(broker: Broker, name: str) -> None:
 
 
 def _message_count(broker: Broker, name: str) -> int:
-    """Count what is in all queues of a topic, also in those that it has given up."""
+    """Count the messages in all queues of a topic, including removed queues."""
     return sum(high - low for topic, _, low, high in broker.store.queues() if topic == name)
 
 

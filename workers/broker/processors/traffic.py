@@ -1,4 +1,4 @@
-"""Tell what was counted of a topic or a consumer group lately (remoting.md 2.8: 315)."""
+"""Return recent counts of a topic or a consumer group (remoting.md 2.8: 315)."""
 
 from regent_engine import Command
 
@@ -19,7 +19,7 @@ from workers.broker.requests.serving import serves
 
 @serves(RequestCode.VIEW_BROKER_STATS_DATA, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Give the counts of one key within the last minute, hour and day, or since the start."""
+    """Return the counts of one key within the last minute, hour and day, or since the start."""
     header = decode_header(BrokerStatsHeader, command.ext)
     now_ms = broker.elapsed_ms()
     if not broker.meters.traffic.is_fresh(now_ms):
@@ -33,7 +33,7 @@ def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 
 def take_counters(broker: Broker, now_ms: int) -> int:
-    """Take over what the store has counted, and return how many messages that are."""
+    """Take over the counts of the store, and return the number of messages."""
     counters, meters = broker.store.counters(), broker.meters
     put_count, _ = taken_in(counters)
     meters.traffic.refresh(

@@ -48,7 +48,7 @@ class ConfirmedMark:
     def note(self, term: int, epoch: int, position: int) -> None:
         """Set the confirmed position of a term; it never decreases.
 
-        The epoch is the one that wrote the last byte before the position.
+        The epoch is that of the last byte before the position.
         """
         if position <= 0 or position < self.position or term < self.term:
             return

@@ -1,11 +1,11 @@
-"""Remember where in the log topics were deleted, and have their queues go (D14, D10).
+"""Record where in the log topics were deleted, and remove their queues (D14, D10).
 
-A topic that is made again begins anew, while the records of its former life stay in the log until
-they expire. So it is the place of a deletion that travels in the log: what lies before it is gone
-wherever queues were made from the log, also where that is done later.
+A topic that is created again starts empty, while records of the former topic stay in the log until
+they expire. So the log contains the position of each deletion. Earlier messages of the topic are
+invalid wherever queues are built from the log, also later.
 
-Queues go once the deletion is confirmed, so that a log which is cut never has to bring them back;
-until then nobody makes the topic again.
+Queues are removed once the deletion is confirmed, so that a truncated log never has to restore
+them. Until then the topic can't be created again.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -18,22 +18,22 @@ log = structlog.get_logger()
 
 
 class QueueStore(Protocol):
-    """What of a store is needed."""
+    """The operations of a store that are needed."""
 
     @property
     def min_position(self) -> int:
-        """Give where the log begins."""
+        """Return the begin of the log."""
 
     @property
     def max_position(self) -> int:
-        """Give where the log ends."""
+        """Return the end of the log."""
 
     @property
     def confirmed_position(self) -> int:
-        """Give up to where readers see the log."""
+        """Return the position up to which readers see the log."""
 
     def delete_topic(self, topic: str, *, before: int | None = None) -> None:
-        """Remove the queues of a topic all of whose messages lie before a position."""
+        """Remove the queues of a topic if all of their messages lie before a position."""
 
 
 class DeletedTopics:
@@ -49,27 +49,27 @@ class DeletedTopics:
 
     @property
     def positions(self) -> Mapping[str, int]:
-        """Give the log positions of deletions by topic."""
+        """Return the log positions of deletions by topic."""
         return self._positions
 
     def is_pending(self, name: str) -> bool:
-        """Tell whether the queues of a topic still have to go."""
+        """Return whether queues of a topic must still be removed."""
         return name in self._pending
 
     def note_former(self, names: Iterable[str]) -> None:
-        """Hear of deleted topics that have queues: by a former version, or of delayed messages.
+        """Add deleted topics that have queues: from a former version, or of delayed messages.
 
-        The queues stay, so that their messages can be looked at, until such a topic is made again.
+        The queues stay readable until such a topic is created again.
         """
         self._former.update(names)
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether a topic has begun anew that no record tells of yet."""
+        """Return whether a topic has started again without a record of it yet."""
         return bool(self._unsent)
 
-    def begin_anew(self, name: str) -> None:
-        """Have a topic begin empty that is about to be made."""
+    def restart_topic(self, name: str) -> None:
+        """Let a topic start empty that is about to be created."""
         if name in self._former:
             self._former.discard(name)
             self._positions[name] = self._store.max_position
@@ -78,22 +78,22 @@ class DeletedTopics:
             self._remove(name)
 
     def take_unsent(self) -> dict[str, int]:
-        """Give where topics began anew since the last call, for records about to be appended."""
+        """Return where topics started again since the last call, for the next records."""
         positions = {name: self._positions[name] for name in self._unsent}
         self._unsent.clear()
         return positions
 
     def add(self, names: Iterable[str]) -> dict[str, int]:
-        """Note that a master deletes topics with the record it is about to append."""
+        """Note that a master deletes topics with the record that it is about to append."""
         positions = dict.fromkeys(names, self._store.max_position)
         self._positions |= positions
         self._pending |= positions.keys()
         return positions
 
-    def tell_all(self) -> dict[str, int]:
-        """Give all of them for a snapshot that is about to be appended.
+    def for_snapshot(self) -> dict[str, int]:
+        """Return all deletions for a snapshot that is about to be appended.
 
-        What it may be the first to say is deleted there; what the log no longer holds is left out.
+        Pending deletions get the position of the snapshot; expired ones are left out.
         """
         self.add(self._pending)
         low = self._store.min_position
@@ -101,25 +101,25 @@ class DeletedTopics:
         return dict(self._positions)
 
     def apply(self, positions: Mapping[str, int]) -> None:
-        """Take over what a master has deleted."""
+        """Take over the deletions of a master."""
         self._positions |= positions
         self._pending |= positions.keys()
 
     def revive(self, names: Iterable[str]) -> None:
-        """Hear that topics are there which were deleted before: that was confirmed by then."""
+        """Note that topics exist which were deleted before: their deletion is confirmed."""
         for name in names:
             if name in self._pending:
                 self._remove(name)
 
     def replace(self, positions: Mapping[str, int], *, living: Container[str]) -> None:
-        """Take over all deletions that a master knows of, and which topics there are now."""
+        """Take over all deletions of a master, and its present topics."""
         news = {name for name, at in positions.items() if self._positions.get(name) != at}
         self._pending = {name for name in self._pending | news if name in positions}
         self._positions = dict(positions)
         self.revive([name for name in self._pending if name in living])
 
     def forget(self) -> None:
-        """Know nothing before the next snapshot; nothing unconfirmed was done."""
+        """Drop everything until the next snapshot; nothing unconfirmed was done."""
         self._positions.clear()
         self._pending.clear()
         self._unsent.clear()

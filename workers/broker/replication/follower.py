@@ -159,7 +159,7 @@ class Follower:
             # The master has the data after it too, or never had it (ADR 17).
             end = min(end, damage.position)
         if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
-            await self._begin_anew(link, end, master.master_min_offset)
+            await self._restart_empty(link, end, master.master_min_offset)
             end = 0
         elif end < own_end or damage is not None:
             if damage is not None and self._verification.is_verified:
@@ -207,7 +207,7 @@ class Follower:
             " store before anything is removed from it, or bring its epochFileCheckpoint back"
         )
 
-    async def _begin_anew(self, link: ReplicaLink, end: int, master_start: int | None) -> None:
+    async def _restart_empty(self, link: ReplicaLink, end: int, master_start: int | None) -> None:
         """Discard this log, which equals the master's up to `end`: that part has expired there.
 
         A log with data that its master never had, or has lost, is never discarded: it may be the

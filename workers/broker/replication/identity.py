@@ -1,13 +1,13 @@
-"""Negotiate a broker id that lasts, so that a crash at any step leads to the same id (D5, S15-S24).
+"""Negotiate a lasting broker id, so that a crash at any step leads to the same id (D5, S15-S24).
 
-An id is first written down as wanted, with a code that only this broker knows; then the controller
-gives it to the bearer of that code; then it is written down as owned. Whatever the moment of a
-crash, what is on the disk tells how to go on: asking again for the wanted id with the same code has
-the same answer as the first time.
+First, the broker writes a wanted id to the disk, with a code that only this broker knows. Then the
+controller gives the id to the bearer of that code. Then the broker writes the id as owned. After a
+crash at any step, the files show how to continue: a repeated request for the wanted id with the
+same code has the same answer as the first.
 
 The files are `.broker.meta` and `.broker.meta.temp`, one line `cluster#broker#id#code` each. The
-code is kept for good: it proves whose id it is to a controller that lost the group (D6). A store
-that came from a stock broker has its id in `brokerIdentity`, which is adopted.
+code is kept for good: it proves the owner of the id to a controller that lost the group (D6). A
+store of a stock broker has its id in `brokerIdentity`, which is adopted.
 """
 
 import os
@@ -23,25 +23,25 @@ STOCK_FILE_NAME: Final = "brokerIdentity"
 PENDING_SUFFIX: Final = ".temp"
 _MARK: Final = "#"
 _ROUND_COUNT_MAX: Final = 5
-"""How many ids are tried before the caller waits: each was taken by another broker meanwhile."""
+"""Number of ids to try before a wait: each was taken by another broker in the meantime."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who this broker is for its controller, for good."""
+    """The lasting identity of this broker for its controller."""
 
     cluster_name: str
     broker_name: str
     broker_id: int
-    # None for an id that came from a stock broker, or from before codes were kept.
+    # None for an id of a stock broker, or from before codes were kept.
     register_code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingIdentity:
-    """The id that this broker has asked for, or is about to."""
+    """The id that this broker has requested, or is about to request."""
 
     identity: Identity
     register_code: str
@@ -63,9 +63,9 @@ class IdTaken(Exception):
 
 
 class Controller(Protocol):
-    """What of a controller the negotiation needs.
+    """The operations of a controller that the negotiation needs.
 
-    Every method raises `OSError` when no answer came or the controller cannot answer now.
+    Every method raises `OSError` if the controller does not answer, or cannot answer now.
     """
 
     async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
@@ -88,25 +88,25 @@ class IdentityFiles:
         self._stock_path = root / STOCK_FILE_NAME
 
     def load(self) -> Identity | None:
-        """Read the id that this broker owns; a file cut short by a crash is none."""
+        """Read the id that this broker owns; a truncated file after a crash holds none."""
         return _identity(self.path) or _identity(self._stock_path)
 
     def load_pending(self) -> PendingIdentity | None:
-        """Read the id that this broker has asked for."""
+        """Read the id that this broker has requested."""
         identity = _identity(self.pending_path)
         code = identity and identity.register_code
         return PendingIdentity(identity, code) if identity and code else None
 
     def save_pending(self, pending: PendingIdentity) -> None:
-        """Write down what is going to be asked for; it is on the disk when this returns.
+        """Write the id to request; it is on the disk when this returns.
 
         Raises:
-            OSError: the disk refused; there is no such file then.
+            OSError: the disk refused; the file does not exist then.
         """
         _put(self.pending_path, _line(pending))
 
     def settle(self, pending: PendingIdentity) -> Identity:
-        """Write down the id as owned, then forget that it was asked for.
+        """Write the id as owned, then delete the record of the request.
 
         Raises:
             OSError: the disk refused; the pending file is still there.
@@ -116,7 +116,7 @@ class IdentityFiles:
         return replace(pending.identity, register_code=pending.register_code)
 
     def drop_pending(self) -> None:
-        """Forget an id that was asked for.
+        """Delete the record of a request.
 
         Raises:
             OSError: the disk refused.
@@ -129,7 +129,7 @@ def check_identity(root: Path, *, cluster_name: str, broker_name: str) -> None:
     """Refuse a store that belongs to another group, before anything is opened (S24).
 
     Raises:
-        IdentityMismatch: it does.
+        IdentityMismatch: the store belongs to another group.
     """
     files = IdentityFiles(root)
     owned = files.load()
@@ -145,9 +145,9 @@ async def negotiate(
     broker_name: str,
     new_code: Callable[[], str],
 ) -> Identity:
-    """Give this broker's identity, asking the controller for an id where it has none yet.
+    """Return this broker's identity; ask the controller for an id if it has none yet.
 
-    May be called again after any failure, and after a crash: it goes on where it stopped.
+    It can be called again after any failure and after a crash: it continues where it stopped.
 
     Raises:
         IdentityMismatch: the files belong to another group.
@@ -185,7 +185,7 @@ def _check(path: Path, found: Identity, cluster_name: str, broker_name: str) -> 
 
 
 def _identity(path: Path) -> Identity | None:
-    """Read a whole line, with a code or without; one cut short by a crash has no line end."""
+    """Read a whole line, with or without a code; a truncated one has no line end."""
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -208,7 +208,7 @@ def _line(pending: PendingIdentity) -> str:
 
 
 def _put(path: Path, line: str) -> None:
-    """Write a file beside its place, sync it, put it there, sync that."""
+    """Write a temporary file, sync it, rename it, and sync the directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new_path = path.with_name(path.name + ".new")
     with new_path.open("w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 """Watch the engine's thread that copies a master's log (storage-and-ha.md 9.3).
 
-The thread takes, appends and reports by itself. It counts up an event descriptor when there is
-news, once until somebody has looked, so that a fast copy costs the loop a look now and then.
+The thread receives, appends and reports by itself. It raises an event descriptor when there is
+news, once until the loop has looked, so a fast copy costs the loop little.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ TICK_S: Final = 0.5
 
 
 class Copying:
-    """The log of one master on its way; all methods but `stop` belong to the loop's thread."""
+    """The copy of one master's log; all methods except `stop` belong to the loop's thread."""
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class Copying:
         rest_s: float,
         on_progress: Callable[["Copying", int], None],
     ) -> None:
-        """Ask for the log.
+        """Request the log.
 
         Raises:
-            OSError: the connection is broken, or there is no descriptor or thread to be had.
+            OSError: the connection is broken, or no descriptor or thread is available.
         """
         self._loop = asyncio.get_running_loop()
         self._rest_s, self._on_progress = rest_s, on_progress
@@ -53,7 +53,7 @@ class Copying:
         self._loop.add_reader(self._wake, self._on_wake)
 
     def describe(self, master_address: str, log_end: int, now_ms: int) -> HaClientBody:
-        """Say what passed when, at a time of the wall clock."""
+        """Describe the transfer at a time of the wall clock."""
         self._count()
         now_s = self._loop.time()
         return HaClientBody(
@@ -66,22 +66,22 @@ class Copying:
         )
 
     def report(self, held: int, *, is_due: bool = False) -> None:
-        """Tell the master up to where the log is held, if that is news; nobody once it is over."""
+        """Report the end of the log to the master if it has changed, while connected."""
         if self._over.is_set():
             return
         try:
             if self._copy.report(held, is_due=is_due):
                 self._written_at_s = self._loop.time()
         except OSError:
-            # The thread hears of it as well, and says why.
+            # The thread also notices it, and reports the reason.
             self._over.set()
 
     async def tick(self, settings: BrokerSettings) -> None:
-        """Wait a moment and do what is due then.
+        """Wait a moment and do the due work.
 
         Raises:
-            OSError: the connection is over, or the master is silent.
-            ProtocolError, StoreError: why this replica has ended it.
+            OSError: the connection has ended, or the master is silent.
+            ProtocolError, StoreError: the reason why this replica has ended it.
         """
         try:
             async with asyncio.timeout(TICK_S):
@@ -99,7 +99,7 @@ class Copying:
             self.report(0, is_due=True)
 
     async def end(self) -> None:
-        """Stop without making the loop wait, and hear of nothing any more."""
+        """Stop without blocking the loop, and ignore further news."""
         try:
             await asyncio.to_thread(self.stop)
         finally:
@@ -110,7 +110,7 @@ class Copying:
         self._copy.stop()
 
     def close(self) -> None:
-        """Hear of nothing any more; called after `stop`."""
+        """Ignore further news; called after `stop`."""
         self._over.set()
         self._loop.remove_reader(self._wake)
         os.close(self._wake)

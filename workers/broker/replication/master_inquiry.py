@@ -8,12 +8,12 @@ from backend.requester import connect
 
 
 async def ask_master(address: str) -> HaInfoAnswer:
-    """Learn where a master sends its log, and of one of ours in which epoch; stock tells none.
+    """Ask a master for its replication address and its epoch; stock sends no epoch.
 
     Raises:
-        OSError: it is gone, or does not serve as master yet.
+        OSError: the connection is lost, or the broker does not serve as master yet.
         TimeoutError: it does not answer.
-        RemotingError: what it answers is no answer.
+        RemotingError: the answer is invalid.
     """
     requester = await connect(split_address(address), peer_name="master")
     try:

@@ -1,8 +1,8 @@
-"""Be the master of a group: the term of one epoch, its lease and its hand-over.
+"""Serve as the master of a group: the term of one epoch, its lease and its handover.
 
 The rules are those of control-plane.md 3.11, 3.12.
 
-A master serves from the moment that the log knows its epoch until a newer one is known. All of this
+A master serves from the time its epoch is in the log until a newer one is known. All of this
 belongs to the loop's thread.
 """
 
@@ -31,7 +31,7 @@ MASTER_ID: Final = 0
 
 
 class MasterRole:
-    """What this broker does as master; the host of its `Term`."""
+    """The work of this broker as master; the host of its `Term`."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class MasterRole:
         show: Callable[[int], None],
         announce: Callable[[int, int], None],
     ) -> None:
-        """Take how readers are shown the log, and how name servers hear of a role and its epoch."""
+        """Take the functions that show readers the log, and that register a role."""
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self.show, self._announce = show, announce
         self.listener = HaListener(broker.store, broker.settings, ha_socket)
@@ -50,19 +50,20 @@ class MasterRole:
         self._own_id, self._lease = 0, EpochLease()
         self._authority: Authority | None = None
         self.led_epoch: int | None = None
-        """The epoch that this broker was elected for, from then on; None unless it is master."""
+        """The epoch that this broker was elected for, from that time on; None unless it is
+        master."""
         self.term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
         self.is_leaving = self._has_resigned = False
 
     @property
     def is_over(self) -> bool:
-        """Tell whether this broker is not to be master again."""
+        """Return whether this broker must not become master again."""
         return self.is_leaving or self._has_resigned
 
     @property
     def is_beginning(self) -> bool:
-        """Tell whether this broker was elected, and its epoch is not in the log yet."""
+        """Return whether this broker was elected, and its epoch is not in the log yet."""
         return self.led_epoch is not None and self.term is None
 
     def attach(self, own_id: int, authority: Authority) -> None:
@@ -70,14 +71,14 @@ class MasterRole:
         self._own_id, self._authority = own_id, authority
 
     def elect(self, epoch: int) -> None:
-        """Hear that this broker is elected, before it is no replica any more."""
+        """Prepare for the election of this broker, before it ends its role as replica."""
         self.led_epoch = epoch
 
     async def begin(self, state: ReplicaGroupState) -> bool:
-        """Have the log begin the epoch, and take messages; False if the epoch is over by then."""
+        """Begin the epoch in the log, and accept messages; False if the epoch has ended."""
         if self.led_epoch is None or self._has_resigned:
-            return False  # Another was elected meanwhile, or is about to be.
-        # While the epoch is written the lease is granted, and clients are sent here.
+            return False  # Another broker was elected meanwhile, or is about to be.
+        # While the epoch is written the lease is granted, and clients are routed here.
         self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
         self.hurry()
         self._announce(MASTER_ID, state.epoch)
@@ -97,12 +98,12 @@ class MasterRole:
         self.set_replica_count(len(term.current.broker_ids))
         self._broker.unblock_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.start()
-        # It is flushed, where the settings ask for it.
+        # The epoch is flushed, if the settings require it.
         self.when_safe(former_end, lambda _outcome: None)
         return True
 
     async def let_clients_come(self) -> None:
-        """Open the gate once readers see all that was acknowledged before, or after a moment."""
+        """Open the gate once readers see all messages acknowledged before, or after a moment."""
         term = self.term
         if term is None:
             return
@@ -113,7 +114,7 @@ class MasterRole:
             self._broker.gate.open()
 
     def end(self) -> None:
-        """Be no master any more, and answer the clients that wait."""
+        """End the mastership, and answer the waiting clients."""
         self.listener.close_sessions()
         self._broker.journal.stand_down()
         self.led_epoch = None
@@ -137,20 +138,20 @@ class MasterRole:
         await self.handover.prepare(term)
 
     async def leave(self) -> None:
-        """Let what was appended be confirmed, to a deadline; nothing is appended any more."""
+        """Confirm the appended data until a deadline; nothing more is appended."""
         self.is_leaving = True
         if self.term is not None:
             await self.handover.leave(self.term)
 
     def resign(self) -> None:
-        """Acknowledge nothing any more: another broker may be elected at once (D9)."""
+        """Stop acknowledging: another broker may be elected at once (D9)."""
         self._has_resigned = True
         self._lease.drop()
         if self.term is not None:
             self.term.end()
 
     def take_lease(self, epoch: int, *, asked_at_s: float, lease_ms: int) -> bool:
-        """Take what the controller grants a master; False when it grants none to this one."""
+        """Record the lease from the controller; False if it grants none to this broker."""
         if epoch != self.led_epoch or self.is_over:
             return True
         if lease_ms <= 0:
@@ -162,21 +163,21 @@ class MasterRole:
         return True
 
     def hurry(self) -> None:
-        """Tell the controller now how this broker is."""
+        """Report the state of this broker to the controller now."""
         if self._authority is not None:
             self._authority.hurry()
 
     def appended(self) -> None:
-        """Hear that the log has grown, and send it to the replicas."""
+        """Send new data of the log to the replicas."""
         if self.term is not None and self.term.is_alone:
-            # No other broker has to hold it: answers leave before a learner is sent anything.
+            # No other broker must have the data: answers are sent before data for learners.
             self.term.advance()
             self.listener.send_later()
         else:
             self.listener.appended()
 
     def when_safe(self, position: int, release: Release) -> None:
-        """Call back once the log up to a position may be acknowledged, or when that is hopeless."""
+        """Call back once the log up to a position may be acknowledged, or if it never will be."""
         if self.term is None:
             release(Outcome.DEPOSED)
             return
@@ -185,7 +186,7 @@ class MasterRole:
             self._broker.flusher.when_durable(position, self._on_flushed)
 
     def tick(self, now_s: float) -> None:
-        """Do what falls due; raises what the task of the term has died of."""
+        """Do the due work; raises the error that ended the task of the term."""
         if self._term_task is not None and self._term_task.done():
             self._term_task.result()
         if self.term is not None:
@@ -193,14 +194,14 @@ class MasterRole:
             self.term.tick()
         self.listener.tick(now_s)
 
-    # What a term needs of its host.
+    # The functions of the broker that a term needs.
 
     def log_end(self) -> int:
-        """Give where the log ends."""
+        """Return the end of the log."""
         return self._store.max_position
 
     def own_held(self) -> int:
-        """Give up to where this broker itself holds the log as safely as its settings ask."""
+        """Return the position up to which the log is as safe here as the settings require."""
         if self._settings.flush_mode == "sync":
             return self._store.flushed_position
         return self._store.max_position

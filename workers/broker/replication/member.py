@@ -87,7 +87,7 @@ class GroupMember:
             identity.broker_id,
             ask_group=partial(self._controller.replica_info, identity),
             mend_from=partial(self._membership.replica.mend, identity.broker_id),
-            tell=self._membership.replica.note_obstacle,
+            report=self._membership.replica.note_obstacle,
         )
 
     async def leave(self) -> None:
@@ -119,7 +119,7 @@ class GroupMember:
         """Read the present state of the group from the controller."""
         assert self._identity is not None, "terms come after the identity"
         assert self._keeper is not None, "terms come after the role"
-        self._keeper.tell(await self._controller.replica_info(self._identity))
+        self._keeper.take(await self._controller.replica_info(self._identity))
 
     async def _negotiate(self) -> Identity:
         settings = self._settings
@@ -150,7 +150,7 @@ class GroupMember:
 
     async def _try_to_join(self, identity: Identity, keeper: RoleKeeper) -> bool:
         state = await self._register(identity, keeper)
-        verdict = Verdict.IGNORED if state.master_id is None else keeper.tell(state)
+        verdict = Verdict.IGNORED if state.master_id is None else keeper.take(state)
         if verdict is Verdict.TAKEN:
             return True
         if verdict is Verdict.NEEDS_ELECTION and state.master_id == identity.broker_id:
@@ -161,7 +161,7 @@ class GroupMember:
         if self._membership.master.is_leaving:
             return False
         state = await self._controller.elect(identity)
-        if keeper.tell(state) is Verdict.TAKEN:
+        if keeper.take(state) is Verdict.TAKEN:
             return True
         raise ConnectionError(
             f"the controller is in epoch {state.epoch}, and this log in {keeper.epoch} already"
@@ -218,12 +218,12 @@ class GroupMember:
         while not self._is_gone:
             pause_s = self._settings.metadata_poll_interval_ms / 1000
             try:
-                verdict = keeper.tell(await self._controller.replica_info(identity))
+                verdict = keeper.take(await self._controller.replica_info(identity))
                 is_deposed = self._needs_election and keeper.role is Role.MASTER
                 self._needs_election = False
                 is_wanted = verdict is Verdict.NEEDS_ELECTION or is_deposed
                 if is_wanted and not self._membership.master.is_leaving:
-                    keeper.tell(await self._controller.elect(identity))
+                    keeper.take(await self._controller.elect(identity))
             except (OSError, ControllerRefused) as error:
                 reported = _report("controller_unanswered", error, reported)
                 pause_s = POLL_RETRY_S
@@ -245,7 +245,7 @@ class GroupMember:
 
     def _on_notice(self, state: ReplicaGroupState) -> None:
         state = replace(state, lease_from_s=self._answered_beat_at_s)
-        if self._keeper is not None and self._keeper.tell(state) is Verdict.NEEDS_ELECTION:
+        if self._keeper is not None and self._keeper.take(state) is Verdict.NEEDS_ELECTION:
             self._poll_wanted.set()
 
 

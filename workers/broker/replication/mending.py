@@ -1,8 +1,8 @@
-"""Have a damaged log made whole again from the group's master, before this broker takes part.
+"""Repair a damaged log from the group's master, before this broker takes part.
 
-A damaged log is never read as one that ends at the damage (D13), so its broker stays out of its
-group: nobody elects it, and no set counts it. Where another broker leads and holds what would be
-cut, nothing is lost by following that one as any replica that comes back does (ADR 17).
+A damaged log is never read as one that ends at the damage (D13). So its broker stays out of its
+group: it is never elected, and no set contains it. If another broker leads and has the data that
+would be truncated, nothing is lost by following it, as any returning replica does (ADR 17).
 """
 
 import asyncio
@@ -35,11 +35,12 @@ async def mend(
     *,
     ask_group: Callable[[], Awaitable[ReplicaGroupState]],
     mend_from: Callable[[ReplicaGroupState], Awaitable[None]],
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
-    """Try until the log is whole, and tell why it is not yet, each reason once.
+    """Try until the log is repaired, and report why it is not yet, each reason once.
 
-    `ask_group` gives who leads the group; `mend_from` mends the log from its master, or raises.
+    `ask_group` returns the leader of the group; `mend_from` repairs the log from its master, or
+    raises.
     """
     reported = ""
     while True:
@@ -55,7 +56,7 @@ async def mend(
             reason = str(error) or type(error).__name__
             if reason != reported:
                 log.warning("log_not_mended", reason=reason)
-                tell(reason)
+                report(reason)
             reported = reason
         else:
             log.warning("log_mended", master=group.master_address)

@@ -1,8 +1,8 @@
-"""Pass on to the master what clients still send to this broker as its former one (R10c, ADR 14).
+"""Pass on to the master the requests that clients still send to the former master (R10c, ADR 14).
 
-A client asks for the route every 30 s, so after an election it goes on with the former master for
-so long. That one decides nothing: it hands the request over as it came, and the master's answer
-back. What the master has not acknowledged, nobody acknowledges.
+A client requests the route every 30 s, so after an election it may use the former master for that
+time. The former master decides nothing: it passes the request on unchanged, and returns the
+master's answer. Only the master acknowledges.
 """
 
 import asyncio
@@ -25,30 +25,30 @@ from workers.broker.metrics.meters import Meters
 from workers.broker.requests.gate import WAIT_S_MAX
 
 PASSED_ON_FIELD: Final = "regentPassedOn"
-"""Marks a request that was passed on: who gets it serves it as master, or tells that it is none and
-has taken nothing (`NOT_TAKEN`), so that whoever passed it on may try the next master."""
+"""Marks a request that was passed on. Its receiver serves it as master, or answers that it is not
+the master and has changed nothing (`NOT_TAKEN`). Then the sender may try the next master."""
 
 TIMEOUT_S: Final = 3.0
-"""For how long a request may be under way, the wait for a connection included. How long its client
-waits nobody tells; stock's waits as long for the answer to a send."""
+"""Time limit of a request, including the wait for a connection. The timeout of the client is
+unknown; stock's clients wait as long for the answer to a send."""
 
 IN_FLIGHT_COUNT_MAX: Final = 64
-"""Requests under way to the master, of 4 MiB each at most as messages are; more wait."""
+"""Concurrent requests to the master, each at most 4 MiB as messages are; others wait."""
 
 IDLE_S_MAX: Final = 60.0
 """A connection that was idle for longer is not used again: brokers close theirs after 120 s, and a
-request that meets the close would be in doubt."""
+request during the close would have an unknown outcome."""
 
 log = structlog.get_logger()
 
 
 def may_pass_on(ext: Mapping[str, str]) -> bool:
-    """Tell whether a replica passes such a request on; steps of operations name a broker (D20)."""
+    """Return whether a replica passes on a request; a step of an operation is not (D20)."""
     return PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
 
 
 class PassingOn:
-    """The way to the current master, while it is another broker; belongs to the loop's thread."""
+    """The connection to the current master, if another broker; belongs to the loop's thread."""
 
     def __init__(self, hot: HotPath, meters: Meters, is_wanted: Callable[[], bool]) -> None:
         self._hot, self._meters, self._is_wanted = hot, meters, is_wanted
@@ -59,41 +59,41 @@ class PassingOn:
         self._reported: str | None = None
 
     def pause(self) -> None:
-        """Have requests wait for a moment: another master is elected, maybe this broker."""
+        """Let requests wait for a moment: another master is being elected, possibly this broker."""
         if not self._is_closed:
             self._paused_until_s = asyncio.get_running_loop().time() + WAIT_S_MAX
             self._use(None)
             self._hot.set_handing_up(True)
 
     def follow(self, master_address: str) -> None:
-        """Pass requests on to a master from now on."""
+        """Pass requests on to a master."""
         if not self._is_closed:
             self._paused_until_s = None
             self._use(MasterLink(master_address))
             self._hot.set_handing_up(True)
 
     def lead(self) -> None:
-        """Pass nothing on any more: this broker is the master."""
+        """Stop passing on: this broker is the master."""
         self._paused_until_s = None
         self._hot.set_handing_up(False)
         self._use(None, is_master=True)
 
     def close(self) -> None:
-        """Pass nothing on from now on, whoever is master; what is under way may be answered."""
+        """Stop passing on, whichever broker is master; open requests may still be answered."""
         self._is_closed = True
         self._paused_until_s = None
         self._hot.set_handing_up(False)
         self._use(None)
 
     def take(self, command: Command) -> Awaitable[bytes | None] | None:
-        """Pass a request on and give the master's answer; None if this broker has to answer it.
+        """Pass a request on and return the master's answer; None if this broker must answer it.
 
-        The declaration of the request says that it is passed on (`serving.Served`).
-        So it has as well if nothing comes of what is awaited, because it is the master by then or
-        knows of none. What is awaited raises a Refusal where there is no answer of the master's.
+        The declaration of the request says that it is passed on (`serving.Served`). The awaitable
+        also returns None if this broker is the master by that time, or knows none. It raises a
+        Refusal if the master does not answer.
 
         Raises:
-            Refusal: it was passed on by another, for which this broker is not the master.
+            Refusal: another broker passed it on, and this broker is not the master.
         """
         if PASSED_ON_FIELD in command.ext and not self._is_master:
             raise Refusal(ResponseCode.NOT_TAKEN, "this broker is not the master of its group")
@@ -122,7 +122,7 @@ class PassingOn:
         return None
 
     async def _find_way(self) -> "MasterLink | None":
-        """Give the way to the master, waiting for it while there is none."""
+        """Return the connection to the master; wait while there is none."""
         if self._paused_until_s is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(self._paused_until_s):
@@ -131,7 +131,7 @@ class PassingOn:
         return self._link
 
     async def _await_other(self, link: "MasterLink") -> None:
-        """Wait for word of the master that has followed another, which told that it is none."""
+        """Wait for the successor of a broker that answered that it is not the master."""
         try:
             async with asyncio.timeout(WAIT_S_MAX):
                 while self._link is link:
@@ -179,7 +179,7 @@ class PassingOn:
 
 
 class MasterLink:
-    """The one connection to one master, opened when it is needed."""
+    """The only connection to one master, opened on demand."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -190,10 +190,10 @@ class MasterLink:
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Requester]:
-        """Give the open connection, for one request that there is room for.
+        """Return the open connection, with space for one request.
 
         Raises:
-            OSError: the master is not reached.
+            OSError: the master can't be reached.
         """
         self._count += 1
         try:
@@ -204,7 +204,7 @@ class MasterLink:
             self._close_if_over()
 
     def retire(self) -> None:
-        """Close the connection once the requests under way are over."""
+        """Close the connection after the answers of the open requests."""
         self._is_retired = True
         self._close_if_over()
 

@@ -1,4 +1,4 @@
-"""Have orders that change what the log keeps answered once they outlive a crash (D7, D14, D29)."""
+"""Answer orders that change state in the log only once they survive a crash (D7, D14, D29)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -36,29 +36,29 @@ class RecordedChanges:
         outcome: Callable[[int], Awaitable[Outcome]],
         safe_position: Callable[[], int],
     ) -> None:
-        """Take from the broker what becomes of a log position, and which no crash takes back."""
+        """Take the functions for a position's outcome, and for the position safe from a crash."""
         self._journal, self._deletions = journal, deletions
         self._flusher, self._flush_timeout_s = flusher, settings.flush_timeout_ms / 1000
         self._outcome, self._safe_position = outcome, safe_position
 
     @property
     def is_any_unwritten(self) -> bool:
-        """Tell whether anything was changed that is not in the log."""
+        """Return whether any change is not in the log."""
         return self._journal.has_changes
 
     def append(self) -> None:
-        """Have what changed in the log before any message that comes after it."""
+        """Append the changes to the log before any later message."""
         self._journal.write()
 
     async def confirmed(self) -> None:
         """Wait until all changes so far are in the log, and as safe as an acknowledged message.
 
-        They are waited for on this disk too, whatever the flush mode: orders are few, and who gave
-        one doesn't send it again.
+        They are also waited for on this disk, in any flush mode: orders are rare, and their sender
+        does not repeat them.
 
         Raises:
-            Unconfirmed: they may survive or not.
-            StoreError: the store takes none of them now.
+            Unconfirmed: they may be lost.
+            StoreError: the store accepts none of them now.
         """
         end = self._journal.record()
         outcome = Outcome.DEPOSED if end is None else await self._outcome(end)
@@ -69,22 +69,22 @@ class RecordedChanges:
         self._deletions.remove_confirmed(self._safe_position())
 
     def tick(self) -> None:
-        """Do what no order waits for any more."""
+        """Do the work that no order waits for."""
         self._deletions.remove_confirmed(self._safe_position())
 
     def note_former(self, topic: str) -> None:
-        """Hear that a deleted topic was delivered a message of before."""
+        """Note that a message of a deleted topic was delivered to it."""
         self._deletions.note_former([topic])
 
-    def begin_anew(self, topic: str) -> None:
-        """Have a topic that is about to be made begin empty, on a broker without a group."""
-        self._deletions.begin_anew(topic)
+    def restart_topic(self, topic: str) -> None:
+        """Let a topic start empty that is about to be created, on a broker without a group."""
+        self._deletions.restart_topic(topic)
 
     def deleted_at(self, topic: str) -> int:
-        """Give where in the log a topic was deleted last; 0 if that is not known any more."""
+        """Return where in the log a topic was deleted last; 0 if that is unknown."""
         return self._deletions.positions.get(topic, 0)
 
     def is_being_deleted(self, topic: str) -> bool:
-        """Tell whether messages of a deleted topic may still be needed."""
+        """Return whether messages of a deleted topic may still be needed."""
         self._deletions.remove_confirmed(self._safe_position())
         return self._deletions.is_pending(topic)

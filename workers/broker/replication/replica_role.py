@@ -1,4 +1,4 @@
-"""Be a replica: copy the log of the master, and pass requests on to it (control-plane.md 3.6)."""
+"""Serve as a replica: copy the master's log, and pass requests on (control-plane.md 3.6)."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from workers.broker.replication.verification import Verification
 
 
 class ReplicaRole:
-    """What this broker does as replica; its tasks run only while it is one."""
+    """The work of this broker as replica; its tasks run only in this role."""
 
     def __init__(
         self,
@@ -32,32 +32,32 @@ class ReplicaRole:
 
     @property
     def confirmed_term(self) -> int | None:
-        """Give the epoch whose master tells this replica what is confirmed; None without one.
+        """Return the epoch whose master reports the confirmed position; None without one.
 
-        A master of stock calls confirmed what a member of its set may lack.
+        A master of stock reports data as confirmed that a member of its set may lack.
         """
         follower = self.follower
         return None if follower is None or not follower.hears_confirmed else follower.epoch
 
     @property
     def refused_cut(self) -> int | None:
-        """Give where this log would have to be cut to follow, and is not (D27)."""
+        """Return where this log would have to be truncated to follow, and is not (D27)."""
         return None if self.follower is None else self.follower.refused_cut
 
     @property
     def obstacle(self) -> str:
-        """Give why this broker does not even try to follow: its log is damaged; else nothing."""
+        """Return why this broker does not try to follow: its log is damaged; else None."""
         damage = self._broker.damage
         if damage is None:
             return ""
         return f"damaged at log position {damage.position}: {self._obstacle or 'not mended yet'}"
 
     def note_obstacle(self, reason: str) -> None:
-        """Remember why a damaged log is not whole again yet."""
+        """Record why a damaged log is not repaired yet."""
         self._obstacle = reason
 
     async def begin(self, own_id: int, master: ReplicaGroupState) -> None:
-        """Follow a master, and none before."""
+        """Follow a master, and stop following the former one."""
         assert master.master_address is not None, "a master that is followed has an address"
         await self.stop()
         self._verification.confirmed.accept_loss(master.loss_epoch)
@@ -72,24 +72,24 @@ class ReplicaRole:
         ]
 
     async def mend(self, own_id: int, master: ReplicaGroupState) -> None:
-        """Have a damaged log ready to follow a master, or raise why it is not (ADR 17).
+        """Prepare a damaged log to follow a master, or raise why it can't (ADR 17).
 
         Raises:
-            Obstacle: the master can't make good what would be cut.
-            OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
+            Obstacle: the master can't replace the data that would be truncated.
+            OSError, TimeoutError, ProtocolError, StoreError, RemotingError: this attempt failed.
         """
         self._verification.confirmed.accept_loss(master.loss_epoch)
         await self._follower_of(own_id, master).mend()
         self._broker.damage = self._broker.store.damage
 
     def check(self) -> None:
-        """Raise what a task has died of."""
+        """Raise the error that ended a task."""
         for task in self._tasks:
             if task.done():
                 task.result()
 
     async def stop(self) -> None:
-        """Be no replica any more; nothing is appended afterwards."""
+        """End the role of replica; nothing is appended afterwards."""
         self.follower = None
         tasks, self._tasks = self._tasks, []
         for task in tasks:

@@ -1,10 +1,10 @@
-"""Follow what the controller says of this broker's role, one step after the other.
+"""Carry out the controller's decisions about this broker's role, one step after the other.
 
 Roles change as in control-plane.md 3.6, 3.7, 3.10.
 
-Notices, polls and answers come in any order and more than once; the newest epoch counts. From the
-moment that a newer epoch is known, nothing of the older one goes on. A step that fails is tried
-again, or gives way to a newer one; only a step that is done counts as the role.
+Notices, polls and answers arrive in any order and more than once; only the newest epoch is
+followed. Once a newer epoch is known, all work of the older one stops. A failed step is retried, or
+replaced by a newer one; the role changes only when its step is complete.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ log = structlog.get_logger()
 
 
 class Role(StrEnum):
-    """What this broker is in its group."""
+    """The role of this broker in its group."""
 
     NONE = "none"
-    """Fenced: no master is known, or a change of roles is under way."""
+    """Fenced: no master is known, or a change of roles is in progress."""
 
     MASTER = "master"
     REPLICA = "replica"
 
 
 class Verdict(StrEnum):
-    """What became of something the controller said."""
+    """The effect of an answer of the controller."""
 
     IGNORED = "ignored"
     TAKEN = "taken"
@@ -43,23 +43,23 @@ class Verdict(StrEnum):
 
 
 class Actor(Protocol):
-    """What a broker does about its role."""
+    """The actions of a broker for its role."""
 
     def suspend(self) -> None:
         """Stop acknowledging and storing messages immediately."""
 
     async def become_master(self, state: ReplicaGroupState) -> None:
-        """Serve as master of a new epoch; raises OSError or StoreError to be called again."""
+        """Serve as master of a new epoch; after OSError or StoreError it is called again."""
 
     async def become_replica(self, state: ReplicaGroupState) -> None:
-        """Follow a master; raises OSError or StoreError to be called again."""
+        """Follow a master; after OSError or StoreError it is called again."""
 
     def install(self, committed: SyncStateSet) -> None:
         """Use a new set of the present epoch."""
 
 
 class Authority(Protocol):
-    """Who speaks with the controller."""
+    """The connection to the controller."""
 
     async def ask_for_set(
         self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
@@ -67,19 +67,19 @@ class Authority(Protocol):
         """Ask for another set (1001); as `ControllerClient.alter`."""
 
     async def learn_set(self) -> None:
-        """Have the controller's present state told to this broker."""
+        """Read the controller's present state."""
 
     def hurry(self) -> None:
-        """Tell the controller now how this broker is."""
+        """Report the state of this broker to the controller now."""
 
 
 class RoleKeeper:
-    """The one place where roles change."""
+    """The only place where roles change."""
 
     def __init__(
         self, own_id: int, actor: Actor, *, known_epoch: int, retry_s: float = RETRY_S
     ) -> None:
-        """Begin fenced; `known_epoch` is the newest epoch of the log, served by whomever."""
+        """Start fenced; `known_epoch` is the newest epoch of the log, under any master."""
         self._own_id, self._actor = own_id, actor
         self._retry_s = retry_s
         self._target: ReplicaGroupState | None = None
@@ -90,11 +90,11 @@ class RoleKeeper:
 
     @property
     def known_master_id(self) -> int:
-        """Give whom this broker serves under, which may be itself; 0 while it is fenced."""
+        """Return the id of this broker's master, which may be itself; 0 while it is fenced."""
         return NO_MASTER if self.role is Role.NONE else self._master_id
 
-    def tell(self, state: ReplicaGroupState) -> Verdict:
-        """Take what the controller says."""
+    def take(self, state: ReplicaGroupState) -> Verdict:
+        """Take an answer of the controller."""
         newest = self.epoch if self._target is None else self._target.epoch
         if state.epoch < newest:
             return Verdict.IGNORED
@@ -106,8 +106,9 @@ class RoleKeeper:
         if state.master_id is None or state.master_address is None:
             return Verdict.NEEDS_ELECTION
         if state.master_id == self._own_id and state.epoch <= self.epoch:
-            # Before its restart this broker may have acknowledged, as the master of that epoch,
-            # what the log lost since: only a new election may decide (S71 is not for us).
+            # Before its restart this broker may have acknowledged messages as the master of that
+            # epoch, and its log may have lost them since. So only a new election may decide (S71
+            # does not apply).
             return Verdict.NEEDS_ELECTION
         self._target = state
         self.role = Role.NONE
@@ -132,7 +133,7 @@ class RoleKeeper:
             else:
                 await self._actor.become_replica(target)
         except (OSError, StoreError) as error:
-            log.error(  # noqa: TRY400 - the reason says it all
+            log.error(  # noqa: TRY400 - the reason is complete
                 "role_change_failed", epoch=target.epoch, is_master=is_own, reason=str(error)
             )
             return False

@@ -1,8 +1,8 @@
-"""Hold what is kept in the log with messages: what the brokers of a group know alike (D14).
+"""Hold the state that is kept in the log with messages: the shared state of a group (D14).
 
-A broker that is alone keeps the same there (D29).
+A broker without a group keeps the same state there (D29).
 
-Which records say it, and when, is the journal's matter; here is what they say, and to whom.
+The journal decides which records contain it, and when; this module reads and applies it.
 """
 
 from dataclasses import dataclass
@@ -35,42 +35,42 @@ class SharedState:
 
     @classmethod
     def of(cls, state: BrokerState, store: QueueStore) -> Self:
-        """Take what is shared of all that a broker keeps."""
+        """Take the shared tables of a broker."""
         deletions = DeletedTopics(store)
         return cls(state.offsets, state.delays, state.topics, state.groups, state.fences, deletions)
 
     @property
     def is_log_newer(self) -> bool:
-        """Tell whether every file was written with the log, so that a restart believes that."""
+        """Return whether every file was written with the log, so that a restart uses the log."""
         return all(table.is_log_newer for table in self._tables)
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether there are changes since the last call that took them."""
         return self.deletions.has_changes or any(table.has_changes for table in self._tables)
 
     def lead(self) -> None:
-        """Take changes from now on, and note them."""
+        """Accept changes, and collect them for records."""
         for table in self._tables:
             table.lead()
 
     def follow(self) -> None:
-        """Take no changes but those of records."""
+        """Accept only changes from records."""
         for table in self._tables:
             table.follow()
 
     def set_in_log(self, *, is_in_log: bool) -> None:
-        """Have the files say whether the log knows all of this."""
+        """Mark in the files whether the log contains their content."""
         for table in self._tables:
             table.is_in_log = is_in_log
 
     def set_log_position(self, position: int) -> None:
-        """Have the files say up to where in the log they know what is recorded."""
+        """Mark in the files the log position of the last record that they contain."""
         for table in self._tables:
             table.log_position = position
 
     def take_changes(self) -> StateContent:
-        """Give what changed since the last call, for records that are about to be appended."""
+        """Return the changes since the last call, for records that are about to be appended."""
         offsets, topics = self.offsets.take_changes(), self.topics.take_changes()
         fences, changes = self.fences.take_changes()
         return StateContent(
@@ -87,7 +87,7 @@ class SharedState:
         )
 
     def take_all(self) -> StateContent:
-        """Give all there is, for records that are about to be appended; no change is left then."""
+        """Return the whole state for the next records; no change is left then."""
         self.take_changes()
         return StateContent(
             offsets=self.offsets.table,
@@ -95,13 +95,13 @@ class SharedState:
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=self.groups.forbidden_table,
-            deletions=self.deletions.tell_all(),
+            deletions=self.deletions.for_snapshot(),
             fences=self.fences.fences,
             changes=self.fences.changes,
         )
 
     def copy(self) -> StateContent:
-        """Give what `put_back` and `believe_files` need of all there is."""
+        """Return the whole state for `put_back` and `believe_files`."""
         return StateContent(
             offsets={key: dict(queues) for key, queues in self.offsets.table.items()},
             delays=dict(self.delays.progress),
@@ -113,16 +113,16 @@ class SharedState:
         )
 
     def copy_left_out(self) -> LeftOutItems:
-        """Give, by their tables, the items of the files that can't be served."""
+        """Return, by their tables, the items of the files that can't be served."""
         return [(table, table.left_out) for table in self._tables]
 
     def believe_files(self, former: StateContent, left_out: LeftOutItems, *, log_end: int) -> bool:
-        """Take from the files, whose content is given, what they know better than the log.
+        """Take from the files, whose content is given, the state that is newer than the log.
 
-        That is all of a file that was written without the log, or with more of the log than there
-        is. It is for a broker that is alone: a topic that such a file does not name was deleted. An
-        item that can't be served is named all the same, and stays in its file (D32).
-        Tell whether there was one.
+        That is the whole content of a file that was written without the log, or with a longer log
+        than the present one. It is for a broker without a group: a topic that such a file does not
+        name was deleted. An item that can't be served is named, and stays in its file (D32). Return
+        whether there was one.
         """
 
         def is_believed(table: LoggedTable[Any]) -> bool:
@@ -149,13 +149,13 @@ class SharedState:
         return bool(believed)
 
     def _serves(self, table: LoggedTable[Any], one: LeftOut) -> bool:
-        """Tell whether an item of a file has been mended since, which the log knows."""
+        """Return whether an item of a file was corrected since, as the log shows."""
         if table is self.topics:
             return self.topics.find(one.name) is not None
         return table is self.groups and self.groups.find(one.name) is not None
 
     def put_back(self, former: StateContent) -> None:
-        """Have all be again what it was, but for topics, groups and fences that were not known."""
+        """Restore the former state, except topics, groups and fences that were not known."""
         self.offsets.replace(former.offsets)
         self.delays.replace(former.delays)
         self.topics.apply(former.topics)
@@ -163,7 +163,7 @@ class SharedState:
         self.fences.apply(former.fences, former.changes)
 
     def apply(self, record: StateRecord) -> None:
-        """Take over what a master has changed."""
+        """Apply the changes of a master."""
         self.deletions.apply(record.deletions)
         topics = record.topics or {}
         self.deletions.revive(name for name, topic in topics.items() if topic is not None)
@@ -176,9 +176,9 @@ class SharedState:
         self.fences.apply(record.fences, record.changes)
 
     def replace(self, parts: list[StateRecord]) -> None:
-        """Take over all that a master knows, and forget all else.
+        """Replace the state with a master's.
 
-        One that told only offsets and delays, as ours once did, leaves the rest as it is.
+        A state with only offsets and delays, as of our earlier versions, leaves the rest unchanged.
         """
         whole = merged(parts)
         if whole.topics is not None:

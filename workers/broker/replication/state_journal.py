@@ -1,16 +1,16 @@
-"""Keep in the log what a failover must keep besides messages (D14): what `SharedState` holds.
+"""Keep the state that survives a failover in the log (D14): the content of `SharedState`.
 
-A master appends what changed, every tick and before it answers an order, to a topic that no client
-sees; all there is when its epoch begins, and again when changes would take long to read, or its
-last word could expire. Replicas apply what is confirmed; a broker that becomes master, or has lost
-the end of its log, applies what that holds. So what a broker knows is a function of its log, and
-logs that agree bring the same.
+A master appends changes to a topic that no client sees, every tick and before it answers an order.
+It appends a snapshot when its epoch begins, and again when changes would take long to read, or its
+last snapshot could expire. Replicas apply confirmed records. A broker that becomes master, or has
+lost the end of its log, applies all records of its log. So the state is a function of the log, and
+equal logs give equal states.
 
-A broker without a controller does the same as a master of no epoch (D29): it appends its first
-record with its first change, and a snapshot at once only where its files knew better than its log.
+A broker without a controller does the same as a master without an epoch (D29). It appends its first
+record with its first change, and a snapshot at once only if its files were newer than its log.
 
-A delivered message names the delayed one it is a copy of, so that no failover comes between a
-delivery and its progress: what the last record could not know is read from the copies behind it.
+A delivered message names the delayed message that it copies, so a failover can't separate a
+delivery from its progress. Deliveries after the last record are read from the copies.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,14 +34,15 @@ from workers.broker.replication.state_record import (
 
 QUEUE_ID: Final = 0
 SILENCE_BYTES_MAX: Final = 4 << 20
-"""How much log may follow a record: who becomes master looks for deliveries there."""
+"""Maximum distance of records in the log: a new master searches for deliveries there."""
 
 CHANGES_BYTES_MIN: Final = 256 << 10
 CHANGES_PER_SNAPSHOT: Final = 4
-"""All there is is said again once changes take more than the first, and so often what it took."""
+"""A snapshot follows once the changes take more than the first number, and this multiple of the
+last snapshot."""
 
 REPLAY_COUNT_MAX: Final = 1024
-"""Beyond so many records the last snapshot is looked for, instead of applying them all."""
+"""Beyond this number of records the last snapshot is searched, instead of applying all."""
 
 ALONE: Final = -1
 """The epoch of a broker without a controller."""
@@ -67,15 +68,15 @@ class StateJournal:
         self._store_host = (settings.advertised_ip, settings.listen_port)
         self._segment_size = settings.commit_log_file_size_bytes
         self._size_max = min(SIZE_MAX, settings.message_size_max_bytes // 2)
-        # What was read: the next record, None when a snapshot must come first, and where in the log
-        # the last one ends. What lies before the floor is older than what is known from elsewhere.
+        # The read state: the next record, None when a snapshot must come first, and the log
+        # position after the last one. Records before the floor are older than the known state.
         self._next: int | None = 0
         self._read_end: int | None = None
         self._floor = 0
         self._seen_end = -1
         self._parts: list[StateRecord] = []
         self._followed_epoch: int | None = None
-        # What was written, in the epoch that this broker leads.
+        # The written state, in the epoch that this broker leads.
         self._led_epoch: int | None = None
         self._needs_snapshot = self._waits_for_change = False
         self.has_believed_files = False
@@ -84,10 +85,10 @@ class StateJournal:
         self._refusal: str | None = None
 
     def load(self) -> None:
-        """Begin with what the log knows; files that were written without it are newer.
+        """Start with the state of the log; files that were written without it are newer.
 
-        Topics and groups that these don't name stay nevertheless: absence is no deletion (I16).
-        Called before readers of the store are limited, and before this broker has a role.
+        Topics and groups that these files don't name stay nevertheless: absence is no deletion
+        (I16). Called before readers of the store are limited, and before this broker has a role.
         """
         self._state.follow()
         if self._state.is_log_newer:
@@ -100,9 +101,9 @@ class StateJournal:
             self.overrule()
 
     def load_alone(self) -> None:
-        """Begin with what the log knows, but for what the files know better; without a controller.
+        """Start with the state of the log, except where the files are newer; without a controller.
 
-        A damaged log takes no record, so that the files are believed also at the next start.
+        A damaged log accepts no record, so the files are also used at the next start.
         """
         self._state.follow()
         written, left_out = self._state.copy(), self._state.copy_left_out()
@@ -114,9 +115,9 @@ class StateJournal:
         self._waits_for_change = is_in_log
 
     def lead_alone(self, *, is_changed: bool = False) -> None:
-        """Take changes, and record them from now on unless the log is damaged.
+        """Accept changes, and record them unless the log is damaged.
 
-        What was changed since the state was loaded is recorded at once.
+        Changes since the state was loaded are recorded at once.
         """
         self._state.lead()
         if is_changed:
@@ -128,55 +129,55 @@ class StateJournal:
 
     @property
     def has_read(self) -> bool:
-        """Tell whether the log held anything."""
+        """Return whether the log held any record."""
         return self._read_end is not None
 
     @property
     def is_refused(self) -> bool:
-        """Tell whether the store took no record when it was asked last."""
+        """Return whether the store refused the last record."""
         return self._refusal is not None
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything is not recorded yet."""
+        """Return whether any change is not recorded yet."""
         return self._led_epoch is not None and self._state.has_changes
 
     def follow(self, epoch: int) -> None:
-        """Go by the master of an epoch from now on."""
+        """Follow the master of an epoch."""
         self._followed_epoch, self._seen_end = epoch, -1
 
     def catch_up(self) -> None:
-        """Apply what is confirmed of the records of the master that is followed."""
+        """Apply the confirmed records of the current master."""
         low, end = self._store.offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         if self._led_epoch is not None or end == self._seen_end:
             return
         self._seen_end = end
-        # What its predecessors said is in its own first word.
+        # Its first snapshot contains the records of its predecessors.
         if self._is_word_of_master(end):
             self._try_to_read(lambda: self._replay(low, end))
 
     def overrule(self) -> None:
-        """Hear that the tables are from elsewhere, and newer than what the log says so far."""
+        """Note that the tables are from elsewhere, and newer than the records so far."""
         _, self._floor = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         self._forget()
         self._state.set_in_log(is_in_log=False)
 
     def cut(self) -> None:
-        """Hear that the log lost its end, and go back to what is left of it says."""
+        """After the log lost its end, return to the state of the rest."""
         _, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         self._floor = min(self._floor, end)
         self._forget()
         self._recover()
 
     def lead(self, epoch: int) -> None:
-        """Apply the rest of what the log holds, take commits, and say all there is."""
+        """Apply the remaining records of the log, accept commits, and append a snapshot."""
         self._recover()
         self._led_epoch, self._needs_snapshot = epoch, True
         self._state.lead()
         self.write()
 
     def write(self) -> None:
-        """Append what changed since the last call, if this broker leads; later if it can't now."""
+        """Append the changes since the last call, if this broker leads; later after a failure."""
         try:
             self.record()
         except StoreError as error:
@@ -187,12 +188,12 @@ class StateJournal:
             self._refusal = None
 
     def record(self) -> int | None:
-        """Append what changed since the last call, and give where in the log all of it ends.
+        """Append the changes since the last call, and return the log position after all of them.
 
         None on a broker that does not lead.
 
         Raises:
-            StoreError: the store refused; it is appended as soon as it can be.
+            StoreError: the store refused; they are appended as soon as possible.
         """
         if self._led_epoch is None:
             return None
@@ -204,34 +205,34 @@ class StateJournal:
             else:
                 self._write_changes(self._led_epoch)
         except StoreError:
-            # Nobody knows any more which changes were told.
+            # It is unknown which changes were appended.
             self._needs_snapshot, self._waits_for_change = True, False
             raise
         return self._written_end
 
     def stand_down(self) -> None:
-        """Write nothing and take no changes any more."""
+        """Write nothing and accept no changes any more."""
         self._led_epoch = None
         self._state.follow()
 
     # Reading.
 
     def _recover(self) -> None:
-        """Apply all that the log holds, whether or not readers see it yet."""
+        """Apply all records of the log, whether or not readers see them yet."""
         low, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         if end > self._floor:
             self._try_to_read(lambda: self._replay(low, end))
             self._try_to_read(self._count_deliveries)
 
     def _try_to_read(self, read: Callable[[], None]) -> None:
-        """Go on with what is known where the log is damaged, which it says itself (D13)."""
+        """If the log is damaged, continue with the known state; the log reports that (D13)."""
         try:
             read()
         except StoreError as error:
-            log.error("state_not_read", reason=str(error))  # noqa: TRY400 - the reason says it all
+            log.error("state_not_read", reason=str(error))  # noqa: TRY400 - the reason is complete
 
     def _count_deliveries(self) -> None:
-        """Find what was delivered since the last record."""
+        """Find the deliveries since the last record."""
         if self._read_end is not None:
             for queue_id, offset in self._store.copied_ends(SCHEDULE_TOPIC, self._read_end):
                 self._state.delays.delivered(queue_id + 1, offset)
@@ -267,7 +268,7 @@ class StateJournal:
             self._parts.clear()
 
     def _last_snapshot(self, low: int, end: int) -> int | None:
-        """Find where the last snapshot begins that is whole before a queue offset."""
+        """Find the beginning of the last snapshot that is complete before a queue offset."""
         behind = end
         while behind > low:
             start = max(low, behind - _ENTRY_COUNT)
@@ -279,7 +280,7 @@ class StateJournal:
         return None
 
     def _is_whole(self, start: int, end: int) -> bool:
-        """Tell whether all parts of a snapshot follow one another before a queue offset."""
+        """Return whether all parts of a snapshot follow one another before a queue offset."""
         first = self._record(start)
         if first is None or not 0 < first[0].part_count <= end - start:
             return False
@@ -287,7 +288,7 @@ class StateJournal:
         return last is not None and last[0].part == first[0].part_count - 1
 
     def _is_word_of_master(self, end: int) -> bool:
-        """Tell whether the last record before a queue offset is of the master that is followed."""
+        """Return whether the last record before a queue offset is from the current master."""
         try:
             read = self._record(end - 1) if end > 0 else None
         except StoreError:
@@ -295,7 +296,7 @@ class StateJournal:
         return read is not None and read[0].epoch == self._followed_epoch
 
     def _record(self, offset: int) -> tuple[StateRecord, int] | None:
-        """Read a record, and give where in the log it ends; None for one that says nothing here."""
+        """Read a record, and return the log position after it; None if it has no effect here."""
         for position, size, _ in self._store.held_entries(STATE_TOPIC, QUEUE_ID, offset, 1):
             content = self._store.held_record(position)
             if content is None:
@@ -316,9 +317,9 @@ class StateJournal:
     # Writing.
 
     def _is_snapshot_due(self) -> bool:
-        """Tell whether all there is must be said again.
+        """Return whether a snapshot is due.
 
-        Each segment of the log has it, since the newest one is never deleted.
+        Each segment of the log contains one, since the newest segment is never deleted.
         """
         changes_max = max(CHANGES_BYTES_MIN, CHANGES_PER_SNAPSHOT * self._snapshot_bytes)
         end, last = self._store.max_position, self._snapshot_position
@@ -333,7 +334,7 @@ class StateJournal:
 
     def _write_snapshot(self, epoch: int) -> None:
         records = snapshot_records(epoch, self._state.take_all(), size_max=self._size_max)
-        # One that began in another segment would expire in parts; a second one fits, if any does.
+        # A snapshot across two segments would expire in parts; a second one fits, if any does.
         for _ in range(2):
             first, self._snapshot_position, self._snapshot_bytes = self._append(records)
             if self._segment_of(first) == self._segment_of(self._snapshot_position):
@@ -349,10 +350,10 @@ class StateJournal:
             self._changes_bytes += self._append(records)[2]
 
     def _append(self, records: list[StateRecord]) -> tuple[int, int, int]:
-        """Append records; give where the first and the last begin, and what all take.
+        """Append records; return the positions of the first and the last, and the size of all.
 
         Raises:
-            StoreError: the store refused; some of them may be there.
+            StoreError: the store refused; some of them may be stored.
         """
         positions, size = [], 0
         for record in records:

@@ -1,8 +1,8 @@
-"""Say in records of the log what a failover must keep besides messages (D14).
+"""Encode the state that survives a failover in records of the log (D14).
 
 The body of such a record is one byte, the version, and a MessagePack array: `StateRecord`'s fields
-in their order. Fields are only ever added at its end, so that older brokers read what they know;
-whatever else changes is a new version. docs/architecture.md describes it for other readers.
+in their order. Fields are only added at the end, so older brokers read the fields that they know;
+any other change needs a new version. docs/architecture.md describes the format for other readers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,13 @@ from workers.broker.requests.fences import Change
 VERSION: Final = 1
 SNAPSHOT_TAG: Final = "snapshot"
 SNAPSHOT_PROPERTIES: Final = encode_properties({"TAGS": SNAPSHOT_TAG})
-"""Of the first record of a snapshot, so that it is found by its queue entry alone."""
+"""Of the first record of a snapshot, so that its queue entry alone identifies it."""
 
 SNAPSHOT_TAGS_CODE: Final = tag_hash(SNAPSHOT_TAG)
 SIZE_MAX: Final = 64 << 10
-"""Roughly how long a body may become before another record begins."""
+"""Approximate limit of a body; more data begins another record."""
 
-# What a queue of a topic takes at most, and what surrounds a name.
+# The maximum size of a queue's entry, and of the bytes around a name.
 _QUEUE_SIZE: Final = 14
 _NAME_SIZE: Final = 8
 
@@ -33,48 +33,48 @@ QueueOffsets = dict[str, dict[int, int]]
 
 
 class UnreadableStateRecord(ValueError):
-    """A record of the state topic is of a newer version, or was written by somebody else."""
+    """A record of the state topic has a newer version, or another program wrote it."""
 
 
 class StateRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What changed, or with parts, one part of all there is."""
+    """Changes or, with parts, one part of a snapshot."""
 
     epoch: int
-    """Of the master that wrote it."""
+    """The epoch of the master that wrote it."""
 
     part: int = 0
     part_count: int = 0
-    """Of a snapshot, which replaces all that was known before; 0 where it is a change."""
+    """The parts of a snapshot, which replaces the whole state; 0 for changes."""
 
     removed_topics: tuple[str, ...] = ()
-    """Whose offsets are forgotten, before those below are set."""
+    """Groups or topics whose offsets are dropped, before those below are set."""
 
     offsets: QueueOffsets = {}
     delays: dict[int, int] = {}
     """The next queue offset of each delay level."""
 
     removed_groups: tuple[str, ...] = ()
-    """Whose offsets are forgotten, before those above are set."""
+    """Groups or topics whose offsets are dropped, before those above are set."""
 
     topics: dict[str, TopicConfig | None] | None = None
-    """None for one that is gone; without the table, its writer did not know of these fields."""
+    """None for a deleted one; without the table, its writer did not support these fields."""
 
     groups: dict[str, SubscriptionGroupConfig | None] = {}
     forbidden: dict[str, dict[str, int]] = {}
     deletions: dict[str, int] = {}
-    """Where topics were deleted: what the log holds of them before that is gone."""
+    """Where topics were deleted: their earlier messages in the log are invalid."""
 
     fences: dict[str, int] = {}
     changes: dict[str, Change | None] = {}
 
     @property
     def is_snapshot(self) -> bool:
-        """Tell whether it is a part of all there is."""
+        """Return whether it is a part of a snapshot."""
         return self.part_count > 0
 
     @property
     def properties(self) -> bytes:
-        """Give the properties of the record that holds it."""
+        """Return the properties of the record that holds it."""
         return SNAPSHOT_PROPERTIES if self.is_snapshot and self.part == 0 else b""
 
     def encode(self) -> bytes:
@@ -87,10 +87,10 @@ _DECODER: Final = msgspec.msgpack.Decoder(StateRecord)
 
 
 def decode_state(body: bytes) -> StateRecord:
-    """Read the body of a record.
+    """Decode the body of a record.
 
     Raises:
-        UnreadableStateRecord: it is of another version, or damaged.
+        UnreadableStateRecord: the version is another, or the body is damaged.
     """
     if body[:1] != bytes([VERSION]):
         raise UnreadableStateRecord(f"its version is {body[:1].hex() or 'missing'}, not {VERSION}")
@@ -102,7 +102,7 @@ def decode_state(body: bytes) -> StateRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateContent:
-    """What records say together; each field as in `StateRecord`."""
+    """The content of records together; each field as in `StateRecord`."""
 
     removed_topics: tuple[str, ...] = ()
     removed_groups: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class StateContent:
 def snapshot_records(
     epoch: int, content: StateContent, *, size_max: int = SIZE_MAX
 ) -> list[StateRecord]:
-    """Say all there is, in as many parts as it takes."""
+    """Encode a snapshot, in as many parts as needed."""
     first, *rest = _pieces(content, size_max)
     pieces = [first | {"delays": dict(content.delays)}, *rest]
     return [
@@ -131,7 +131,7 @@ def snapshot_records(
 def change_records(
     epoch: int, content: StateContent, *, size_max: int = SIZE_MAX
 ) -> list[StateRecord]:
-    """Say what changed, each record for itself; one at least."""
+    """Encode changes, each record separate; at least one."""
     first, *rest = _pieces(content, size_max)
     first |= {
         "removed_topics": content.removed_topics,
@@ -142,7 +142,7 @@ def change_records(
 
 
 def merged(parts: list[StateRecord]) -> StateRecord:
-    """Put the parts of a snapshot together."""
+    """Combine the parts of a snapshot."""
     whole: dict[str, dict[Any, Any]] = {}
     for part in parts:
         for name in ("topics", *_DIVIDED):
@@ -158,12 +158,12 @@ _Piece = dict[str, Any]
 
 
 def _with_topics(piece: _Piece) -> _Piece:
-    """Say that the writer knows of topics, though it may have nothing to tell of them."""
+    """Mark that the writer supports topics, even if it has none to write."""
     return {"topics": {}} | piece
 
 
 def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
-    """Divide what is said so that none is much longer than a record should be; one at least."""
+    """Divide the content so that no record is much longer than the limit; at least one."""
     pieces: list[_Piece] = [{}]
     size = 0
     for name, key, value, item_size in _items(content, size_max):
@@ -176,10 +176,11 @@ def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
 
 
 def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any, int]]:
-    """Give what can be divided: field, key, value and about how many bytes they take.
+    """Yield the divisible items: field, key, value and approximate number of bytes.
 
-    What fences say of a change comes no later than the change, and so does the place of a deletion.
-    Topics come before groups and offsets, as they came to be. One key may come more than once.
+    The fences of a change come no later than the change, and so does the position of a deletion.
+    Topics come before groups and offsets, in the order of their creation. One key may come more
+    than once.
     """
     for name in ("fences", "changes", "deletions", "topics", "groups", "forbidden"):
         for key, value in getattr(content, name).items():
@@ -193,7 +194,7 @@ def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any
 
 
 def _add(table: dict[Any, Any], key: Any, value: Any) -> None:
-    """Set a value; what is a table of its own is joined with what is there of it."""
+    """Set a value; merge a nested table with the present one."""
     if isinstance(value, dict) and key in table:
         table[key] |= value
     else:

@@ -1,10 +1,10 @@
-"""Keep a replica's state like that of a master of stock, which writes no records.
+"""Copy the metadata of a stock master, which writes no records.
 
-It asks for what a replica of stock asks for (storage-and-ha.md 9.10).
+The requests are those of a stock replica (storage-and-ha.md 9.10).
 
-What such a master has is taken over; what only this broker has stays, for absence is no deletion.
-A failover finds what topics, groups, offsets and delays were up to `COPY_INTERVAL_S` ago. A master
-of ours tells all of that in the log (D14), and is not asked.
+The data of such a master is added; items that only this broker has stay, since absence is no
+deletion. After a failover, topics, groups, offsets and delays are up to `COPY_INTERVAL_S` old. A
+master of ours writes all of them to the log (D14), and is not asked.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ log = structlog.get_logger()
 
 
 class StockMetadata:
-    """Asks one master again and again, unless it is one of ours."""
+    """Asks one master periodically, unless it is one of ours."""
 
     def __init__(self, broker: Broker, journal: StateJournal, master_address: str) -> None:
         self._broker, self._journal, self._address = broker, journal, master_address
 
     async def run(self) -> None:
-        """Copy until cancelled, or until it is known that the log brings everything."""
+        """Copy until cancelled, or until it is known that the log contains everything."""
         reported = ""
         while True:
             try:
@@ -66,10 +66,10 @@ class StockMetadata:
             requester.close()
 
     async def copy(self, requester: Requester) -> None:
-        """Take over what the master has.
+        """Take over the master's data.
 
         Raises:
-            OSError: the master is gone or refused.
+            OSError: the connection is lost, or the master refused.
             TimeoutError: it does not answer.
             InvalidJson: its answer cannot be read.
         """

@@ -29,18 +29,19 @@ class _Replica:
 
     sent_end: int = 0
     sent_at_ms: int = 0
-    """The log's end, and the time, of a transfer to it. Another one is noted once it holds that:
-    while much is appended, a replica is never quite at the end, and yet has not fallen behind."""
+    """The log's end, and the time, of a transfer to it. Another one is noted once the replica has
+    that part: under a high append rate, a replica is never exactly at the end, although it has not
+    fallen behind."""
 
 
 @dataclass(slots=True)
 class SyncState:
-    """The sync-state set of a master during one epoch, and how its replicas do."""
+    """The SyncStateSet of a master during one epoch, and the progress of its replicas."""
 
     own_id: int
     current: SyncStateSet
     term_start: int
-    """Log position at which this broker began to serve as master: all before it may have been
+    """Log position at which this broker began to serve as master: all earlier data may have been
     acknowledged, also by itself before a restart in the same epoch."""
 
     confirmed_position: int
@@ -49,7 +50,7 @@ class SyncState:
 
     proposed: frozenset[int] | None = None
     own_position: int = 0
-    """Up to where this broker itself held the log when positions were last compared."""
+    """The end of the safe log of this broker when positions were last compared."""
 
     _replicas: dict[int, _Replica] = field(default_factory=dict)
 

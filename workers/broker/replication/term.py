@@ -243,8 +243,8 @@ class Term:
         """Ask the controller to change the set.
 
         A fence is needed before a lost replica that was requested as a member can be ignored. A
-        controller that was paused could carry out a request with a lost answer at any later time,
-        as long as the set has the epoch of the request (D8).
+        controller that was paused could carry out a request with a lost answer at any later time.
+        This is possible as long as the set has the epoch of the request (D8).
         """
         try:
             committed = await self._host.ask_for_set(

@@ -1,4 +1,4 @@
-"""Count what a replication connection carries, as bytes of its last full second."""
+"""Measure the transfer rate of a replication connection: the bytes of its last full second."""
 
 from typing import Final
 
@@ -6,18 +6,18 @@ WINDOW_S: Final = 1.0
 
 
 class TransferRate:
-    """The count of one connection; times are any clock's seconds."""
+    """The rate of one connection; times are seconds of any clock."""
 
     def __init__(self, now_s: float) -> None:
         self._began_at_s, self._byte_count, self._rate = now_s, 0, 0
 
     def add(self, byte_count: int, now_s: float) -> None:
-        """Count what passed just now."""
+        """Count bytes that passed now."""
         self._roll(now_s)
         self._byte_count += byte_count
 
     def per_second(self, now_s: float) -> int:
-        """Give the rate of the last full second; 0 when nothing passed in it."""
+        """Return the rate of the last full second; 0 when nothing passed in it."""
         self._roll(now_s)
         return self._rate
 

@@ -89,7 +89,7 @@ def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Ver
     boot_path = root / BOOT_NAME
     boot_id = boot_id_path.read_text(encoding="ascii").strip()
     former, mark = (_read(boot_path) or "").strip(), _read(root / ABORT_NAME)
-    if mark is not None and (former != boot_id or _tells_failed_flush(mark)):
+    if mark is not None and (former != boot_id or _names_failed_flush(mark)):
         _put(root / MARK_NAME, "")
     if former != boot_id:
         _put(boot_path, boot_id)
@@ -104,7 +104,7 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _tells_failed_flush(mark: str) -> bool:
+def _names_failed_flush(mark: str) -> bool:
     return mark.splitlines()[1:2] == [UNFLUSHED]
 
 

@@ -1,39 +1,39 @@
-"""What a processor may know of the connection that a request came by."""
+"""The connection of a request, as far as a processor may use it."""
 
 from typing import Final, Protocol
 
 OPEN_COUNT_MAX: Final = 64
-"""So many requests of one connection are served at once, but for those of the hot path."""
+"""Number of requests of one connection that are served at once, except those of the hot path."""
 
 
 class Caller(Protocol):
-    """One connected client; hashable by identity, so that tables can be keyed by it."""
+    """One connected client; hashable by identity, so that it can be a key of tables."""
 
     @property
     def peer(self) -> tuple[str, int]:
-        """Give the numeric address and port of the other side."""
+        """Return the numeric address and port of the peer."""
 
     @property
     def address(self) -> str:
-        """Give the other side as `ip:port` text."""
+        """Return the peer as `ip:port` text."""
 
     @property
     def is_fast(self) -> bool:
-        """Tell whether the request came by the port two below the main one."""
+        """Return whether the request came by the port two below the main port."""
 
     @property
     def is_congested(self) -> bool:
-        """Tell whether the client reads its answers too slowly."""
+        """Return whether the client reads its answers too slowly."""
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the client has left, and its last requests are being served."""
+        """Return whether the client has closed its side, and its last requests are being served."""
 
     def send(self, frame: bytes, body: bytes = b"") -> None:
-        """Write a frame, its body perhaps apart, unless the connection is gone."""
+        """Write a frame, optionally with a separate body, unless the connection is closed."""
 
     def close(self) -> None:
-        """Close the connection after what was written."""
+        """Close the connection after all writes."""
 
     def abort(self) -> None:
-        """Close the connection at once, whatever was written."""
+        """Close the connection at once, without the pending writes."""

@@ -1,4 +1,4 @@
-"""Name what a fenced request changes; the processors of such requests say it beside themselves."""
+"""Name the target of a fenced request; the processors of such requests declare it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FenceTarget:
-    """Name what a request changes, and say how its present value is read."""
+    """Name the target of a request, and how to read its present value."""
 
     name: str
     read: Callable[[], Any]
-    """May have to be awaited."""
+    """The result may be awaitable."""
     is_own: bool = True
-    """Whether it is of this broker alone, so that no other one needs to know of the change."""
+    """Whether the target belongs to this broker alone, so that other brokers need no copy."""

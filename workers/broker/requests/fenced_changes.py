@@ -1,7 +1,7 @@
-"""Carry out a change that a step of an operation asks for: fenced, once, and told (D20).
+"""Make a change for a step of an operation: fenced, once, with the values around it (D20).
 
-The requests are stock's. What makes them steps is the fields of ours beside those of stock, and
-the answer is of ours too: the value before and after.
+The requests are stock's. Additional fields of ours make them steps, and the answer is ours too: the
+value before and after.
 """
 
 from inspect import isawaitable
@@ -31,12 +31,12 @@ from workers.broker.requests.serving import Served
 
 
 async def carry_out(broker: Broker, caller: Caller, command: Command, served: Served) -> bytes:
-    """Make the change that a request asks for, unless it is made, and tell what it changed.
+    """Make the change of a request, unless it was made before, and return both values.
 
     Raises:
-        Refusal: what the processor refuses.
-        InvalidHeader: the fields of ours are incomplete.
-        Unconfirmed: it is made here, and may survive or not.
+        Refusal: the processor refuses.
+        InvalidHeader: our fields are incomplete.
+        Unconfirmed: the change is made here, and may be lost.
     """
     header = decode_header(FenceHeader, command.ext)
     find_target = served.find_target or _without_value
@@ -71,7 +71,7 @@ async def carry_out(broker: Broker, caller: Caller, command: Command, served: Se
 
 
 def _without_value(_broker: Broker, command: Command) -> FenceTarget:
-    """Have the effect alone fenced."""
+    """Let only the effect be fenced."""
     return FenceTarget(f"request {command.code}", lambda: None)
 
 

@@ -1,11 +1,12 @@
-"""Remember which operation changed what last, so that a worker that was overtaken changes nothing.
+"""Record the last operation of each target, so that a replaced worker changes nothing.
 
 A fence is a number that rises with every worker that takes an operation over, and from operation to
-operation (D20). What is kept of a change is on disk no later than the change: a step that is asked
-for again, whoever stopped in between, has one effect and tells the same value before it.
+operation (D20). The record of a change is on disk no later than the change. So a repeated step has
+one effect and returns the same former value, after any crash.
 
-What a group shares is remembered in the log, no later than the change itself (D14, D29), so that
-the next master refuses and answers as this one. What belongs to one broker is in a file of its own.
+Changes of shared state are recorded in the log, no later than the change itself (D14, D29). So the
+next master refuses and answers in the same way. Changes of one broker are recorded in a separate
+file.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ CHANGE_COUNT_MAX: Final = 2_000
 
 
 class Change(Body, frozen=True, kw_only=True):
-    """One change by an operation: the value before it, and once it is made the value after."""
+    """One change by an operation: the value before it, and after the change the new value."""
 
     before: Any = None
     after: Any = None
@@ -36,7 +37,7 @@ class Change(Body, frozen=True, kw_only=True):
 
 
 class FenceFile(Body, frozen=True, kw_only=True):
-    """The content of a file of fences; what was used longest ago comes first."""
+    """The content of a file of fences, the least recently used first."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
     log_position: int = msgspec.field(name=LOG_POSITION, default=0)
@@ -45,7 +46,7 @@ class FenceFile(Body, frozen=True, kw_only=True):
 
 
 class Overtaken(Exception):
-    """A change came under a lower fence than one that was seen before."""
+    """A change has a lower fence than an earlier change."""
 
     def __init__(self, target: str, fence: int, *, held: int) -> None:
         super().__init__(
@@ -62,7 +63,7 @@ class _Turn:
 
 
 class FenceChanges(NamedTuple):
-    """Fences by their targets, and changes by their keys: None is one that was refused."""
+    """Fences by their targets, and changes by their keys: None for a refused change."""
 
     fences: dict[str, int]
     changes: dict[str, Change | None]
@@ -80,7 +81,7 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
         """Load the file.
 
         Raises:
-            StateFileUnreadable: it and its backup are both damaged.
+            StateFileUnreadable: the file and its backup are both damaged.
         """
         stored = file.load(FenceFile)
         super().__init__(stored)
@@ -92,17 +93,17 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
 
     @property
     def fences(self) -> Mapping[str, int]:
-        """Give the highest fence of each target, that used longest ago first."""
+        """Return the highest fence of each target, the least recently used first."""
         return self._fences
 
     @property
     def changes(self) -> Mapping[str, Change]:
-        """Give the latest changes by their keys, that asked for longest ago first."""
+        """Return the latest changes by their keys, the least recently requested first."""
         return self._changes
 
     @contextlib.asynccontextmanager
     async def turn(self, target: str) -> AsyncIterator[None]:
-        """Have changes of one target come one behind another."""
+        """Serialize the changes of one target."""
         turn = self._turns.setdefault(target, _Turn(asyncio.Lock()))
         turn.user_count += 1
         try:
@@ -114,12 +115,12 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
                 del self._turns[target]
 
     async def admit(self, target: str, header: FenceHeader, present: Any) -> Change:
-        """Let a change begin, and give what is known of it.
+        """Start a change, and return its record if it was requested before.
 
-        The value before the change is on disk then, or in no later record than the change.
+        The value before the change is then on disk, or in no later record than the change.
 
         Raises:
-            Overtaken: another one came first that outranks it.
+            Overtaken: another change with a higher fence came first.
             OSError: the disk refused.
         """
         held = self._fences.get(target, 0)
@@ -131,21 +132,21 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
         return change
 
     async def conclude(self, target: str, header: FenceHeader, change: Change) -> None:
-        """Note that a change is made.
+        """Record that a change is made.
 
         Raises:
-            OSError: the disk refused; asked for again, the change is made again.
+            OSError: the disk refused; a repeated request makes the change again.
         """
         self._keep(target, header, change)
         await self._save()
 
     def forget(self, header: FenceHeader) -> None:
-        """Drop a change that was refused, so had no effect."""
+        """Drop a change that was refused, and so had no effect."""
         if not self.is_following:
             self._keep_change(header.step_key, None)
 
     def take_changes(self) -> FenceChanges:
-        """Give what changed since the last call, the latest last."""
+        """Return the changes since the last call, the latest last."""
         taken = FenceChanges({}, {})
         for kind, key in self._take():
             if kind is _Kind.CHANGE:
@@ -155,19 +156,19 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
         return taken
 
     def apply(self, fences: Mapping[str, int], changes: Mapping[str, Change | None]) -> None:
-        """Take over what changed on a master."""
+        """Take over the changes of a master."""
         for target, fence in fences.items():
             self._keep_fence(target, fence)
         for key, change in changes.items():
             self._keep_change(key, change)
 
     def replace(self, fences: Mapping[str, int], changes: Mapping[str, Change]) -> None:
-        """Take over all that a master remembers, and forget all else."""
+        """Replace the content with a master's."""
         self._fences, self._changes = OrderedDict(fences), OrderedDict(changes)
         self.change_count += 1
 
     async def _save(self) -> None:
-        """Have the file say it, unless the log says it, in the record of the change or before."""
+        """Write it to the file, unless the log contains it in a record no later than the change."""
         if not self.is_in_log:
             await self.saver.save()
 

@@ -1,4 +1,4 @@
-"""Do all of something that must not be left half way, also when it is cancelled."""
+"""Complete work that must not be interrupted, also after a cancellation."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,7 +6,7 @@ from typing import Any
 
 
 async def finish(work: Coroutine[Any, Any, None]) -> None:
-    """Do all of something; who gives it up waits for its end, for nobody may go on beside it."""
+    """Complete the work; a cancelled caller waits for its end, so that nothing runs beside it."""
     task = asyncio.ensure_future(work)
     is_given_up = False
     while not task.done():

@@ -1,6 +1,6 @@
-"""Have clients wait for a moment where they would be refused, while the group's master changes.
+"""Let clients wait for a moment instead of a refusal, while the group's master changes.
 
-What they send meanwhile is left unread, so that it costs no memory to speak of. Answers still leave
+Their requests meanwhile are not read, so they need almost no memory. Answers are still sent
 (targets.md 2: R10c).
 """
 
@@ -10,20 +10,20 @@ from typing import Final, Protocol
 import structlog
 
 WAIT_S_MAX: Final = 1.0
-"""For how long clients wait at most: a third of what stock's wait for an answer."""
+"""The longest wait of a client: a third of the timeout of stock's clients."""
 
 log = structlog.get_logger()
 
 
 class Waiting(Protocol):
-    """Who holds requests that may be served once the gate is open."""
+    """A holder of requests that are served after the gate opens."""
 
     def go_on(self) -> None:
-        """Serve what has come meanwhile."""
+        """Serve the requests that came meanwhile."""
 
 
 class WriteGate:
-    """Open, or shut for a bounded time; all methods belong to the loop's thread."""
+    """Open, or closed for a bounded time; all methods belong to the loop's thread."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
@@ -31,16 +31,16 @@ class WriteGate:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether requests are served."""
+        """Return whether requests are served."""
         return self._timer is None
 
     def shut(self) -> None:
-        """Let requests wait from now on; one that is shut already opens no later for that."""
+        """Let requests wait; a gate that is already closed opens no later for that."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(WAIT_S_MAX, self._give_up)
 
     def open(self) -> None:
-        """Serve requests, first those that have come meanwhile."""
+        """Serve requests, first those that came meanwhile."""
         if self._timer is None:
             return
         self._timer.cancel()
@@ -50,7 +50,7 @@ class WriteGate:
             one.go_on()
 
     def wait(self, one: Waiting) -> None:
-        """Have somebody called once the gate is open."""
+        """Register a holder that is called once the gate opens."""
         self._waiting.add(one)
 
     def _give_up(self) -> None:

@@ -1,7 +1,7 @@
-"""Hold pulls that found nothing until a message arrives or their time is over.
+"""Hold pulls that found nothing until a message arrives or their timeout.
 
-A pure table: it is told the time, never asks for it, and answers nothing itself. Deadlines share
-coarse slots, so that holding and waking cost the same however many pulls are held.
+A pure table: callers pass the time, and the table sends no answers. Deadlines share coarse slots,
+so that the cost does not depend on the number of held pulls.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 HELD_COUNT_MAX: Final = 100_000
 SLOT_MS: Final = 100
-# A client gives up after 30 s at the latest, so holding for longer serves nobody.
+# A client gives up after 30 s at the latest, so a longer hold is useless.
 HOLD_MS_MAX: Final = 30_000
 
 Request = TypeVar("Request")
@@ -18,7 +18,7 @@ Request = TypeVar("Request")
 
 @dataclass(slots=True, eq=False)
 class HeldPull(Generic[Request]):
-    """One waiting pull: where it goes on reading, and when it must be answered."""
+    """One waiting pull: its next offset, and its deadline."""
 
     group: str
     topic: str
@@ -30,10 +30,10 @@ class HeldPull(Generic[Request]):
 
 
 class Resumable(Protocol):
-    """A held pull's own knowledge of how to go on."""
+    """The state to continue a held pull."""
 
     def resume(self, pull: "HeldPull[Resumable]", *, is_over: bool) -> None:
-        """Try again; when the time is over, answer whatever comes of it."""
+        """Try again; after the timeout, answer with any result."""
 
 
 class HeldPulls(Generic[Request]):
@@ -51,11 +51,11 @@ class HeldPulls(Generic[Request]):
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """Give the moment at which `expire` has something to do; None when nothing waits."""
+        """Return the time of the next deadline for `expire`; None when no pull waits."""
         return (min(self._by_slot) + 1) * SLOT_MS if self._by_slot else None
 
     def hold(self, pull: HeldPull[Request]) -> bool:
-        """Keep a pull; False when the table is full and the pull must be refused."""
+        """Add a pull; False when the table is full and the pull must be refused."""
         if self._count >= self._count_max:
             return False
         self._by_queue.setdefault((pull.topic, pull.queue_id), {})[pull] = None
@@ -65,14 +65,14 @@ class HeldPulls(Generic[Request]):
         return True
 
     def wake(self, topic: str, queue_id: int, max_offset: int) -> list[HeldPull[Request]]:
-        """Take out the pulls of a queue that now have something to read."""
+        """Remove and return the pulls of a queue that now have messages."""
         waiting = self._by_queue.get((topic, queue_id))
         if not waiting:
             return []
         return self._take_out([pull for pull in waiting if pull.offset < max_offset])
 
     def expire(self, now_ms: int) -> list[HeldPull[Request]]:
-        """Take out the pulls whose time is over, and those of before the clock was set back."""
+        """Remove and return the pulls after their timeout, and those from before a clock change."""
         latest_ms = now_ms + HOLD_MS_MAX
         due = [
             slot
@@ -82,25 +82,25 @@ class HeldPulls(Generic[Request]):
         return self._take_out([pull for slot in sorted(due) for pull in self._by_slot[slot]])
 
     def drop_owner(self, owner: object) -> None:
-        """Forget the pulls of a connection that is gone."""
+        """Remove the pulls of a closed connection."""
         self._take_out(list(self._by_owner.get(owner, ())))
 
     def take_queue(self, topic: str) -> list[HeldPull[Request]]:
-        """Take out all pulls of a topic, for instance because it was deleted."""
+        """Remove and return all pulls of a topic, for example after its deletion."""
         queues = [waiting for key, waiting in self._by_queue.items() if key[0] == topic]
         return self._take_out([pull for waiting in queues for pull in waiting])
 
     def take_group(
         self, group: str, topic: str, queue_ids: Iterable[int]
     ) -> list[HeldPull[Request]]:
-        """Take out the pulls of a group at some queues, looking at no others."""
+        """Remove and return the pulls of a group at some queues."""
         queues = [self._by_queue.get((topic, queue_id), ()) for queue_id in queue_ids]
         return self._take_out(
             [pull for waiting in queues for pull in waiting if pull.group == group]
         )
 
     def take_all(self) -> list[HeldPull[Request]]:
-        """Take out every pull, to answer them before the broker stops."""
+        """Remove and return every pull, to answer them before the broker stops."""
         return self._take_out([pull for slot in self._by_slot.values() for pull in slot])
 
     def _take_out(self, pulls: Iterable[HeldPull[Request]]) -> list[HeldPull[Request]]:

@@ -1,7 +1,7 @@
 """Run the held pulls on the loop: wake them on arrivals and answer them in time.
 
-Arrivals of one turn of the loop are gathered, so that a burst of sends runs a held pull once. A
-single timer stands for all deadlines; nothing ticks while nothing is held.
+Arrivals of one turn of the loop are collected, so that a burst of sends runs a held pull once. A
+single timer serves all deadlines; it is off while no pull is held.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Request = TypeVar("Request")
 
 
 class LongPolling(Generic[Request]):
-    """Holds pulls and hands them back through `resume`, which is told whether time is over."""
+    """Holds pulls and returns them through `resume`, with whether the time is over."""
 
     def __init__(
         self,
@@ -33,14 +33,14 @@ class LongPolling(Generic[Request]):
         return len(self._held)
 
     def hold(self, pull: HeldPull[Request]) -> bool:
-        """Keep a pull until something arrives or its deadline; False when there is no room."""
+        """Hold a pull until a message arrives or its deadline; False when there is no space."""
         if not self._held.hold(pull):
             return False
         self._set_timer()
         return True
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        """Note that queues have grown: topic, queue identifier and the new max offset."""
+        """Note that queues have grown: topic, queue id and the new max offset."""
         if not self._held:
             return
         if not self._arrived:
@@ -49,21 +49,21 @@ class LongPolling(Generic[Request]):
             self._arrived[topic, queue_id] = max_offset
 
     def drop_owner(self, owner: object) -> None:
-        """Forget the pulls of a connection that is gone."""
+        """Remove the pulls of a closed connection."""
         self._held.drop_owner(owner)
 
     def release_topic(self, topic: str) -> None:
-        """Answer the pulls of a topic that is going away."""
+        """Answer the pulls of a topic that is being deleted."""
         for pull in self._held.take_queue(topic):
-            self._resume(pull, True)  # noqa: FBT003 - whether time is over
+            self._resume(pull, True)  # noqa: FBT003 - whether the time is over
 
     def release_group(self, group: str, topic: str, queue_ids: Iterable[int]) -> None:
-        """Answer the pulls of a group that does not want of a topic what it did."""
+        """Answer the pulls of a group whose subscription to a topic has changed."""
         for pull in self._held.take_group(group, topic, queue_ids):
             self._resume(pull, True)  # noqa: FBT003
 
     def close(self) -> None:
-        """Answer every held pull as if its time were over."""
+        """Answer every held pull as after its timeout."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""Give answers once what they promise is as safe as this broker can make it."""
+"""Send an answer only when its promise is as safe as this broker can make it."""
 
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -6,13 +6,13 @@ from workers.broker.errors import Refusal
 
 
 async def kept(broker: Broker, reply: bytes) -> bytes:
-    """Give the answer to an order once it is on disk, and in a group with all who may lead next.
+    """Return the answer to an order once it is on disk, and on all possible next masters.
 
-    So it is with what was ordered before, whoever orders it again.
+    A repeated order waits for the first one in the same way.
 
     Raises:
-        Refusal: the log is damaged and takes no order.
-        Unconfirmed: it may survive or not.
+        Refusal: the log is damaged and accepts no order.
+        Unconfirmed: the order may be lost.
         StoreError: the disk refused.
     """
     if broker.damage is not None:
@@ -22,7 +22,7 @@ async def kept(broker: Broker, reply: bytes) -> bytes:
 
 
 async def published(broker: Broker, reply: bytes) -> bytes:
-    """Give the answer as `kept`, and once the reachable name servers know the topics.
+    """Return the answer as `kept`, and once the reachable name servers know the topics.
 
     Raises:
         Refusal, Unconfirmed, StoreError: as `kept`.

@@ -1,7 +1,7 @@
-"""Declare each request beside its processor: everything that a request code means for this broker.
+"""Declare each request beside its processor: all facts of a request code for this broker.
 
-`@serves` takes every fact as a required argument, so that none can be forgotten. The registry is
-whole once `processors.load` has run.
+`@serves` takes every fact as a required argument, so that none is missing. The registry is complete
+after `processors.load`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,15 +31,16 @@ class Served:
     processor: Processor
     role: RequiredRole
     is_passed_on: bool
-    """Whether a replica hands it to the master: the master alone may carry it out, and the answer
-    holds no fact of one broker.
+    """Whether a replica passes it on to the master, the only broker that may carry it out.
 
-    So heartbeats are not passed on, for they bind a client to its connection, nor the reset of
-    offsets (222), which reaches the consumers that are connected to the broker that is asked."""
+    Its answer holds no fact of one broker. Heartbeats are not passed on, because they bind a client
+    to its connection. A reset of offsets (222) is not passed on, because it reaches the consumers
+    of the broker that receives it.
+    """
     find_target: FindTarget | None
-    """How the value is read that it changes; without one the effect alone is fenced."""
+    """How to read the value that it changes; without it, only the effect is fenced."""
     on_fast_port: bool
-    """Whether the port two below the main one serves it (remoting.md 1.6)."""
+    """Whether the port two below the main port serves it (remoting.md 1.6)."""
 
 
 REQUESTS: Final[dict[int, Served]] = {}
@@ -52,7 +53,7 @@ def serves(
     target: FindTarget | None,
     on_fast_port: bool = True,
 ) -> Callable[[P], P]:
-    """Have a processor serve requests of some codes."""
+    """Register a processor for requests of some codes."""
 
     def declare(processor: P) -> P:
         for code in codes:
@@ -65,12 +66,12 @@ def serves(
 
 
 def find_served(code: int) -> Served:
-    """Give how requests of a code are served; an unknown code is refused by its processor."""
+    """Return how requests of a code are served; an unknown code has a processor that refuses."""
     return REQUESTS.get(code, _UNKNOWN)
 
 
 def refuse_unknown(_broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Answer that this broker, or this port of it, does not serve the request."""
+    """Answer that this broker, or this port, does not serve the request."""
     return answer(
         command,
         code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED,

@@ -130,7 +130,7 @@ class NameServerLink:
     async def _register(self, socket: Requester) -> None:
         self._event.clear()
         registration = self._registration_source.registration()
-        await self._tell(socket, registration)
+        await self._send_registration(socket, registration)
         if self.registered_counter < 0:
             log.info("broker_registered", name_server=self.address)
             self._is_down = False
@@ -145,12 +145,12 @@ class NameServerLink:
         if changes is None or not socket.is_open:
             return False
         for registration in changes:
-            await self._tell(socket, registration)
+            await self._send_registration(socket, registration)
         self.registered_counter = counter
         self._on_registered()
         return True
 
-    async def _tell(self, socket: Requester, registration: Registration) -> None:
+    async def _send_registration(self, socket: Requester, registration: Registration) -> None:
         answer = await socket.call(
             RequestCode.REGISTER_BROKER, ext=registration.ext, body=registration.body
         )

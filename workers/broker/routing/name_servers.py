@@ -36,7 +36,7 @@ class NameServers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, *, is_held: bool = False) -> list[asyncio.Task[None]]:
-        """Connect to all of them, if held after `release`, and give the tasks that do."""
+        """Connect to all of them, now or after `release`, and return the tasks."""
         if not is_held:
             self.release()
         self._tasks = [
@@ -45,7 +45,7 @@ class NameServers:
         return self._tasks
 
     def release(self) -> None:
-        """Let the name servers know of this broker from now on."""
+        """Start to register this broker at the name servers."""
         self._released.set()
 
     def poke(self) -> None:
@@ -54,9 +54,9 @@ class NameServers:
             link.poke()
 
     async def publish(self) -> None:
-        """Register the topics as they are now and wait for the reachable name servers.
+        """Register the present topics, and wait for the reachable name servers.
 
-        A name server that does not answer in time learns of them by its link's next attempt.
+        A name server that does not answer in time receives them with its link's next attempt.
         """
         counter = self._registration_source.counter
         self.poke()
@@ -71,11 +71,11 @@ class NameServers:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether this broker has no name server at all."""
+        """Return whether this broker has no name server at all."""
         return not self._links
 
     async def ask(self, code: int, ext: dict[str, str]) -> Command:
-        """Give the answer of the first name server that answers, in the order of the settings.
+        """Return the answer of the first name server that answers, in the order of the settings.
 
         Raises:
             OSError: none is connected, or none answers.
@@ -92,7 +92,7 @@ class NameServers:
         raise ConnectionError(reason)
 
     async def await_other_master(self) -> None:
-        """Wait until all name servers that hear us name another master of the group."""
+        """Wait until all connected name servers name another master of the group."""
         try:
             async with asyncio.timeout(WAIT_S_MAX):
                 await asyncio.gather(*(link.await_other_master() for link in self._links))

@@ -1,4 +1,4 @@
-"""Put into words what a broker tells name servers about itself (103, 104, 904)."""
+"""Encode a broker's messages to name servers (103, 104, 904)."""
 
 import zlib
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from workers.broker.tables.topics import TopicTable
 
 CHANGE_COUNT_MIN: Final = 32
 CHANGE_SHARE_MAX: Final = 16
-"""More changed topics than the first, and than this part of all, are told with all others."""
+"""With more changed topics than the first number and this share of all, all topics are sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One registration, of all topics or of one, and the counter of the version that it tells."""
+    """One registration, of all topics or of one, and the counter of its version."""
 
     ext: dict[str, str]
     body: bytes
@@ -40,7 +40,7 @@ class Registration:
 
 
 class RegistrationSource:
-    """Writes the messages; knows the broker's address once it listens."""
+    """Encodes the messages; knows the broker's address once it listens."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class RegistrationSource:
         port: int,
         left_out: Callable[[], tuple[LeftOut, ...]] = tuple,
     ) -> None:
-        """Take what is registered, and from a function what of it can't be served."""
+        """Take the topics to register, and a function that returns the items left out."""
         self._settings, self._topics, self._left_out = settings, topics, left_out
         self.address = f"{settings.advertised_ip}:{port}"
         self.ha_address = f"{settings.ha_advertised_ip}:{settings.ha_port_of(port)}"
@@ -61,28 +61,29 @@ class RegistrationSource:
         self._last: Registration | None = None
 
     def become(self, broker_id: int) -> None:
-        """Take another id from now on: 0 for the master, under a controller its own for others."""
+        """Use another id: 0 for the master; under a controller its own id for others."""
         self._broker_id = broker_id
         self._last = None
 
     @property
     def counter(self) -> int:
-        """Give the counter of the topics' present version."""
+        """Return the counter of the topics' present version."""
         return self._topics.data_version.counter
 
     def registration(self) -> Registration:
-        """Give the full registration; encoded once for each state of what it tells."""
+        """Return the full registration; encoded once for each state."""
         left_out, last = self._left_out(), self._last
         if last is None or last.counter != self.counter or last.left_out != left_out:
             last = self._last = self._encode(self._topics.as_registered(), left_out)
         return last
 
     def changes(self, counter: int) -> list[Registration] | None:
-        """Give a registration of each topic that changed since a version, as stock does.
+        """Return a registration of each topic that changed since a version, as stock does.
 
-        One topic each: a name server that does not know this broker refuses those, and is told of
-        all. None when all topics must be registered. Removed topics are not told: absence is no
-        deletion. Versions rise from one to the next, or a name server would pass over the rest.
+        One topic each: a name server that does not know this broker refuses those, and then
+        receives all topics. None when all topics must be registered. Removed topics are not sent:
+        absence is no deletion. Versions rise from one to the next; otherwise a name server would
+        ignore the rest.
         """
         names = self._topics.changed_since(counter)
         if names is None or len(names) > max(
@@ -104,11 +105,11 @@ class RegistrationSource:
         ]
 
     def heartbeat(self) -> dict[str, str]:
-        """Give the fields of the light heartbeat."""
+        """Return the fields of the light heartbeat."""
         return self._heartbeat
 
     def unregistration(self) -> dict[str, str]:
-        """Give the fields of the goodbye."""
+        """Return the fields of the unregistration."""
         header = UnregisterBrokerHeader(
             broker_name=self._settings.broker_name,
             broker_address=self.address,
@@ -118,15 +119,15 @@ class RegistrationSource:
         return encode_header(header)
 
     def membership(self) -> dict[str, str]:
-        """Give the fields of the question who is in this broker's group (901)."""
+        """Return the fields of the request for the members of this broker's group (901)."""
         header = BrokerMemberGroupHeader(
             cluster_name=self._settings.cluster_name, broker_name=self._settings.broker_name
         )
         return encode_header(header)
 
     def _encode_heartbeat(self) -> dict[str, str]:
-        # Without an id: one port hears for name server and controller, and what names an id there
-        # is a replica's word to its controller, on the connection to push new masters over
+        # Without an id: one port serves name server and controller. A heartbeat with an id is a
+        # replica's message to its controller, on the connection that new masters are pushed over
         # (control-plane.md 1.16).
         header = BrokerHeartbeatHeader(
             cluster_name=self._settings.cluster_name,

@@ -1,6 +1,6 @@
-"""Know the readable queues of topics on all brokers, as the name servers tell them.
+"""Provide the readable queues of topics on all brokers, from the name servers.
 
-A broker that deals queues out must see the same queues as its clients and as the other brokers do.
+A broker that allocates queues must see the same queues as its clients and as the other brokers.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.tables.topics import READABLE
 
 FRESH_MS: Final = 2_000
-"""For so long a route is given without another question: all clients of a group ask at once."""
+"""The lifetime of a cached route: all clients of a group ask at the same time."""
 ROUTE_COUNT_MAX: Final = 4_096
 
 log = structlog.get_logger()
@@ -32,10 +32,10 @@ BrokerQueue = tuple[str, int]
 
 
 class RouteSource(Protocol):
-    """Where routes come from."""
+    """The source of routes."""
 
     async def ask(self, code: int, ext: dict[str, str]) -> Command:
-        """Give the answer of a name server.
+        """Return the answer of a name server.
 
         Raises:
             OSError: no name server answers.
@@ -43,7 +43,7 @@ class RouteSource(Protocol):
 
 
 class RouteUnknown(Exception):
-    """No name server tells where a topic is, and none has told before."""
+    """No name server answers with the route of a topic, and none has before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Route:
 
 
 class TopicRoutes:
-    """Asks name servers for routes, and remembers their last answers."""
+    """Requests routes from name servers, and keeps their last answers."""
 
     def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
@@ -63,9 +63,9 @@ class TopicRoutes:
     async def readable_queues(
         self, topic: str, source: RouteSource
     ) -> tuple[BrokerQueue, ...] | None:
-        """Give the queues that consumers read; None for a topic that no name server knows.
+        """Return the queues that consumers read; None for a topic that no name server knows.
 
-        While no name server answers, the last answer holds.
+        While no name server answers, the last answer is used.
 
         Raises:
             RouteUnknown: no name server answers, and none has before.
@@ -78,13 +78,13 @@ class TopicRoutes:
             question = asyncio.create_task(self._ask(topic, source), name=f"route of {topic}")
             self._questions[topic] = question
             question.add_done_callback(partial(self._answered, topic))
-        # Who asked first may go away; the others still wait.
+        # The first caller may give up; the others still wait.
         return await asyncio.shield(question)
 
     def _answered(self, topic: str, question: asyncio.Task[tuple[BrokerQueue, ...] | None]) -> None:
         del self._questions[topic]
         if not question.cancelled():
-            # Looked at even if all who asked are gone: asyncio would report it.
+            # Retrieved even if all callers are gone: asyncio would report an unretrieved error.
             question.exception()
 
     async def _ask(self, topic: str, source: RouteSource) -> tuple[BrokerQueue, ...] | None:

@@ -1,7 +1,7 @@
-"""Remember which clients are connected, in which groups, and what they subscribe to.
+"""Store the connected clients, their groups and their subscriptions.
 
-Pure tables keyed by channel, which is any hashable thing the session layer uses. They are told the
-time and say what changed; sending the notifications is their caller's work.
+Pure tables keyed by channel, which is any hashable object of the session layer. Callers pass the
+time, and get the changes; they send the notifications.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,10 +29,10 @@ Channel = TypeVar("Channel")
 
 @dataclass(slots=True)
 class Client:
-    """One member of a group, as its last heartbeat described it.
+    """One member of a group, by its last heartbeat.
 
-    `seen_at_ms` is of the clock that is never set, and `subscriptions` is what this connection's
-    own heartbeats name, by topic.
+    `seen_at_ms` is of the clock that is never set. `subscriptions` are those of this connection's
+    heartbeats, by topic.
     """
 
     client_id: str
@@ -44,13 +44,13 @@ class Client:
 
 
 class MemberView(NamedTuple):
-    """What one member says that its group is, and what it subscribes to; members may disagree."""
+    """The group's settings and subscriptions by one member; members may disagree."""
 
     consume_type: str
     message_model: str
     consume_from_where: str
     subscriptions: tuple[SubscriptionData, ...] | None
-    """None as long as the member has sent light heartbeats only."""
+    """None as long as the member has sent only light heartbeats."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class ConsumerGroup(Generic[Channel]):
     message_model: str
     consume_from_where: str
     members: dict[Channel, Client] = field(default_factory=dict)
-    # Over which connection each client joined last.
+    # The last connection over which each client joined.
     newest: dict[str, Channel] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
     views: dict[Channel, MemberView] = field(default_factory=dict)
@@ -69,11 +69,11 @@ class ConsumerGroup(Generic[Channel]):
 
     @property
     def is_broadcasting(self) -> bool:
-        """Tell whether every member gets every message."""
+        """Return whether every member gets every message."""
         return self.message_model == BROADCASTING
 
     def see(self, channel: Channel, data: ConsumerData, *, with_subscriptions: bool) -> None:
-        """Keep what one member says; a light heartbeat leaves what it subscribes to."""
+        """Store the settings of one member; a light heartbeat keeps its subscriptions."""
         known = self.views.get(channel)
         former = None if known is None else known.subscriptions
         self.views[channel] = MemberView(
@@ -85,23 +85,23 @@ class ConsumerGroup(Generic[Channel]):
 
 
 class GroupChange(NamedTuple):
-    """What a heartbeat has changed of a consumer group."""
+    """The changes of a consumer group by a heartbeat."""
 
     is_rebalance_due: bool
     topics: list[str]
-    """Of these the group or the sender has another subscription from now on."""
+    """The topics for which the group or the sender has a new subscription."""
 
 
 class Consumers(Generic[Channel]):
     """All online consumer groups."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """Take whom to call before a group changes."""
+        """Take the function to call before a group changes."""
         self._on_change = on_change
         self._groups: dict[str, ConsumerGroup[Channel]] = {}
 
     def find(self, group: str) -> ConsumerGroup[Channel] | None:
-        """Give the online side of a group; None when it has no member."""
+        """Return the online side of a group; None when it has no member."""
         return self._groups.get(group)
 
     def all(self) -> Iterator[tuple[str, Channel, Client]]:
@@ -113,13 +113,13 @@ class Consumers(Generic[Channel]):
     def subscription_of(
         self, group: ConsumerGroup[Channel], channel: Channel, topic: str
     ) -> SubscriptionData | None:
-        """Give what a connection itself wants of a topic, or else what its group wants."""
+        """Return a connection's own subscription to a topic, or else that of its group."""
         member = group.members.get(channel)
         own = None if member is None else member.subscriptions.get(topic)
         return group.subscriptions.get(topic) if own is None else own
 
     def agree_on(self, consumer_group_name: str, topic: str) -> bool:
-        """Tell whether all members of a group want the same messages of a topic."""
+        """Return whether all members of a group have the same subscription to a topic."""
         group = self._groups.get(consumer_group_name)
         if group is None:
             return True
@@ -128,16 +128,16 @@ class Consumers(Generic[Channel]):
         return len(filters) <= 1
 
     def groups_of(self, topic: str) -> list[str]:
-        """Name the online groups that subscribe to a topic."""
+        """Return the online groups that subscribe to a topic."""
         return [name for name, group in self._groups.items() if topic in group.subscriptions]
 
     def register(
         self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
     ) -> GroupChange:
-        """Take in one group of a heartbeat, and tell what it has changed.
+        """Register one group of a heartbeat, and return the changes.
 
-        What a client sent last is in force, by the order of receipt: its clock may have been set.
-        An older connection of the same client changes nothing of the group any more.
+        The last message of a client is valid, by the order of receipt: its clock may have been set.
+        An older connection of the same client no longer changes the group.
         """
         self._on_change()
         group = self._groups.setdefault(
@@ -154,11 +154,11 @@ class Consumers(Generic[Channel]):
             del group.newest[known.client_id]
         if is_new or newest is None:
             newest = group.newest[client.client_id] = channel
-        # A light heartbeat names none: what the client sent before is in force.
+        # A light heartbeat has no subscriptions: the former ones of the client stay valid.
         own = before if known is None or is_new else known.subscriptions
         if with_subscriptions:
             own = {subscription.topic: subscription for subscription in data.subscriptions}
-        # Of its own, since one heartbeat names several groups.
+        # A separate object, since one heartbeat names several groups.
         group.members[channel] = replace(client, subscriptions=own)
         group.see(channel, data, with_subscriptions=with_subscriptions)
         changed = [
@@ -173,7 +173,7 @@ class Consumers(Generic[Channel]):
             return GroupChange(is_new, [])
         topics = set(group.subscriptions)
         changed += _update_subscriptions(group, own, before)
-        # Which queues there are to share does not depend on what is wanted of them.
+        # The allocation of queues does not depend on the expressions.
         is_rebalance_due = is_new or topics != group.subscriptions.keys()
         return GroupChange(is_rebalance_due, list(dict.fromkeys(changed)))
 
@@ -185,7 +185,7 @@ class Consumers(Generic[Channel]):
         return differs
 
     def unregister(self, consumer_group_name: str, channel: Channel) -> bool:
-        """Take a channel out of a group; True when it was in."""
+        """Remove a channel from a group; True when it was a member."""
         group = self._groups.get(consumer_group_name)
         member = None if group is None else group.members.pop(channel, None)
         if group is None or member is None:
@@ -199,11 +199,11 @@ class Consumers(Generic[Channel]):
         return True
 
     def drop_channel(self, channel: Channel) -> list[str]:
-        """Take a closed channel out of every group and name the groups it was in."""
+        """Remove a closed channel from every group and return its groups."""
         return [name for name in list(self._groups) if self.unregister(name, channel)]
 
     def silent_channels(self, now_ms: int) -> set[Channel]:
-        """Name the channels whose heartbeats have stopped."""
+        """Return the channels whose heartbeats have stopped."""
         members = (item for group in self._groups.values() for item in group.members.items())
         return {channel for channel, client in members if _is_silent(client, now_ms)}
 
@@ -215,7 +215,7 @@ class Producers(Generic[Channel]):
         self._groups: dict[str, dict[Channel, Client]] = {}
 
     def find(self, group: str) -> dict[Channel, Client] | None:
-        """Give the members of a group; None when it has none."""
+        """Return the members of a group; None when it has none."""
         return self._groups.get(group)
 
     def all(self) -> Iterator[tuple[str, Channel, Client]]:
@@ -225,29 +225,29 @@ class Producers(Generic[Channel]):
                 yield name, channel, client
 
     def register(self, group: str, channel: Channel, client: Client) -> None:
-        """Take in one group of a heartbeat."""
+        """Register one group of a heartbeat."""
         self._groups.setdefault(group, {})[channel] = client
 
     def unregister(self, group: str, channel: Channel) -> None:
-        """Take a channel out of a group."""
+        """Remove a channel from a group."""
         members = self._groups.get(group, {})
         members.pop(channel, None)
         if not members:
             self._groups.pop(group, None)
 
     def drop_channel(self, channel: Channel) -> None:
-        """Take a closed channel out of every group."""
+        """Remove a closed channel from every group."""
         for group in list(self._groups):
             self.unregister(group, channel)
 
     def silent_channels(self, now_ms: int) -> set[Channel]:
-        """Name the channels whose heartbeats have stopped."""
+        """Return the channels whose heartbeats have stopped."""
         members = (item for group in self._groups.values() for item in group.items())
         return {channel for channel, client in members if _is_silent(client, now_ms)}
 
 
 def _filter_of(subscription: SubscriptionData) -> tuple[str, str, tuple[int, ...]]:
-    """Give what decides which messages pass."""
+    """Return the part of a subscription that decides which messages pass."""
     hashes = tuple(sorted(subscription.tag_hashes))
     return (subscription.expression_type, subscription.expression, hashes)
 
@@ -257,13 +257,12 @@ def _update_subscriptions(
     wanted: dict[str, SubscriptionData],
     before: dict[str, SubscriptionData],
 ) -> list[str]:
-    """Take over what a client wants, and drop the topics that no member names any longer.
+    """Take over a client's subscriptions, and drop topics without a subscriber.
 
-    A client's own change takes effect, whatever its version. A client that repeats itself changes
-    nothing, unless the member whose subscription is in force has left. Of a client that is new
-    among others the version decides, so that a client that comes back with its former subscription
-    undoes no change of another one. Gives the topics of which the group has another subscription
-    now.
+    A client's own change takes effect, with any version. A client that repeats itself changes
+    nothing, unless the member with the valid subscription has left. For a new client among others
+    the version decides. So a returning client with its former subscription does not undo the change
+    of another one. Returns the topics for which the group has a new subscription.
     """
     for topic in group.subscriptions.keys() - wanted.keys():
         if not any(topic in member.subscriptions for member in group.members.values()):
@@ -282,18 +281,18 @@ def _update_subscriptions(
 
 
 def _is_wanted(group: ConsumerGroup[Channel], stored: SubscriptionData) -> bool:
-    """Tell whether a member of a group still subscribes as the group does."""
+    """Return whether a member of a group still subscribes as the group does."""
     own = (member.subscriptions.get(stored.topic) for member in group.members.values())
     return any(one is not None and _filter_of(one) == _filter_of(stored) for one in own)
 
 
 def message_model_of(value: str | int) -> str:
-    """Spell a message model: `BROADCASTING` or `CLUSTERING`."""
+    """Write a message model: `BROADCASTING` or `CLUSTERING`."""
     return _named(value, _MODELS)
 
 
 def _named(value: str | int, ordered: tuple[str, ...]) -> str:
-    """Spell an enumeration that some clients send by position."""
+    """Write an enumeration that some clients send by position."""
     if isinstance(value, str):
         return value
     return ordered[value] if 0 <= value < len(ordered) else ordered[0]

@@ -18,13 +18,13 @@ OFFSET_TABLE: Final = "offsetTable"
 
 
 class ConsumerOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
-    """The stock shape of the file; `groupTopicMap` is derived and not read."""
+    """The stock form of the file; `groupTopicMap` is derived and not read."""
 
     offsets: dict[str, dict[Int32, Int64]] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
 def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
-    """Read the file; offsets that can't be read are left out and named.
+    """Read the file; unreadable offsets are left out and named.
 
     Raises:
         InvalidJson: the document is malformed.
@@ -34,7 +34,7 @@ def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
 
 @dataclass(frozen=True, slots=True)
 class OffsetChanges:
-    """Topics and groups whose offsets are forgotten, then offsets by `topic@group` and queue."""
+    """Topics and groups whose offsets are dropped, then offsets by `topic@group` and queue."""
 
     removed_topics: tuple[str, ...] = ()
     removed_groups: tuple[str, ...] = ()
@@ -42,10 +42,10 @@ class OffsetChanges:
 
 
 class ConsumerOffsets(LoggedTable[tuple[str, int]]):
-    """Queue offsets by topic and group; the last commit wins, also when it goes back.
+    """Queue offsets by topic and group; the last commit wins, also if it is lower.
 
-    In a group they travel in the log: its master notes what changes, for its records, and the
-    others take no commits (D14).
+    In a group they are part of the log: the master collects changes for its records, and the others
+    accept no commits (D14).
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         super().__init__(stored, left_out)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         self._offsets: dict[str, dict[int, int]] = {}
-        # The keys of each topic and each group, so that one is found without a look at all.
+        # The keys of each topic and each group, as an index.
         self._by_topic: dict[str, dict[str, None]] = {}
         self._by_group: dict[str, dict[str, None]] = {}
         self._fill(stored.offsets if stored else {})
@@ -63,20 +63,20 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     @property
     def table(self) -> Mapping[str, Mapping[int, int]]:
-        """Give every offset by `topic@group` and queue."""
+        """Return every offset by `topic@group` and queue."""
         return self._offsets
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether there are changes since the last call that took them."""
         return bool(self._changed or self._removed_topics or self._removed_groups)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Give a committed offset; None when the group never committed there."""
+        """Return a committed offset; None when the group never committed there."""
         return self._offsets.get(_key(group, topic), {}).get(queue_id)
 
     def commit(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
-        """Record how far a group is in a queue; nothing while another broker is master."""
+        """Record the committed offset of a group in a queue, unless another broker is master."""
         if self.is_following:
             return
         key = _key(group, topic)
@@ -86,11 +86,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             self._note((key, queue_id))
 
     def lower(self, end_of: Callable[[str, int], int]) -> int:
-        """Put each offset that is behind the end of its queue there; give how many were.
+        """Move each offset beyond the end of its queue to the end; return the number of moved ones.
 
-        Messages before such an offset are lost, or an older broker took a commit beyond the end. A
-        group that stayed there would pass over as many messages that come. Where light queues end
-        is not known here.
+        Messages before such an offset are lost, or an older broker accepted a commit beyond the
+        end. Otherwise the group would skip as many future messages. The ends of light queues are
+        not known here.
         """
         count = 0
         for key, queues in self._offsets.items():
@@ -106,17 +106,17 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         return count
 
     def lead(self) -> None:
-        """Take commits from now on, and note what changes."""
+        """Accept commits, and collect the changes."""
         super().lead()
         self._forget_removals()
 
     def follow(self) -> None:
-        """Take no commits: another broker is master, or nobody is known to be."""
+        """Accept no commits: another broker is master, or none is known."""
         super().follow()
         self._forget_removals()
 
     def take_changes(self) -> OffsetChanges:
-        """Give what changed since the last call."""
+        """Return the changes since the last call."""
         offsets: dict[str, dict[int, int]] = {}
         for key, queue_id in self._take():
             offset = self._offsets.get(key, {}).get(queue_id)
@@ -127,7 +127,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         return OffsetChanges(*removed, offsets)
 
     def apply(self, changes: OffsetChanges) -> None:
-        """Take over what changed on a master."""
+        """Apply the changes of a master."""
         for topic in changes.removed_topics:
             self._drop_topic(topic)
         for group in changes.removed_groups:
@@ -135,46 +135,46 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self._merge(changes.offsets)
 
     def replace(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
-        """Take over all that a master has, and forget all else."""
+        """Replace the content with a master's."""
         self._fill(offsets)
         self.change_count += 1
 
     def adopt(self, table: ConsumerOffsetFile) -> None:
-        """Take over the offsets that a master of stock tells."""
+        """Take over the offsets of a stock master."""
         self._merge(table.offsets)
 
     def topics_of(self, group: str) -> list[str]:
-        """Name the topics that a group has offsets for."""
+        """Return the topics for which a group has offsets."""
         return [key.rpartition(SEPARATOR)[0] for key in self._by_group.get(group, ())]
 
     def topics_by_group(self) -> dict[str, list[str]]:
-        """Name the topics that each group has offsets for."""
+        """Return the topics for which each group has offsets."""
         return {group: self.topics_of(group) for group in self._by_group}
 
     def of_topic(self, group: str, topic: str) -> dict[int, int]:
-        """Give a group's committed offsets in a topic, by queue."""
+        """Return a group's committed offsets in a topic, by queue."""
         return dict(sorted(self._offsets.get(_key(group, topic), {}).items()))
 
     def groups_of(self, topic: str) -> list[str]:
-        """Name the groups that have offsets in a topic."""
+        """Return the groups that have offsets in a topic."""
         return [key.rpartition(SEPARATOR)[2] for key in self._by_topic.get(topic, ())]
 
     def remove_group(self, group: str) -> None:
-        """Forget a group's offsets in every topic."""
+        """Drop a group's offsets in every topic."""
         if self._drop_group(group) and self._changed is not None:
             self._removed_groups[group] = None
 
     def remove_topic(self, topic: str) -> None:
-        """Forget every group's offsets of a topic."""
+        """Drop every group's offsets of a topic."""
         if self._drop_topic(topic) and self._changed is not None:
             self._removed_topics[topic] = None
 
     def stamp(self, now_ms: int) -> None:
-        """Give the table a new version before it is saved."""
+        """Raise the version of the table before it is saved."""
         self.data_version = self.data_version.next(now_ms)
 
     def as_body(self) -> bytes:
-        """Give the table as replicas read it that do not know of records (43)."""
+        """Return the table for replicas that do not support records (43)."""
         return java_json.encode(self._document())
 
     def _fill(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
@@ -184,7 +184,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             self._queues_of(key).update(queues)
 
     def _queues_of(self, key: str) -> dict[int, int]:
-        """Give the offsets of a topic and group by queue, which may be none yet."""
+        """Return the offsets of a topic and group by queue, which may be empty."""
         queues = self._offsets.get(key)
         if queues is None:
             queues = self._offsets[key] = {}

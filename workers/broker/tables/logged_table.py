@@ -1,10 +1,9 @@
-"""Share what the tables have in common that are kept in the log (D14, D29).
+"""Define the common part of the tables that are kept in the log (D14, D29).
 
-Their files are still written, for tools and for a broker of stock. A file says whether the log
-knows all that it does, so that a restart believes the log, which is newer. A file without that mark
-was written without the log, by stock or by a former version, and is believed. A file of a broker
-that is alone is also believed where the log ends before the log position in the file: the log lost
-its end.
+Their files are still written, for tools and for a stock broker. A file says whether the log
+contains its content; if so, a restart uses the log, which is newer. A file without that mark was
+written without the log, by stock or by a former version, and is used. A file of a broker without a
+group is also used if the log ends before the log position in the file: the log lost its end.
 """
 
 from abc import ABC, abstractmethod
@@ -21,27 +20,27 @@ from backend.remoting.sifting import LeftOut, put_back
 K = TypeVar("K")
 
 IN_LOG: Final = "isInLog"
-"""What is ours in such a file; stock passes it over, and leaves it out when it writes."""
+"""Our fields in such a file; stock ignores them, and drops them when it writes."""
 
 
 LOG_POSITION: Final = "logPosition"
-"""Up to where in the log the file knows what is recorded."""
+"""The log position of the last record that the file contains."""
 
 
 class LoggedFile(Protocol):
-    """What all these files say."""
+    """The common fields of all these files."""
 
     @property
     def is_in_log(self) -> bool:
-        """Tell whether the log knows all that the file does."""
+        """Return whether the log contains the content of the file."""
 
     @property
     def log_position(self) -> int:
-        """Give up to where in the log the file knows what is recorded; 0 if it does not say."""
+        """Return the log position of the last record that the file contains; 0 if unknown."""
 
 
 class LoggedTableFile(Body, frozen=True, kw_only=True):
-    """A file of stock's that says its version besides."""
+    """A stock file that also has a version."""
 
     data_version: DataVersion = DataVersion()
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
@@ -49,59 +48,59 @@ class LoggedTableFile(Body, frozen=True, kw_only=True):
 
 
 class LoggedTable(ABC, Generic[K]):
-    """A table with a count of its changes, and a file; in a group its master alone changes it.
+    """A table with a count of its changes, and a file; in a group only its master changes it.
 
-    Before `lead` or `follow` is called, changes are not noted for records.
+    Before `lead` or `follow` is called, changes are not collected for records.
     """
 
     def __init__(self, stored: LoggedFile | None, left_out: Iterable[LeftOut] = ()) -> None:
-        """Begin with what is stored; items that were left out of it stay in the file."""
+        """Start with the stored content; items that were left out of it stay in the file."""
         self._left_out = {one.path: one for one in left_out}
         self.is_log_newer = stored is None or stored.is_in_log
         self.stored_position = 0 if stored is None else stored.log_position
-        """Up to where in the log the file knew what is recorded."""
+        """The log position of the last record in the file."""
 
         self.log_position = 0
-        """Up to where in the log this table knows what is recorded."""
+        """The log position of the last record in this table."""
 
         self.change_count = 0
         self.is_following = False
-        """Whether what clients ask for changes nothing here: another broker is master, if any."""
+        """Whether requests of clients change nothing here: another broker is master, if any."""
 
         self._is_in_log = False
-        # In the order of the latest changes; None where nobody asks for them.
+        # In the order of the latest changes; None if changes are not collected.
         self._changed: dict[K, None] | None = None
 
     @property
     def is_in_log(self) -> bool:
-        """Tell whether the log knows all of this."""
+        """Return whether the log contains the whole table."""
         return self._is_in_log
 
     @is_in_log.setter
     def is_in_log(self, value: bool) -> None:
         if value != self._is_in_log:
             self._is_in_log = value
-            # The file is to say so.
+            # The file must be marked so.
             self.change_count += 1
 
     @property
     def has_changes(self) -> bool:
-        """Tell whether anything changed since changes were taken last."""
+        """Return whether there are changes since the last call that took them."""
         return bool(self._changed)
 
     def lead(self) -> None:
-        """Take changes from now on, and note them for records."""
+        """Accept changes, and collect them for records."""
         self.is_following = False
         self._changed = {}
 
     def follow(self) -> None:
-        """Take no changes but those of another master: nobody here is to make any."""
+        """Accept only changes of another master: this broker makes none."""
         self.is_following = True
         self._changed = None
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Give the items that can't be served, from the file or from a master."""
+        """Return the items that can't be served, from the file or from a master."""
         return tuple(self._left_out.values())
 
     def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
@@ -109,19 +108,19 @@ class LoggedTable(ABC, Generic[K]):
         self._left_out.update((one.path, one) for one in left_out)
 
     def as_file(self) -> bytes:
-        """Give the content of the file."""
+        """Return the content of the file."""
         mark = {IN_LOG: True, LOG_POSITION: self.log_position} if self._is_in_log else {}
         return java_json.encode(put_back(self._document() | mark, self.left_out))
 
     def _note(self, key: K) -> None:
-        """Count a change, and note what it changed."""
+        """Count a change, and record what it changed."""
         self.change_count += 1
         if self._changed is not None:
             self._changed.pop(key, None)
             self._changed[key] = None
 
     def _take(self) -> list[K]:
-        """Give what changed since the last call, the latest change last."""
+        """Return the changes since the last call, the latest change last."""
         changed = list(self._changed or ())
         if self._changed is not None:
             self._changed.clear()
@@ -129,4 +128,4 @@ class LoggedTable(ABC, Generic[K]):
 
     @abstractmethod
     def _document(self) -> dict[str, Any]:
-        """Give the table in the shape of its file."""
+        """Return the table in the form of its file."""

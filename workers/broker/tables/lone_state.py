@@ -1,7 +1,7 @@
-"""Keep what a broker without a controller knows besides messages in its log, as masters do (D29).
+"""Keep the state of a broker without a controller in its log, as masters do (D29).
 
-So a change of a topic, a group or an offset is one record, it is as safe as a message of the same
-moment, and whatever moment the broker is killed at, the next start finds a state that was.
+So a change of a topic, a group or an offset is one record, as safe as a message of the same time.
+After a kill at any time, the next start finds a state that existed.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from workers.broker.processors.maintenance import queues_without_topic
 
 TICK_S: Final = 0.05
 PAUSE_S: Final = 1.0
-"""How long a store that took no record is left alone: it would be told all there is each time."""
+"""Pause after the store refused a record: each retry would contain a snapshot."""
 
 log = structlog.get_logger()
 
@@ -26,10 +26,10 @@ class LoneState:
         self._broker = broker
 
     async def begin(self) -> None:
-        """Load the state and take changes from now on; called before clients come.
+        """Load the state and accept changes; called before clients connect.
 
-        Files that were believed say at once that the log knows them, or the next start would
-        believe them again.
+        Files that were used are marked as contained in the log at once; otherwise the next start
+        would use them again.
         """
         broker = self._broker
         broker.journal.load_alone()
@@ -46,20 +46,21 @@ class LoneState:
             await broker.state.save_all()
 
     async def run(self) -> None:
-        """Record what changed, until cancelled."""
+        """Record changes, until cancelled."""
         while True:
             await asyncio.sleep(PAUSE_S if self._broker.journal.is_refused else TICK_S)
             self.record()
 
     def record(self) -> None:
-        """Record what changed and no request waits for."""
+        """Record changes that no request waits for."""
         self._broker.journal.write()
         self._broker.changes.tick()
 
     def _lower_offsets(self) -> bool:
-        """Have groups go on where their queues end now; in a group of brokers the log sees to that.
+        """Limit the groups' offsets to the ends of their queues; with a group, the log does that.
 
-        Offsets can be on the disk before what was just stored, and outlive a cut of a damaged log.
+        Offsets can be on the disk before the newest messages, and survive a truncation of a damaged
+        log.
         """
 
         def end_of(topic: str, queue_id: int) -> int:

@@ -1,32 +1,32 @@
-"""Hold where groups shall go on reading, until their consumers were told (remoting.md 2.8: 222).
+"""Hold the new positions of groups until their consumers know them (remoting.md 2.8: 222).
 
-A consumer keeps its own place, and commits it again and again. So what it commits is passed over
-until its next pull of the queue, which is answered with the place it shall go on from.
+A consumer keeps its own position, and commits it again and again. So its commits are ignored until
+its next pull of the queue, which is answered with the new position.
 """
 
 from collections.abc import Callable
 
 
 class OffsetResets:
-    """Queue offsets that wait for a pull, by group and topic; a restart forgets them."""
+    """Queue offsets that wait for a pull, by group and topic; a restart drops them."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """Take whom to call before a reset waits for a pull."""
+        """Take the function to call before a reset waits for a pull."""
         self._on_change = on_change
         self._pending: dict[tuple[str, str], dict[int, int]] = {}
 
     def add(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
-        """Have the next pull of a queue answered with an offset."""
+        """Let the next pull of a queue be answered with an offset."""
         self._on_change()
         self._pending.setdefault((group, topic), {})[queue_id] = offset
 
     def is_pending(self, group: str, topic: str, queue_id: int | None = None) -> bool:
-        """Tell whether a queue waits for its pull, or any queue of the topic."""
+        """Return whether a reset of a queue, or of any queue of the topic, waits for its pull."""
         waiting = self._pending.get((group, topic), {})
         return bool(waiting) if queue_id is None else queue_id in waiting
 
     def take(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Give the offset that a pull is to be answered with, once."""
+        """Return the offset for the answer to a pull, once."""
         waiting = self._pending.get((group, topic))
         if waiting is None:
             return None
@@ -36,10 +36,10 @@ class OffsetResets:
         return offset
 
     def clear(self) -> None:
-        """Drop all that waits: groups go on at another broker, and would be thrown back later."""
+        """Drop all waiting resets: groups continue elsewhere, and would be moved back later."""
         self._pending.clear()
 
     def forget(self, *, group: str | None = None, topic: str | None = None) -> None:
-        """Drop what waits of a group or a topic that is gone."""
+        """Drop the waiting resets of a deleted group or topic."""
         for key in [key for key in self._pending if key[0] == group or key[1] == topic]:
             del self._pending[key]

@@ -11,9 +11,9 @@ LOCK_LIFE_MS: Final = 60_000
 
 @dataclass(slots=True)
 class QueueLock:
-    """Hold who locked a queue and since when; times in milliseconds of the clock that is never set.
+    """Hold the owner of a lock and its time; milliseconds of the clock that is never set.
 
-    A holder and its `locked_at_ms` name one hold: whoever locks again after a release has another.
+    A holder and its `locked_at_ms` name one hold: a new lock after a release is another hold.
     """
 
     client_id: str
@@ -21,12 +21,12 @@ class QueueLock:
     renewed_at_ms: int
 
     def expires_in_ms(self, now_ms: int) -> int:
-        """Give how long the lock lives unless it is renewed; negative once it is over."""
+        """Return the rest of the lock's lifetime without a renewal; negative after its end."""
         return self.renewed_at_ms + LOCK_LIFE_MS - now_ms
 
 
 class QueueLocks:
-    """The locks of all groups; a lock not renewed for a minute is free again."""
+    """The locks of all groups; a lock ends one minute after its last renewal."""
 
     def __init__(self) -> None:
         self._groups: dict[str, dict[MessageQueue, QueueLock]] = {}
@@ -34,7 +34,7 @@ class QueueLocks:
     def lock(
         self, group: str, *, client_id: str, queues: Iterable[MessageQueue], now_ms: int
     ) -> list[MessageQueue]:
-        """Take or renew the locks of queues that no other client holds, and name these queues."""
+        """Take or renew the locks of queues that no other client holds, and return these queues."""
         locks = self._groups.setdefault(group, {})
         taken = []
         for queue in queues:
@@ -49,7 +49,7 @@ class QueueLocks:
         return taken
 
     def unlock(self, group: str, *, client_id: str, queues: Iterable[MessageQueue]) -> None:
-        """Free those of the queues that this client holds."""
+        """Unlock those of the queues that this client holds."""
         locks = self._groups.get(group, {})
         for queue in queues:
             held = locks.get(queue)
@@ -59,7 +59,7 @@ class QueueLocks:
     def release(
         self, group: str, queue: MessageQueue, *, client_id: str, locked_at_ms: int
     ) -> bool:
-        """Free a queue if it is still in this hold of this client; tell whether it was."""
+        """Unlock a queue if this hold of this client still exists; return whether it did."""
         held = self._groups.get(group, {}).get(queue)
         if held is None or (held.client_id, held.locked_at_ms) != (client_id, locked_at_ms):
             return False
@@ -67,14 +67,14 @@ class QueueLocks:
         return True
 
     def find(self, group: str, queue: MessageQueue, now_ms: int) -> QueueLock | None:
-        """Give the lock that a queue is under; one that is over is none."""
+        """Return the lock of a queue; None after its end."""
         held = self._groups.get(group, {}).get(queue)
         return None if held is None or held.expires_in_ms(now_ms) < 0 else held
 
     def all(
         self, now_ms: int, *, group: str | None = None
     ) -> Iterator[tuple[str, MessageQueue, QueueLock]]:
-        """Yield the living locks of all groups or of one, by group."""
+        """Yield the current locks of one group or of all, by group."""
         names = sorted(self._groups) if group is None else [group]
         for name in names:
             for queue, held in self._groups.get(name, {}).items():
@@ -82,13 +82,14 @@ class QueueLocks:
                     yield name, queue, held
 
     def holds_any(self, group: str, now_ms: int) -> bool:
-        """Tell whether the group consumes in order at the moment."""
+        """Return whether the group consumes in order now."""
         return any(True for _ in self.all(now_ms, group=group))
 
     def sweep(self, now_ms: int) -> None:
-        """Drop locks that are over, so that the table does not grow.
+        """Drop ended locks, so that the table does not grow.
 
-        One that was renewed later than now, by a clock set back since, counts as renewed now.
+        A lock with a renewal in the future, after the clock was set back, is treated as renewed
+        now.
         """
         for group, locks in list(self._groups.items()):
             for held in locks.values():

@@ -1,13 +1,13 @@
-"""Remember when each group was last seen at each queue, so that a pause can be explained.
+"""Record when each group was last seen at each queue, to explain pauses.
 
-Kept in memory only: a broker that has just started says since when it looks, and claims nothing.
+Kept in memory only: after a start the broker reports since when it observes.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 READER_COUNT_MAX: Final = 200_000
-"""Beyond it nobody new is remembered, so that bad names can't fill the memory."""
+"""Beyond it no new group is recorded, so that invalid names can't fill the memory."""
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class QueueReader:
     offset: int | None = None
     address: str | None = None
     next_offset: int | None = None
-    """Where its last pull said that it goes on: what lies before has been handed out."""
+    """The next offset after its last pull: earlier messages have been delivered."""
 
 
 class QueueReaders:
@@ -40,7 +40,7 @@ class QueueReaders:
         now_ms: int,
         next_offset: int | None = None,
     ) -> None:
-        """Note that a client of the group asked for messages, and up to where it has got them."""
+        """Record a pull of the group, and the end of its received messages."""
         reader = self._find_or_add(group, topic, queue_id)
         if reader is not None:
             reader.pulled_at_ms, reader.address = now_ms, address
@@ -48,7 +48,7 @@ class QueueReaders:
                 reader.next_offset = next_offset
 
     def note_next(self, group: str, topic: str, queue_id: int, next_offset: int | None) -> None:
-        """Note where the group goes on in a queue; None when that is not known any more."""
+        """Record the next offset of the group in a queue; None when it is no longer known."""
         reader = self._readers.get((group, topic, queue_id))
         if reader is not None:
             reader.next_offset = next_offset
@@ -63,7 +63,7 @@ class QueueReaders:
         address: str,
         now_ms: int,
     ) -> None:
-        """Note how far a client says that the group is; only another offset is an advance."""
+        """Record a commit of a client; only another offset is an advance."""
         reader = self._find_or_add(group, topic, queue_id)
         if reader is None:
             return
@@ -73,16 +73,16 @@ class QueueReaders:
         reader.address = address
 
     def find(self, group: str, topic: str, queue_id: int) -> QueueReader | None:
-        """Give what was seen of a group at a queue; None when that is nothing."""
+        """Return what was seen of a group at a queue; None for nothing."""
         return self._readers.get((group, topic, queue_id))
 
     def remove_topic(self, topic: str) -> None:
-        """Forget a topic that is gone."""
+        """Drop a deleted topic."""
         for key in [key for key in self._readers if key[1] == topic]:
             del self._readers[key]
 
     def remove_group(self, group: str) -> None:
-        """Forget a consumer group that is gone."""
+        """Drop a deleted consumer group."""
         for key in [key for key in self._readers if key[0] == group]:
             del self._readers[key]
 

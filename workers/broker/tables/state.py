@@ -1,7 +1,7 @@
 """Load the state files of a broker at its start and save them as they change.
 
-The log is what a restart goes by (D14, D29). So the files, which hold whole tables, are written on
-periods, and the longer a table is, the more seldom.
+A restart uses the log (D14, D29). So the files, which hold whole tables, are saved periodically;
+longer tables less often.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from workers.broker.tables.subscription_groups import SubscriptionGroups, decode
 from workers.broker.tables.topics import TopicListener, TopicTable, decode_topic_file, system_topics
 
 REST_INTERVAL_MS: Final = 1000
-"""How often topics, groups and fences are saved, which stock saves at once."""
+"""Interval for topics, groups and fences, which stock saves at once."""
 
 REST_PER_SAVE: Final = 100
-"""How many times as long as a save took the next one waits at least: saves take 1 % of the time."""
+"""Minimum ratio of the pause to the duration of the last save: saves take 1 % of the time."""
 
 log = structlog.get_logger()
 
 
 class BrokerState:
-    """The tables that outlive a restart; their files are saved on periods and at the stop."""
+    """The tables that survive a restart; their files are saved periodically and at the stop."""
 
     def __init__(
         self,
@@ -86,21 +86,21 @@ class BrokerState:
         self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
         self.group_saver = _saver(group_file, self.groups, self.groups.as_file)
         self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
-        # After a power cut the file must not say that a message was delivered whose copy is gone.
+        # After a power failure the file must not record a delivery whose copy is lost.
         self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot, prepare=flush_log)
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Give the topics, groups and offsets that this broker holds but can't serve."""
+        """Return the topics, groups and offsets that this broker holds but can't serve."""
         tables = (self.topics, self.groups, self.offsets, self.delays)
         return tuple(one for table in tables for one in table.left_out)
 
     def add_system_topics(self) -> None:
-        """Make sure of the topics that every broker owns, with the queues of the settings."""
+        """Create the topics that every broker has, with the number of queues in the settings."""
         for topic in self._system_topics:
             self.topics.put(topic)
 
     async def save_periodically(self) -> None:
-        """Save offsets and delays on their periods until cancelled."""
+        """Save offsets and delays periodically until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             settings = self._settings
             tasks.create_task(self._repeat(settings.offset_save_interval_ms, self.save_offsets))
@@ -112,7 +112,7 @@ class BrokerState:
         await self._offset_saver.save()
 
     async def save_delays(self) -> None:
-        """Save the progress of the delay levels if it has changed, what was delivered first.
+        """Save the progress of the delay levels if it has changed, after the delivered messages.
 
         Raises:
             OSError, StoreError: the disk refused.
@@ -120,14 +120,14 @@ class BrokerState:
         await self._delay_saver.save()
 
     async def save_all(self) -> None:
-        """Save whatever is not on disk yet; one file's trouble does not keep the others."""
+        """Save all unsaved changes; an error of one file does not affect the others."""
         for save in (self.save_offsets, self.save_delays, self._save_rest):
             await self._try(save)
 
     async def try_to_save_topics(self) -> None:
-        """Save the topics, or have that tried again on the period.
+        """Save the topics, or retry later.
 
-        For those of the system: every start creates them again, so nothing depends on the file.
+        For topics of the system: every start creates them again, so the file is not critical.
         """
         await self._try(self.topic_saver.save)
 

@@ -1,8 +1,8 @@
-"""Keep small state files so that a crash at any moment leaves a readable one.
+"""Keep small state files so that a crash at any time leaves a readable one.
 
-The new content is written and synced beside the current file, the current file becomes the backup,
-and the new one takes its place (storage-and-ha.md 1.1). Whatever moment the machine stops at, the
-file or its backup is whole.
+The new content is written to a temporary file and synced. The current file becomes the backup, and
+the new one takes its place (storage-and-ha.md 1.1). After a crash at any time, the file or its
+backup is complete.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class StateFileUnreadable(Exception):
 
 
 class StateFile:
-    """One JSON file in stock shape, with its backup."""
+    """One JSON file in stock form, with its backup."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,18 +44,18 @@ class StateFile:
         self._is_readable = True
 
     def load(self, kind: type[T]) -> T | None:
-        """Read the file, or else its backup; None when there is neither.
+        """Read the file, or else its backup; None if neither exists.
 
         Raises:
-            StateFileUnreadable: what is there cannot be understood.
+            StateFileUnreadable: the content is invalid.
         """
         return self.load_items(lambda content: (java_json.decode(content, kind), []))[0]
 
     def load_items(self, decode: Decode[T]) -> tuple[T | None, list[LeftOut]]:
-        """Read the file, or else its backup, with the items that had to be left out of it.
+        """Read the file, or else its backup, with the items that were left out of it.
 
         Raises:
-            StateFileUnreadable: what is there cannot be understood.
+            StateFileUnreadable: the content is invalid.
         """
         reason = ""
         for path in (self.path, self.backup_path):
@@ -72,14 +72,14 @@ class StateFile:
             except (InvalidJson, OSError) as error:
                 reason = reason or str(error)
             if path == self.path:
-                # What comes in its place must not make a backup of it.
+                # The next save must not make a backup of this file.
                 self._is_readable = False
         if reason:
             raise StateFileUnreadable(self.path, reason)
         return None, []
 
     def save(self, content: bytes) -> None:
-        """Replace the content durably; blocks until the disk has it.
+        """Replace the content durably; blocks until it is on the disk.
 
         Raises:
             OSError: the disk refused, naming the file; the former content is still there.
@@ -119,7 +119,7 @@ def _name_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:
 
 
 class StateSaver:
-    """Writes one state file off the loop: one write at a time, changes in between together."""
+    """Writes one state file outside the loop: one write at a time, with all changes so far."""
 
     def __init__(
         self,
@@ -129,9 +129,9 @@ class StateSaver:
         count: Callable[[], int],
         prepare: Callable[[], object] | None = None,
     ) -> None:
-        """Take the content from one function, and from another how often it has changed so far.
+        """Take functions for the content, and for the number of its changes so far.
 
-        What must be on disk before the content is, a third one brings there, off the loop.
+        A third function makes prerequisites durable before the content, outside the loop.
         """
         self._file, self._snapshot, self._count = file, snapshot, count
         self._prepare = prepare
@@ -140,14 +140,14 @@ class StateSaver:
 
     @property
     def is_dirty(self) -> bool:
-        """Tell whether a change is not on disk yet."""
+        """Return whether a change is not on disk yet."""
         return self._saved_count < self._count()
 
     async def save(self) -> None:
         """Return once every change made before this call is on disk.
 
         Raises:
-            OSError: the disk refused; or whatever the preparation raises.
+            OSError: the disk refused; or any error of the preparation.
         """
         wanted = self._count()
         async with self._lock:

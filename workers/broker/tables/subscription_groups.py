@@ -1,4 +1,4 @@
-"""Hold the consumer groups that a broker knows and their version (`subscriptionGroup.json`)."""
+"""Hold the consumer groups of a broker and their version (`subscriptionGroup.json`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ class GroupFile(SubscriptionGroupTable, frozen=True, kw_only=True):
 
 
 def decode_group_file(data: bytes) -> tuple[GroupFile, list[LeftOut]]:
-    """Read the file; groups that nobody can serve are left out and named.
+    """Read the file; groups that can't be served are left out and named.
 
     Raises:
         InvalidJson: the document is malformed.
@@ -46,9 +46,9 @@ def decode_group_file(data: bytes) -> tuple[GroupFile, list[LeftOut]]:
 
 
 class SubscriptionGroups(LoggedTable[str]):
-    """All consumer groups; unknown ones come to be on first use where that is allowed.
+    """All consumer groups; unknown ones are created on first use if that is allowed.
 
-    In a group of brokers they travel in the log (D14).
+    In a group of brokers they are part of the log (D14).
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class SubscriptionGroups(LoggedTable[str]):
         left_out: Iterable[LeftOut] = (),
         clock: Callable[[], int],
     ) -> None:
-        """Begin with the groups of the file; the listener hears of each change after it."""
+        """Start with the groups of the file; the listener gets each later change."""
         super().__init__(stored, left_out)
         stored = stored or GroupFile()
         self._groups = _BUILT_IN | stored.groups
-        # Of tools of stock, which let groups be kept from topics; no request of ours changes it.
+        # From tools of stock, which can forbid topics to groups; no request of ours changes it.
         self._forbidden = dict(stored.forbidden_table)
         self._listener, self._clock = listener, clock
         self.auto_create = auto_create
@@ -72,17 +72,17 @@ class SubscriptionGroups(LoggedTable[str]):
 
     @property
     def forbidden_table(self) -> Mapping[str, Mapping[str, int]]:
-        """Give what stock keeps of groups and topics besides."""
+        """Return stock's table of forbidden topics of groups."""
         return self._forbidden
 
     def find(self, name: str) -> SubscriptionGroupConfig | None:
-        """Give a group that exists already."""
+        """Return a group that exists."""
         return self._groups.get(name)
 
     def find_or_create(self, name: str) -> SubscriptionGroupConfig | None:
-        """Give a group, creating it where allowed; None when it is unknown and stays so.
+        """Return a group, and create it if allowed; None when it is unknown and stays so.
 
-        A replica serves one that its master creates before it has heard of it.
+        A replica serves a group that its master would create, before its record arrives.
         """
         found = self._groups.get(name)
         if found is not None:
@@ -101,7 +101,7 @@ class SubscriptionGroups(LoggedTable[str]):
         return created
 
     def put(self, group: SubscriptionGroupConfig) -> bool:
-        """Add or replace a group; False when it was exactly so already."""
+        """Add or replace a group; False when nothing changed."""
         if self._groups.get(group.name) == group:
             return False
         self._groups[group.name] = group
@@ -119,9 +119,9 @@ class SubscriptionGroups(LoggedTable[str]):
         return True
 
     def adopt(self, table: SubscriptionGroupTable, left_out: Iterable[LeftOut] = ()) -> bool:
-        """Take over the groups of a master of stock and their version; False when it is the same.
+        """Take over the groups of a stock master and their version; False when it is the same.
 
-        What it does not tell of stays: absence is no deletion there.
+        Other groups stay: absence is no deletion there.
         """
         if table.data_version == self.data_version:
             return False
@@ -133,15 +133,15 @@ class SubscriptionGroups(LoggedTable[str]):
         return True
 
     def take_changes(self) -> dict[str, SubscriptionGroupConfig | None]:
-        """Give what changed since the last call: groups as they are now, or that they are gone."""
+        """Return the changes since the last call: the present groups, None for deleted ones."""
         return {name: self._groups.get(name) for name in self._take()}
 
     def shared(self) -> dict[str, SubscriptionGroupConfig]:
-        """Give the groups that are not as every broker has them from its start."""
+        """Return the groups that differ from those of every broker at its start."""
         return {name: one for name, one in self._groups.items() if _BUILT_IN.get(name) != one}
 
     def apply(self, changes: Mapping[str, SubscriptionGroupConfig | None]) -> None:
-        """Take over what changed on a master; what can't be served is kept aside and named."""
+        """Apply the changes of a master; groups that can't be served are kept aside and named."""
         changed = {name: group for name, group in changes.items() if group is not None}
         kept, left_out = sift_groups(changed)
         for name in changes.keys() - changed.keys():
@@ -151,7 +151,7 @@ class SubscriptionGroups(LoggedTable[str]):
         self.keep_aside(left_out)
 
     def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
-        """Keep groups that a master told and that can't be served, and name them once."""
+        """Keep groups of a master that can't be served, and name them once."""
         for one in left_out:
             if self._left_out.get(one.path) == one:
                 continue
@@ -166,7 +166,7 @@ class SubscriptionGroups(LoggedTable[str]):
         groups: Mapping[str, SubscriptionGroupConfig],
         forbidden: Mapping[str, Mapping[str, int]],
     ) -> None:
-        """Take over all that a master has, and forget all else."""
+        """Replace the content with a master's."""
         gone = self._groups.keys() - groups.keys()
         self.apply(dict.fromkeys(gone) | _BUILT_IN | dict(groups))
         if self._forbidden != forbidden:
@@ -174,7 +174,7 @@ class SubscriptionGroups(LoggedTable[str]):
             self.change_count += 1
 
     def as_body(self) -> SubscriptionGroupTable:
-        """Give the table as tools read it."""
+        """Return the table for tools."""
         return SubscriptionGroupTable(
             data_version=self.data_version, forbidden_table=self._forbidden, groups=self._groups
         )

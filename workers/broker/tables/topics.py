@@ -21,10 +21,10 @@ WRITABLE: Final = 2
 INHERITED: Final = 1
 SCHEDULE_QUEUE_COUNT: Final = 18
 NOTED_CHANGE_COUNT_MAX: Final = 10_000
-"""Of how many topics the table remembers when they changed last."""
+"""Number of topics whose last change is kept in order."""
 
 IS_INCOMPLETE: Final = "isIncomplete"
-"""What is ours in `topics.json`: a former file was lost, and queues may be of topics in it."""
+"""Our field in `topics.json`: a former file was lost, and its topics may have queues."""
 
 log = structlog.get_logger()
 
@@ -40,7 +40,7 @@ class TopicFile(TopicConfigTable, frozen=True, kw_only=True):
 
 
 def decode_topic_file(data: bytes) -> tuple[TopicFile, list[LeftOut]]:
-    """Read the file; topics that nobody can serve are left out and named.
+    """Read the file; topics that can't be served are left out and named.
 
     Raises:
         InvalidJson: the document is malformed.
@@ -51,9 +51,9 @@ def decode_topic_file(data: bytes) -> tuple[TopicFile, list[LeftOut]]:
 
 
 class TopicTable(LoggedTable[str]):
-    """All topics; every change gives a new data version, or name servers would ignore it.
+    """All topics; every change raises the data version, or name servers would ignore it.
 
-    In a group they travel in the log, but for those that every broker has of its own (D14).
+    In a group they are part of the log, except those that every broker creates (D14).
     """
 
     def __init__(
@@ -66,18 +66,19 @@ class TopicTable(LoggedTable[str]):
         left_out: Iterable[LeftOut] = (),
         clock: Callable[[], int],
     ) -> None:
-        """Begin with the topics of the file; own names are of topics that each broker makes."""
+        """Start with the topics of the file; own names are topics that each broker creates."""
         super().__init__(stored, left_out)
         self.is_stored = stored is not None
         stored = stored or TopicFile()
         self.is_incomplete = stored.is_incomplete
-        """Whether the file was lost: a topic that is not here may never have been deleted."""
+        """Whether the file was lost: a missing topic may never have been deleted."""
 
         self._permissions, self._own_names = permissions, frozenset(own_names)
         self._topics = dict(stored.topics)
         self._listener, self._clock = listener, clock
         self.data_version: DataVersion = stored.data_version
-        # When topics changed last, the latest last; before the counter below, any may have.
+        # The order of the last changes, the latest last; before the counter below, any topic may
+        # have changed.
         self._changed_at: OrderedDict[str, int] = OrderedDict()
         self._whole_counter = self.data_version.counter
         for name, topic in self._topics.items():
@@ -87,18 +88,18 @@ class TopicTable(LoggedTable[str]):
         return len(self._topics)
 
     def find(self, name: str) -> TopicConfig | None:
-        """Give a topic; None when this broker has none of that name."""
+        """Return a topic; None when this broker has none of that name."""
         return self._topics.get(name)
 
     def find_left_out(self, name: str) -> LeftOut | None:
-        """Give the topic of a name that this broker holds but can't serve."""
+        """Return the topic of a name that this broker holds but can't serve."""
         return self._left_out.get((TOPIC_TABLES[0], name))
 
     def check_not_left_out(self, name: str) -> None:
-        """Pass a name under which this broker holds nothing that it can't serve.
+        """Check that this broker does not hold an unservable topic of a name.
 
         Raises:
-            Refusal: it holds such a topic, which is to be changed or deleted first.
+            Refusal: it holds such a topic, which must be changed or deleted first.
         """
         left_out = self.find_left_out(name)
         if left_out is not None:
@@ -110,7 +111,7 @@ class TopicTable(LoggedTable[str]):
         return self._topics.values()
 
     def put(self, topic: TopicConfig) -> bool:
-        """Add or replace a topic; False when it was exactly so already."""
+        """Add or replace a topic; False when nothing changed."""
         if self._topics.get(topic.name) == topic:
             return False
         self._change(topic.name, topic)
@@ -128,11 +129,11 @@ class TopicTable(LoggedTable[str]):
         return True
 
     def note_gone(self, name: str) -> None:
-        """Have the group hear that a topic is gone of which there is nothing here but queues."""
+        """Record the deletion of a topic for the group although only its queues exist here."""
         self._note(name)
 
     def changed_since(self, counter: int) -> list[str] | None:
-        """Name the topics that changed since a version, the latest last; None when any may have."""
+        """Return the topics that changed since a version, the latest last; None if any may have."""
         if counter < self._whole_counter:
             return None
         names = []
@@ -143,7 +144,7 @@ class TopicTable(LoggedTable[str]):
         return names[::-1]
 
     def permit(self, permissions: int) -> bool:
-        """Let clients of the broker do only this with any topic; False when it was so already."""
+        """Limit the permissions of all topics for clients; False when nothing changed."""
         if permissions == self._permissions:
             return False
         self._permissions = permissions
@@ -154,19 +155,19 @@ class TopicTable(LoggedTable[str]):
         return True
 
     def begin_epoch(self, epoch: int) -> None:
-        """Give the table a version of a new master epoch, which outdoes all of older ones."""
+        """Set a version of a new master epoch, which is higher than all of older ones."""
         self._raise_version()
         self.data_version = msgspec.structs.replace(self.data_version, state_version=epoch)
         self._note_all_changed()
 
     def adopt(self, table: TopicConfigTable, left_out: Iterable[LeftOut] = ()) -> bool:
-        """Take over the topics of a master of stock and their version; False when it is the same.
+        """Take over the topics of a stock master and their version; False when it is the same.
 
-        What it does not tell of stays: absence is no deletion there.
+        Other topics stay: absence is no deletion there.
         """
         if table.data_version == self.data_version:
             return False
-        # It knows no better than to let clients make the topic of our records.
+        # A stock master may let clients create the topic of our records.
         self.apply({name: one for name, one in table.topics.items() if name != names.STATE_TOPIC})
         self.keep_aside(left_out)
         self.data_version = table.data_version
@@ -175,17 +176,17 @@ class TopicTable(LoggedTable[str]):
         return True
 
     def take_changes(self) -> dict[str, TopicConfig | None]:
-        """Give what changed since the last call: topics as they are now, or that they are gone."""
+        """Return the changes since the last call: the present topics, None for deleted ones."""
         return {
             name: self._topics.get(name) for name in self._take() if name not in self._own_names
         }
 
     def shared(self) -> dict[str, TopicConfig]:
-        """Give the topics that a group has in common."""
+        """Return the topics that a group shares."""
         return {name: one for name, one in self._topics.items() if name not in self._own_names}
 
     def apply(self, changes: Mapping[str, TopicConfig | None]) -> None:
-        """Take over what changed on a master; what can't be served is kept aside and named."""
+        """Apply the changes of a master; topics that can't be served are kept aside and named."""
         changed = {name: topic for name, topic in changes.items() if topic is not None}
         kept, left_out = sift_topics(changed)
         for name in changes.keys() - changed.keys():
@@ -195,7 +196,7 @@ class TopicTable(LoggedTable[str]):
         self.keep_aside(left_out)
 
     def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
-        """Keep topics that a master told and that can't be served, and name them once."""
+        """Keep topics of a master that can't be served, and name them once."""
         for one in left_out:
             if self._left_out.get(one.path) == one:
                 continue
@@ -206,23 +207,23 @@ class TopicTable(LoggedTable[str]):
             log.warning("copied_topic_left_out", topic=one.name, reason=one.reason)
 
     def replace(self, topics: Mapping[str, TopicConfig]) -> None:
-        """Take over all that a group has in common, and forget all else."""
+        """Replace the shared topics with a master's."""
         gone = self.shared().keys() - topics.keys()
         self.apply(dict.fromkeys(gone) | dict(topics))
 
     def as_body(self) -> TopicConfigTable:
-        """Give the table as name servers and tools read it."""
+        """Return the table for name servers and tools."""
         return TopicConfigTable(data_version=self.data_version, topics=self._topics)
 
     def as_registered(self) -> TopicConfigTable:
-        """Give the table as clients shall know it: with what the broker permits at most."""
+        """Return the table for clients: limited by the permission of the broker."""
         if self._permissions & READABLE and self._permissions & WRITABLE:
             return self.as_body()
         topics = {name: self._masked(topic) for name, topic in self._topics.items()}
         return TopicConfigTable(data_version=self.data_version, topics=topics)
 
     def find_registered(self, name: str) -> TopicConfig | None:
-        """Give one topic as clients shall know it; None when this broker has none of that name."""
+        """Return one topic for clients; None when this broker has none of that name."""
         topic = self._topics.get(name)
         return None if topic is None else self._masked(topic)
 
@@ -262,10 +263,10 @@ class TopicTable(LoggedTable[str]):
 
 
 def permitted(topic: TopicConfig, permissions: int) -> int:
-    """Give what clients may do with a topic that come to a broker with these permissions.
+    """Return the permissions of a topic for clients under the permission of the broker.
 
-    Routes send producers elsewhere once it may not be written. Who still sends is served, as by
-    stock, except to an ordered topic, whose next messages may be with another broker already.
+    Routes send producers elsewhere once the broker may not be written. Remaining sends are served,
+    as in stock, except to an ordered topic, whose next messages may already be on another broker.
     """
     if topic.is_ordered and not permissions & WRITABLE:
         return topic.permissions & ~WRITABLE
@@ -273,7 +274,7 @@ def permitted(topic: TopicConfig, permissions: int) -> int:
 
 
 def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
-    """Give the topics that a broker owns from its start (remoting.md 8)."""
+    """Return the topics that a broker has from its start (remoting.md 8)."""
     template_permissions = READABLE | WRITABLE
     if settings.auto_create_topics:
         template_permissions |= INHERITED
@@ -291,10 +292,10 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
 
 
 def check_visible(name: str) -> None:
-    """Pass a topic that clients may know of.
+    """Check that clients may know a topic.
 
     Raises:
-        Refusal: it holds what brokers tell one another (D14).
+        Refusal: the topic is internal to brokers (D14).
     """
     if name == names.STATE_TOPIC:
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{name}] is not readable")
@@ -316,7 +317,7 @@ def topic_of(
 def topic_from_template(
     name: str, template: TopicConfig, wished_queue_count: int
 ) -> TopicConfig | None:
-    """Derive the topic that a first send creates; None when the template does not pass on."""
+    """Derive the topic that a first send creates; None when the template does not allow it."""
     if not template.permissions & INHERITED:
         return None
     queue_count = max(0, min(wished_queue_count, template.write_queue_count))

@@ -32,7 +32,7 @@ test('every family of words asked for by a computed name is in the English file'
   expect(missing).toEqual([]);
 });
 
-test('the English file holds no word nobody asks for', () => {
+test('the English file holds no unused word', () => {
   const families = [...text.matchAll(/`([a-zA-Z]+\.)[\w.]*\$\{/g)].map(([, prefix = '']) => prefix);
 
   const unused = [...keys].filter(

@@ -18,7 +18,7 @@ test('parts of the chain are counted together, and the newest says where it ends
   expect(joinParts(undefined, part)).toEqual(part);
 });
 
-test('an entry is summed up by what tells most of it', () => {
+test('an entry is summed up by its most important fact', () => {
   expect(headlineOf({ plan_hash: 'ab', reason: 'planned work' })).toEqual({
     name: 'reason',
     text: 'planned work',

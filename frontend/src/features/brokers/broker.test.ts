@@ -30,7 +30,7 @@ test('another value in the file than in force needs a restart', () => {
   expect(awaitsRestart(aProperty())).toBe(false);
 });
 
-test('what nobody told is not called a default', () => {
+test('an unknown value is not called a default', () => {
   expect(isDefault(aProperty())).toBe(true);
   expect(isDefault(aProperty({ stored: 'SYNC_FLUSH' }))).toBe(false);
   expect(isDefault(aProperty({ default: null }))).toBe(false);

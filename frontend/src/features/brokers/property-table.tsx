@@ -73,7 +73,7 @@ export function PropertyTable({ properties, chosen, onChoose }: PropertyTablePro
           id: 'effect',
           header: t('settings.effect'),
         }),
-        column.accessor((property) => property.default ?? t('settings.untold'), {
+        column.accessor((property) => property.default ?? t('settings.notReported'), {
           id: 'default',
           header: t('settings.default'),
           cell: ({ getValue }) => <code className={classes.value}>{getValue()}</code>,

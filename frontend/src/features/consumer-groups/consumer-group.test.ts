@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { aConsumerGroup, aConsumerQueue } from '@/testing/consumer-group-builders';
 import { compareCounts, lagShares, topicsOf } from './consumer-group';
 
-test('bars compare lags, and one that nobody knows has none', () => {
+test('bars compare lags, and an unknown one has none', () => {
   const queues = [
     aConsumerQueue({ queueId: 0, lag: '50' }),
     aConsumerQueue({ queueId: 1, lag: '200' }),

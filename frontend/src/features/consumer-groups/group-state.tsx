@@ -9,11 +9,11 @@ type GroupStateProps = {
 /** Whether somebody of a group is there, and how many brokers say so where not all do. */
 export function GroupState({ group }: GroupStateProps) {
   const { t } = useTranslation();
-  const { state, brokerCountTold: told, brokerCountAsked: asked } = group;
+  const { state, brokerCountTold: reported, brokerCountAsked: asked } = group;
   const word = t(`consumerGroupState.${state}`);
-  if (told === asked || state === 'UNKNOWN')
+  if (reported === asked || state === 'UNKNOWN')
     return <StateMark tone={stateTones[state]} label={word} />;
   // A broker that did not tell may know of a member, so that nobody is certainly gone.
   const tone = state === 'INACTIVE' ? 'unknown' : stateTones[state];
-  return <StateMark tone={tone} label={t('consumerGroup.stateBy', { word, told, asked })} />;
+  return <StateMark tone={tone} label={t('consumerGroup.stateBy', { word, reported, asked })} />;
 }

@@ -10,16 +10,16 @@ export function LagFigure({ lag }: { lag: Lag }) {
   if (!lag.isApplicable) return <span title={t('groupLag.noLagHint')}>{t('groupLag.noLag')}</span>;
   if (lag.messageCount === null) return <Figure reading={unknown} format={String} />;
   const count = formatInt64(lag.messageCount);
-  const told = lag.isComplete ? (
+  const figure = lag.isComplete ? (
     count
   ) : (
     <span title={t('groupLag.partHint')}>{t('groupLag.atLeast', { count })}</span>
   );
-  if (lag.expiredCount === null || lag.expiredCount === '0') return told;
+  if (lag.expiredCount === null || lag.expiredCount === '0') return figure;
   const expired = formatInt64(lag.expiredCount);
   return (
     <>
-      {told}{' '}
+      {figure}{' '}
       <span title={t('groupLag.expiredHint')}>{t('groupLag.andExpired', { count: expired })}</span>
     </>
   );

@@ -52,7 +52,7 @@ export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps
         header: t('groupLag.owner'),
         sortUndefined: 'last',
         sortFn: 'alphanumeric',
-        cell: ({ row }) => row.original.owner ?? t('groupLag.nobody'),
+        cell: ({ row }) => row.original.owner ?? t('groupLag.noMember'),
       }),
       count('committed'),
       count('end'),

@@ -27,7 +27,7 @@ export function MemberTable({ members }: { members: Member[] }) {
           id: 'groups',
           header: t('member.groups'),
         }),
-        column.accessor((one) => one.subscriptions.join(' / ') || t('member.notTold'), {
+        column.accessor((one) => one.subscriptions.join(' / ') || t('member.notReported'), {
           id: 'subscriptions',
           header: t('member.subscriptions'),
           meta: { wraps: true },

@@ -14,8 +14,8 @@ type OffsetCellProps = {
 /** An offset of a queue or its lag; of a group that broadcasts a broker keeps neither. */
 export function OffsetCell({ queue, id, isBroadcasting }: OffsetCellProps) {
   const { t } = useTranslation();
-  const told = queue[id];
-  if (told !== null) return id === 'lag' ? <QueueLag queue={queue} /> : formatInt64(told);
+  const value = queue[id];
+  if (value !== null) return id === 'lag' ? <QueueLag queue={queue} /> : formatInt64(value);
   if (isBroadcasting) return '–';
   if (id === 'committed') return t('groupLag.never');
   return <Figure reading={unknown} format={String} />;

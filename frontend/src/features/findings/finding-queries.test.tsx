@@ -29,7 +29,7 @@ test('findings are asked for again and again while the stream is cut', async () 
   expect(await callCountIn(16_000)).toBeGreaterThan(2);
 });
 
-test('findings that the stream tells of are asked for again only in case it fails', async () => {
+test('findings with events are requested again only if the stream fails', async () => {
   setStreamState({ kind: 'live' });
 
   expect(await callCountIn(16_000)).toBe(1);

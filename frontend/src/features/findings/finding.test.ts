@@ -19,7 +19,7 @@ test('evidence is read out whatever it holds, and what is not known is said', ()
   expect(evidenceOf(aFinding({ evidence: { sentence: 'It is so.', epoch: 3 } }))).toBe('epoch: 3');
 });
 
-test('of findings of which not all were read the worst is told only if it can be no worse', () => {
+test('of findings of which not all were read the worst is shown only if it can be no worse', () => {
   const more = (...severities: Finding['severity'][]) => {
     const { findings } = openFindingsOf(...severities);
     return sumOf({ findings: { ...findings, totalCount: 200 } });

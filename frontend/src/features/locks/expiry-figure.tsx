@@ -5,12 +5,12 @@ import { useNow } from '@/lib/use-now';
 import classes from './expiry-figure.module.css';
 import { leftMs, lockLifeMs } from './lock';
 
-type ExpiryFigureProps = { toldMs: string; observedAt: string; label: string };
+type ExpiryFigureProps = { reportedMs: string; observedAt: string; label: string };
 
 /** In how long a lock ends unless it is renewed, as a bar that runs out too. */
-export function ExpiryFigure({ toldMs, observedAt, label }: ExpiryFigureProps) {
+export function ExpiryFigure({ reportedMs, observedAt, label }: ExpiryFigureProps) {
   const { t } = useTranslation();
-  const left = leftMs(toldMs, observedAt, useNow());
+  const left = leftMs(reportedMs, observedAt, useNow());
   return (
     <span className={classes.expiry}>
       <span className={classes.words}>{left > 0 ? formatSpan(left) : t('locks.over')}</span>

@@ -22,8 +22,8 @@ export function ExplanationList({ explanations }: { explanations: Explanation[] 
           <p className={classes.sentence}>{one.sentence}</p>
           {one.evidence.length > 0 ? (
             <ul className={classes.evidence}>
-              {one.evidence.map((told) => (
-                <li key={told}>{told}</li>
+              {one.evidence.map((entry) => (
+                <li key={entry}>{entry}</li>
               ))}
             </ul>
           ) : null}

@@ -28,7 +28,7 @@ export function LeaseTable({ leases }: { leases: Lease[] }) {
           header: t('leases.master'),
           cell: ({ row: { original } }) =>
             original.masterId === null ? (
-              t('leases.nobody')
+              t('leases.noMaster')
             ) : (
               <>
                 {original.masterId} <code>{original.masterAddress}</code>

@@ -53,7 +53,7 @@ export function LockTable(props: LockTableProps) {
           header: t('locks.held'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) => (
-            <SpanFigure toldMs={original.heldMs} observedAt={original.observedAt} />
+            <SpanFigure reportedMs={original.heldMs} observedAt={original.observedAt} />
           ),
         }),
         column.display({
@@ -61,7 +61,7 @@ export function LockTable(props: LockTableProps) {
           header: t('locks.renewed'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) => (
-            <SpanFigure toldMs={original.renewedMs} observedAt={original.observedAt} />
+            <SpanFigure reportedMs={original.renewedMs} observedAt={original.observedAt} />
           ),
         }),
         column.display({
@@ -69,7 +69,7 @@ export function LockTable(props: LockTableProps) {
           header: t('locks.expires'),
           cell: ({ row: { original } }) => (
             <ExpiryFigure
-              toldMs={original.expiresInMs}
+              reportedMs={original.expiresInMs}
               observedAt={original.observedAt}
               label={t('locks.expiryLabel', { queue: `${original.topic}/${original.queueId}` })}
             />

@@ -4,7 +4,7 @@ import { agedMs, leftMs, pauseTone } from './lock';
 const observedAt = '2026-03-01T12:00:00Z';
 const nowMs = Date.parse(observedAt) + 5_000;
 
-test('ages grow and what is left runs out from when they were told', () => {
+test('ages grow and what is left runs out from the time of the report', () => {
   expect(agedMs('1000', observedAt, nowMs)).toBe(6_000);
   expect(leftMs('12000', observedAt, nowMs)).toBe(7_000);
   expect(leftMs('4000', observedAt, nowMs)).toBe(0);

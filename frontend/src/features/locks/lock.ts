@@ -19,12 +19,12 @@ export function holderTone(holder: LockHolder): StateTone {
 }
 
 /** How long a span is by now that was told at some time and has grown, or run out, since. */
-export function agedMs(toldMs: string, observedAt: string, nowMs: number): number {
-  return Number(toldMs) + Math.max(0, nowMs - Date.parse(observedAt));
+export function agedMs(reportedMs: string, observedAt: string, nowMs: number): number {
+  return Number(reportedMs) + Math.max(0, nowMs - Date.parse(observedAt));
 }
 
-export function leftMs(toldMs: string, observedAt: string, nowMs: number): number {
-  return Math.max(0, Number(toldMs) - Math.max(0, nowMs - Date.parse(observedAt)));
+export function leftMs(reportedMs: string, observedAt: string, nowMs: number): number {
+  return Math.max(0, Number(reportedMs) - Math.max(0, nowMs - Date.parse(observedAt)));
 }
 
 /** Whether a queue stands still is yes, no, or not to be told (D21). */

@@ -10,12 +10,12 @@ type UnknownLocksProps = { unknown: LocksQuery['locks']['unknown'] };
 export function UnknownLocks({ unknown }: UnknownLocksProps) {
   const { t } = useTranslation();
   if (unknown.length === 0) return null;
-  const told = unknown
+  const texts = unknown
     .slice(0, shownMax)
     .map(({ name, address, why }) => `${name} (${address}): ${why}`);
   return (
     <Notice tone="unknown" title={t('locks.unknown', { count: unknown.length })}>
-      {told.join('; ')}
+      {texts.join('; ')}
       {unknown.length > shownMax
         ? ` ${t('locks.more', { count: unknown.length - shownMax })}`
         : null}

@@ -9,10 +9,10 @@ import type { MessageDetail } from './message';
 /** Where the message lies, when it came and from where. */
 export function MessageFacts({ message }: { message: MessageDetail['message'] }) {
   const { t } = useTranslation();
-  const clock = (told: string | null) =>
-    told === null ? <Figure reading={unknown} format={String} /> : formatClock(Date.parse(told));
-  const day = (told: string | null, host: string) =>
-    told === null ? host : `${formatDateTime(Date.parse(told))} · ${host}`;
+  const clock = (at: string | null) =>
+    at === null ? <Figure reading={unknown} format={String} /> : formatClock(Date.parse(at));
+  const day = (at: string | null, host: string) =>
+    at === null ? host : `${formatDateTime(Date.parse(at))} · ${host}`;
   return (
     <Facts>
       <Fact label={t('message.topic')}>{message.topic}</Fact>

@@ -26,7 +26,7 @@ async function comparisonsOf(operation: Operation, spanMs: number): Promise<numb
   return calls.length;
 }
 
-test('the facts of a plan are compared now and then while the stream tells nothing', async () => {
+test('the facts of a plan are compared now and then while the stream is silent', async () => {
   expect(await comparisonsOf(anOperation(), 45_000)).toBe(3);
 });
 

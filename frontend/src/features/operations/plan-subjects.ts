@@ -11,8 +11,10 @@ function textsIn(value: unknown): string[] {
 
 /** What an operation is done to: whatever its target, its order or the facts of its plan name. */
 function subjectsOf({ target, parameters, plan }: Planned): Set<string> {
-  const told = plan.preconditions.flatMap(({ name, value }) => `${name} ${value}`.split(/[\s,]+/));
-  return new Set([target, ...textsIn(parameters), ...textsIn(plan.facts), ...told]);
+  const reported = plan.preconditions.flatMap(({ name, value }) =>
+    `${name} ${value}`.split(/[\s,]+/),
+  );
+  return new Set([target, ...textsIn(parameters), ...textsIn(plan.facts), ...reported]);
 }
 
 const harmless = new Set(['operation.planned', 'operation.queued', 'operation.lapsed']);

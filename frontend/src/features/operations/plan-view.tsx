@@ -62,8 +62,8 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
             )}
             <CheckList checks={plan.checks} />
           </Panel>
-          <Panel title={t('plan.wayBack')}>
-            <p className={classes.sentence}>{plan.wayBack || t('plan.noWayBack')}</p>
+          <Panel title={t('plan.undo')}>
+            <p className={classes.sentence}>{plan.wayBack || t('plan.noUndo')}</p>
           </Panel>
           <Panel
             title={t('plan.facts')}

@@ -23,7 +23,7 @@ test('a plan whose fact has moved is void and names it', () => {
   expect(isVoid(anOperation(), { moved }, now)).toBe(true);
 });
 
-test('a plan that nobody confirmed in time is void', () => {
+test('a plan without a confirmation in time is void', () => {
   const old = anOperation({ expiresAt: new Date(now - 1).toISOString() });
 
   expect(standingOf(old, unmoved, now)?.word).toBe('expired');
@@ -41,7 +41,7 @@ test('a plan that a check forbids says which and why', () => {
   });
 });
 
-test('only what is done is praised, and what is unknown has a tone of its own (D21)', () => {
+test('only what is done is praised, and what is unknown has a distinct tone (D21)', () => {
   const toneOf = (state: OperationState) => standingOf(anOperation({ state }), unmoved, now)?.tone;
 
   expect(operationStates.filter((state) => toneOf(state) === 'good')).toEqual(['DONE']);

@@ -14,7 +14,7 @@ test('what a step changed stands before what it left as it was', () => {
   ]);
 });
 
-test('a field that one side lacks is a change, and one that nobody can compare is none', () => {
+test('a field that one side lacks is a change, and one that can not be compared is none', () => {
   expect(journalRows({ queues: 4 }, { queues: 4, order: true })).toEqual([
     { name: 'order', before: undefined, after: true, isChanged: true },
     { name: 'queues', before: 4, after: 4, isChanged: false },
@@ -43,7 +43,7 @@ test('a list of things is a table with the fields of all of them, what names the
   ]);
 });
 
-test('the verdict on a candidate is told in words, whatever else is told as it is', () => {
+test('the verdict on a candidate is shown in words, every other value unchanged', () => {
   expect(wordOfCode('verdict', 'not_designated')).toBe('electionVerdict.not_designated');
   expect(wordOfCode('verdict', 'a verdict of tomorrow')).toBeUndefined();
   expect(wordOfCode('state', 'wins')).toBeUndefined();

@@ -104,8 +104,8 @@ export function describedForm(
     planOf: (values) => {
       const shown = shownOf(all, values);
       const filled = asked.map((field) => {
-        const told = shown.includes(field) ? values[field.name] : undefined;
-        const value = givenIn(field, told === undefined ? field.initial : told);
+        const chosen = shown.includes(field) ? values[field.name] : undefined;
+        const value = givenIn(field, chosen === undefined ? field.initial : chosen);
         return [field.name, value === '' ? null : value];
       });
       return { ...form.given, ...Object.fromEntries(filled) };

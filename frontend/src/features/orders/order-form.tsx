@@ -43,13 +43,13 @@ export function OrderForm<Order = PlanInput>({
   const fields = kind.fieldsOf(given);
   const values: Values = Object.fromEntries(
     fields.map((field) => {
-      const told = given[field.name];
-      return [field.name, told === undefined ? field.initial : told];
+      const chosen = given[field.name];
+      return [field.name, chosen === undefined ? field.initial : chosen];
     }),
   );
   const problems = problemsOf(fields, values);
   const refused = refusal ? fieldNamed(refusal) : undefined;
-  const told = (problem: Problem | undefined) =>
+  const textOf = (problem: Problem | undefined) =>
     problem && t(`problem.${problem.word}`, problem.values);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -74,7 +74,7 @@ export function OrderForm<Order = PlanInput>({
           isAct={isAct}
           value={values[field.name] ?? null}
           error={
-            (isTried ? told(problems[field.name]) : undefined) ??
+            (isTried ? textOf(problems[field.name]) : undefined) ??
             (refused === field.name ? refusal?.message : undefined)
           }
           onChange={(value: Value) => {

@@ -62,7 +62,7 @@ test('what is left empty in a change is left as it is', () => {
   expect(new Set(Object.values(rest))).toEqual(new Set([null]));
 });
 
-test('what placements have in common is told, and nothing where they differ', () => {
+test('the common values of placements are shown, and none where they differ', () => {
   expect(commonOf([true, true])).toBe(true);
   expect(commonOf([true, false])).toBeNull();
   expect(commonOf([])).toBeNull();
@@ -189,7 +189,7 @@ test('a setting is asked for by its own type, with the value of the next start',
   });
 });
 
-test('a refusal that names a parameter is told beside its field', () => {
+test('a refusal that names a parameter is shown beside its field', () => {
   expect(fieldNamed(new Error('create_topic: Expected `int` >= 0 - at `$.read_queue_count`'))).toBe(
     'readQueueCount',
   );

@@ -20,6 +20,6 @@ export function HealthSentence({ health, staleness }: HealthSentenceProps) {
   if (groupCount === 0) {
     return <SeenMark tone="unknown" sentence={t('health.empty')} staleness={staleness} />;
   }
-  const told = verdict === 'HEALTHY' && nextFailure ? `${sentence} ${nextFailure}` : sentence;
-  return <SeenMark tone={tones[verdict]} sentence={told} staleness={staleness} />;
+  const text = verdict === 'HEALTHY' && nextFailure ? `${sentence} ${nextFailure}` : sentence;
+  return <SeenMark tone={tones[verdict]} sentence={text} staleness={staleness} />;
 }

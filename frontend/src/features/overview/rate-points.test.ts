@@ -43,7 +43,7 @@ test('what was kept fills the time in which this console heard nothing', () => {
   ).toEqual([1, 2, 3, 4]);
 });
 
-test('time that nobody observed is a gap and not zero', () => {
+test('time without observation is a gap and not zero', () => {
   const recent = joinPoints([point(0, 1), point(15, 2)], [], 'recent');
   const day = joinPoints([point(0, 1), point(600, 2), point(1_500, 3)], [], 'day');
 
@@ -51,7 +51,7 @@ test('time that nobody observed is a gap and not zero', () => {
   expect(day.map(({ in: rate }) => rate)).toEqual([1, 2, null, 3]);
 });
 
-test('a rate that nobody knew stays in its place', () => {
+test('an unknown rate stays in its place', () => {
   expect(joinPoints([point(0, null), point(5, 2)], [], 'recent')).toEqual([
     point(0, null),
     point(5, 2),

@@ -9,7 +9,7 @@ import { unknown } from '@/lib/reading';
 import type { Candidate, LostGroup } from './adoption';
 
 const column = columnsFor<Candidate>();
-const untold = <Figure reading={unknown} format={String} />;
+const unreported = <Figure reading={unknown} format={String} />;
 
 /** What the brokers that wait for adoption say of themselves; what one does not tell is unknown. */
 export function CandidateTable({ lost }: { lost: LostGroup }) {
@@ -27,19 +27,19 @@ export function CandidateTable({ lost }: { lost: LostGroup }) {
           header: t('adopt.epoch'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) =>
-            original.epoch === null ? untold : formatCount(original.epoch),
+            original.epoch === null ? unreported : formatCount(original.epoch),
         }),
         column.display({
           id: 'end',
           header: t('replicas.end'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) =>
-            original.maxOffset === null ? untold : formatInt64(original.maxOffset),
+            original.maxOffset === null ? unreported : formatInt64(original.maxOffset),
         }),
         column.display({
           id: 'master',
           header: t('adopt.serves'),
-          cell: ({ row: { original } }) => original.masterId ?? untold,
+          cell: ({ row: { original } }) => original.masterId ?? unreported,
         }),
         column.accessor(({ hasCode }) => t(hasCode ? 'word.yes' : 'word.no'), {
           id: 'code',

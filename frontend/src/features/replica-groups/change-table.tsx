@@ -38,20 +38,20 @@ export function ChangeTable({ changes, earlier }: ChangeTableProps) {
           meta: { width: '40%' },
           cell: ({ row }) => {
             const { word, values } = changeWords(row.original.change, row.original.before);
-            const told = t(`change.${word}`, values);
+            const text = t(`change.${word}`, values);
             const { kind, warning } = row.original.change;
             if (warning !== null) {
               return (
                 <>
-                  <strong>{told}</strong>
+                  <strong>{text}</strong>
                   <div>
                     <StateMark tone="bad" label={<Advice>{warning}</Advice>} wraps />
                   </div>
                 </>
               );
             }
-            if (kind === 'MASTER_LOST') return <StateMark tone="bad" label={told} />;
-            return kind === 'MASTER_ELECTED' ? <strong>{told}</strong> : told;
+            if (kind === 'MASTER_LOST') return <StateMark tone="bad" label={text} />;
+            return kind === 'MASTER_ELECTED' ? <strong>{text}</strong> : text;
           },
         }),
         column.accessor(({ change }) => formatCount(change.masterEpoch), {

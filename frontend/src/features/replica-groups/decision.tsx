@@ -16,7 +16,7 @@ const tones: Record<Outcome['kind'], StateTone> = {
   wins: 'warn',
   waits: 'warn',
   unclean: 'bad',
-  nobody: 'bad',
+  none: 'bad',
 };
 
 /** What the controller would do if it were asked now; that alone makes no group a good one. */

@@ -11,7 +11,7 @@ const tones: Record<Outcome['kind'], StateTone> = {
   wins: 'good',
   waits: 'warn',
   unclean: 'bad',
-  nobody: 'bad',
+  none: 'bad',
 };
 
 /** What an order to make this replica master would do, or why it would be refused. */

@@ -25,7 +25,7 @@ test('all logs lie on one scale, from the oldest byte to the farthest end', () =
   ]);
 });
 
-test('offsets beyond what a float can tell apart keep their distances', () => {
+test('offsets beyond the precision of a float keep their distances', () => {
   const start = 2n ** 62n;
   const log = aHistory({
     maxOffset: String(start + 4n),

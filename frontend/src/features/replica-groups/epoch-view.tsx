@@ -29,7 +29,7 @@ export function EpochView({ histories, differingEpoch, view }: EpochViewProps) {
         <Notice
           tone="warn"
           title={t('epochs.partial', {
-            told: picture.lanes.length - silent.length,
+            reported: picture.lanes.length - silent.length,
             total: picture.lanes.length,
           })}
         >

@@ -17,7 +17,7 @@ test('a set that changed says who came and who left', () => {
   });
 });
 
-test('a change whose forerunner is not known tells what it came to', () => {
+test('a change whose former state is not known shows the new state', () => {
   const altered = aChange({ kind: 'SYNC_STATE_SET_ALTERED', syncStateSet: ['1', '2'] });
 
   expect(changeWords(altered, undefined)).toMatchObject({
@@ -27,14 +27,14 @@ test('a change whose forerunner is not known tells what it came to', () => {
   expect(changeWords(aChange({ kind: 'ADDRESS_CHANGED' }), undefined).word).toBe('moved');
 });
 
-test('a preference is told without a name, which history does not keep', () => {
+test('a preference is shown without a name, which history does not keep', () => {
   expect(changeWords(aChange({ kind: 'PREFERENCE_CHANGED' }), before)).toEqual({
     word: 'preferred',
     values: {},
   });
 });
 
-test('an election says whom it replaced', () => {
+test('an election names the replaced master', () => {
   const elected = aChange({ masterId: '2', masterEpoch: 2 });
 
   expect(changeWords(elected, before)).toMatchObject({

@@ -18,7 +18,7 @@ function groupOf(...ends: (string | null)[]) {
   return aGroup({ replicas });
 }
 
-test('gaps are exact beyond what a float can tell apart', () => {
+test('gaps are exact beyond the precision of a float', () => {
   const group = groupOf('9223372036854775807', '9223372036854775800');
 
   expect(largestGap(group)).toEqual(value(7));
@@ -28,7 +28,7 @@ test('a replica heard after its master is not behind by less than nothing', () =
   expect(largestGap(groupOf('1000', '1200'))).toEqual(value(0));
 });
 
-test('a replica is ahead where it told no later than its master, and ends beyond it', () => {
+test('a replica is ahead where it reported no later than its master, and ends beyond it', () => {
   // Case B6.
   const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1000).toISOString();
   const master = aReplica({ brokerId: '1', maxOffset: '1000', lastHeartbeatAt: at(5) });
@@ -45,7 +45,7 @@ test('a replica is ahead where it told no later than its master, and ends beyond
   expect(ahead(null, 4)).toBeUndefined();
 });
 
-test('a gap that nobody can tell is not zero', () => {
+test('an unknown gap is not zero', () => {
   const group = groupOf('1000', null, '400');
   const silent = aReplica({ brokerId: '4', lastHeartbeatAt: null, maxOffset: null });
 
@@ -68,7 +68,7 @@ test('a recorded master that is dead or was lost does not lead', () => {
   expect(masterState(aGroup({ isMasterAlive: false, masterId: null }))).toBe('none');
 });
 
-test('a member of the set whom nobody hears is dead, and one outside it is not missed', () => {
+test('a member of the set without heartbeats is dead, and one outside it is not missed', () => {
   const replicas = ['1', '2', '3'].map((brokerId) =>
     aReplica({ brokerId, isAlive: brokerId === '1' }),
   );
@@ -77,7 +77,7 @@ test('a member of the set whom nobody hears is dead, and one outside it is not m
   expect(deadMembers(aGroup())).toEqual([]);
 });
 
-test('what an election would do is told apart', () => {
+test('the outcomes of an election are distinguished', () => {
   const wins = anElection([['2', 'WINS', 'would become master']]);
 
   expect(outcomeOf(anElection(), aGroup()).kind).toBe('stays');
@@ -85,7 +85,7 @@ test('what an election would do is told apart', () => {
   expect(outcomeOf({ ...wins, awaitsLeaseMs: '3000' }, aGroup()).kind).toBe('waits');
   expect(outcomeOf(wins, aGroup({ syncStateSet: ['1'] })).kind).toBe('unclean');
   expect(outcomeOf(wins, aGroup({ syncStateSet: [], masterEpoch: 0 })).kind).toBe('wins');
-  expect(outcomeOf(anElection([['1', 'NOT_ALIVE', 'is not alive']]), aGroup()).kind).toBe('nobody');
+  expect(outcomeOf(anElection([['1', 'NOT_ALIVE', 'is not alive']]), aGroup()).kind).toBe('none');
 });
 
 test('reasons name their replicas', () => {

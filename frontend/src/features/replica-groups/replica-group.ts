@@ -66,7 +66,7 @@ export function largestGap(group: ReplicaGroup): Reading {
 }
 
 export type Outcome = {
-  kind: 'stays' | 'wins' | 'waits' | 'unclean' | 'nobody';
+  kind: 'stays' | 'wins' | 'waits' | 'unclean' | 'none';
   /** Who is or would be master. */
   winnerId: string | null;
 };
@@ -74,7 +74,7 @@ export type Outcome = {
 /** What would come of an election now, by the rules or of one's choice. */
 export function outcomeOf(election: Election, group: ReplicaGroup): Outcome {
   const { winnerId } = election;
-  if (winnerId === null) return { kind: 'nobody', winnerId };
+  if (winnerId === null) return { kind: 'none', winnerId };
   if (election.isUnchanged) return { kind: 'stays', winnerId };
   const isOutside = group.masterEpoch > 0 && !group.syncStateSet.includes(winnerId);
   if (isOutside) return { kind: 'unclean', winnerId };

@@ -18,7 +18,7 @@ test('a queue no sample has shown has no bar and no count', () => {
   expect(row).toMatchObject({ messageCount: null, start: null, end: null });
 });
 
-test('messages beyond what a float can tell apart are counted exactly', () => {
+test('messages beyond the precision of a float are counted exactly', () => {
   const rows = queueRows([queue(0, '1', '9223372036854775807'), queue(1, null, null)]);
 
   expect(messagesHeld(rows)).toEqual({ total: '9223372036854775806', counted: 1 });

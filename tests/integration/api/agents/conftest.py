@@ -1,4 +1,4 @@
-"""The HTTP door over a name server and a broker agent of their own, as processes and sockets."""
+"""The HTTP door over a separate name server and broker agent, as processes and sockets."""
 
 import asyncio
 import time

@@ -112,7 +112,7 @@ async def test_what_is_not_there_or_malformed_is_refused(register, plan, kind, p
     assert told["code"] == code
 
 
-async def test_a_drain_waits_for_consumers_tells_how_far_they_are_and_can_be_paused(
+async def test_a_drain_waits_for_consumers_shows_how_far_they_are_and_can_be_paused(
     broker, order, go_on, finish, act, get
 ):
     await broker.member("c1")

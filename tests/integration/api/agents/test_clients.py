@@ -132,7 +132,7 @@ async def test_a_client_of_any_name_is_found_by_it(broker, get, client_id):
     await broker.member(client_id)
 
     listed = await get(CLIENTS)
-    # An address may not say two dots as they are: whoever builds it sends them encoded.
+    # An address may not contain two plain dots: clients send them encoded.
     name = "%2E%2E" if client_id == ".." else quote(client_id, safe="")
     found = await get(f"{CLIENTS}/{name}")
 

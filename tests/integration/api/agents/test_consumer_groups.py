@@ -52,7 +52,7 @@ class Stock(RecordingNameServer):
 async def heartbeat(
     client, client_id, *subscriptions, message_model="CLUSTERING", group="billing", **more
 ):
-    """Join a group as a client of its own kind."""
+    """Join a group as a separate client of its kind."""
     consumer = {
         "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
         "consumeType": "CONSUME_PASSIVELY",
@@ -162,7 +162,7 @@ async def test_retries_and_dead_letters_are_counted_apart(broker, get):
     await member.close()
 
     async def came_back():
-        # Nobody has begun to read the retries, so how many are left is not for us to say.
+        # No consumer has begun to read the retries, so the number of unread ones is unknown.
         told = (await get(f"{GROUPS}/billing"))["retry_lag"]
         return (told["message_count"], told["waiting_ms"], told["is_complete"]) == (
             None,
@@ -213,7 +213,9 @@ async def test_groups_are_listed_page_by_page_alike_over_both_doors(broker, get,
     assert refused["code"] == "invalid_input"
 
 
-async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, get, ask, register):
+async def test_brokers_that_do_not_answer_are_named_and_the_rest_is_shown(
+    broker, get, ask, register
+):
     await broker.member("c1")
     await broker.commit(0)
     stock = Stock()
@@ -237,7 +239,7 @@ async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, 
     assert (found["broker_count_told"], found["broker_count_asked"]) == (1, 3)
     why = {one["broker_group_name"]: one["why"] for one in found["unknown"]}
     assert why["stock"] == "RocketMQ brokers do not report it"
-    # Nobody knows that there is no such group while brokers are silent.
+    # While brokers are silent, it is unknown whether the group exists.
     assert missing["code"] == "broker_silent"
 
 
@@ -345,7 +347,7 @@ async def test_a_group_that_broadcasts_has_no_lag_whatever_offsets_are_left(brok
 
 
 class StockWithOffsets(RecordingNameServer):
-    """A stock broker that tells a group's offsets, and elsewhere where queues begin."""
+    """A stock broker that reports a group's offsets, and elsewhere where queues begin."""
 
     ends: ClassVar = {"0": (300, 301), "1": (0, 40)}
 
@@ -381,7 +383,7 @@ async def test_a_stock_broker_is_asked_where_the_queues_begin_that_a_group_is_be
 
     first, second = sorted(told, key=lambda one: one.queue_id)
     assert (first.lag, first.expired_count) == (1, 290)
-    # Where it does not tell the begin nobody knows the lag.
+    # Where it does not report the begin, the lag is unknown.
     assert second.lag is None
 
 

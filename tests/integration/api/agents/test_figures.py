@@ -1,4 +1,4 @@
-"""What a living agent tells of its topics, of itself and of its readers, over both doors."""
+"""The reports of a living agent about its topics, itself and its readers, over both doors."""
 
 import pytest
 
@@ -54,7 +54,7 @@ async def test_an_agent_that_is_gone_leaves_the_count_unknown(broker, get):
 
 
 @pytest.mark.usefixtures("broker")
-async def test_clusters_figures_and_allocations_of_a_topic_are_told(get, ask):
+async def test_clusters_figures_and_allocations_of_a_topic_are_answered(get, ask):
     holding = await get("/topics/orders/clusters")
     nowhere = await get("/topics/none/clusters")
     stats = await get(f"/clusters/{CLUSTER}/topic-stats", search="orders")
@@ -74,7 +74,7 @@ async def test_clusters_figures_and_allocations_of_a_topic_are_told(get, ask):
     await get(f"{TOPIC}/allocations", status=422)
 
 
-async def test_a_broker_tells_its_figures_under_stocks_names(broker, get, ask):
+async def test_a_broker_reports_its_figures_under_stocks_names(broker, get, ask):
     found = await get(f"{BROKER}/status")
     graph = (await ask(STATUS))["brokerStatus"]
     await get(BROKER.replace("brokers/0", "brokers/7") + "/status", status=404)

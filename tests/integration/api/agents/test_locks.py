@@ -71,7 +71,7 @@ async def test_locks_are_listed_with_who_is_gone(broker, get, ask, gone):
     assert found["unknown"] == []
 
 
-async def test_brokers_that_do_not_tell_are_named_and_never_shown_as_without_locks(
+async def test_brokers_that_do_not_answer_are_named_and_never_shown_as_without_locks(
     broker, get, register, ask
 ):
     class Stock(RecordingNameServer):

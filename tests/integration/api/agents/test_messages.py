@@ -162,7 +162,7 @@ async def test_bodies_are_shown_as_what_they_are_and_no_more_than_asked_for(brok
 
 
 async def test_a_body_takes_a_permission_that_viewers_do_not_have(
-    broker, anybody, credentials, sent
+    broker, bare_client, credentials, sent
 ):
     message_id = await sent(b"salary")
     viewer = await credentials("session", Role.VIEWER)
@@ -170,10 +170,10 @@ async def test_a_body_takes_a_permission_that_viewers_do_not_have(
     path = f"/api/v1{MESSAGES}/{message_id}"
     query = {"query": BODY, "variables": {"id": message_id, "form": "TEXT", "max": 99}}
 
-    refused = await anybody.get(f"{path}/body", headers=viewer)
-    in_graph = (await anybody.post("/graphql", json=query, headers=viewer)).json()
-    around = await anybody.get(path, headers=viewer)
-    shown = await anybody.get(f"{path}/body", headers=operator)
+    refused = await bare_client.get(f"{path}/body", headers=viewer)
+    in_graph = (await bare_client.post("/graphql", json=query, headers=viewer)).json()
+    around = await bare_client.get(path, headers=viewer)
+    shown = await bare_client.get(f"{path}/body", headers=operator)
 
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     assert in_graph["errors"][0]["extensions"]["code"] == "forbidden"
@@ -183,7 +183,7 @@ async def test_a_body_takes_a_permission_that_viewers_do_not_have(
     assert broker is not None
 
 
-async def test_it_is_told_how_far_each_group_is_with_a_message(broker, get, ask, sent):
+async def test_a_message_shows_how_far_each_group_has_read(broker, get, ask, sent):
     message_id = await sent(b"one", queue_id=1, unique="U-7")
     for name in ("done", "waiting", "failing", "dead"):
         await broker.member(name, "orders", f"%RETRY%{name}", group=name)
@@ -216,7 +216,7 @@ async def test_it_is_told_how_far_each_group_is_with_a_message(broker, get, ask,
     assert graph["consumerGroupCount"] == 4
 
 
-async def test_what_can_not_be_found_is_told_with_the_next_step(broker, get, ask):
+async def test_a_missing_message_is_an_error_with_the_next_step(broker, get, ask):
     unknown_id = "7F000001" + "0" * 24
     elsewhere = await get(f"{MESSAGES}/{unknown_id}", 404)
     senders = await get(f"{MESSAGES}/not-an-id", 404)
@@ -260,7 +260,7 @@ async def test_a_broker_that_is_away_is_named_and_the_others_are_read(get, regis
 
 
 async def test_the_audit_says_who_read_which_body_and_holds_none(
-    broker, client, get, anybody, credentials, sent, ask
+    broker, client, get, bare_client, credentials, sent, ask
 ):
     message_id = await sent(b"salary", queue_id=1, unique="U-9")
     viewer = await credentials("session", Role.VIEWER)
@@ -275,10 +275,10 @@ async def test_the_audit_says_who_read_which_body_and_holds_none(
         + " }"
     )
 
-    await anybody.get(path, headers=viewer)
+    await bare_client.get(path, headers=viewer)
     await client.get(f"/api/v1{MESSAGES}/7F00000100002A9F00000000000F0000/body")
     await get(f"{MESSAGES}/{message_id}")
-    await anybody.get(path, headers=program)
+    await bare_client.get(path, headers=program)
     read = await ask(twice)
     entries = (await get("/audit"))["items"]
 

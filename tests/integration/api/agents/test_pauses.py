@@ -1,4 +1,4 @@
-"""Why a queue is paused, in a sentence, over both doors, from what a living agent tells."""
+"""Why a queue is paused, in a sentence, over both doors, from the reports of a living agent."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def why(get):
     return ask
 
 
-async def test_without_a_member_nobody_reads(broker, why, ask):
+async def test_without_a_member_no_queue_is_read(broker, why, ask):
     assert broker is not None
     found = await why()
     query = f"""{{ queueExplanations(clusterName: "{CLUSTER}", topicName: "orders",
@@ -63,7 +63,7 @@ async def test_who_advances_is_not_paused_and_who_has_read_all_has_nothing_to_do
     assert (done["cause"], done["is_paused"], done["lag"]) == ("nothing_to_do", False, 0)
 
 
-async def test_permissions_and_subscriptions_are_told(broker, why):
+async def test_permissions_and_subscriptions_are_causes_of_a_pause(broker, why):
     await broker.member("c1", "other")
     elsewhere = await why()
     await broker.client.call(25, body=b"brokerPermission=2\n")
@@ -77,7 +77,7 @@ async def test_permissions_and_subscriptions_are_told(broker, why):
     assert beyond["cause"] == "not_readable"
 
 
-async def test_a_broker_that_is_gone_is_told(broker, why):
+async def test_a_broker_that_is_gone_is_named(broker, why):
     broker.agent.kill()
 
     async def is_missed():

@@ -191,12 +191,12 @@ async def test_without_an_answer_a_message_may_be_stored_and_is_not_sent_again(
     assert broker is not None
 
 
-async def test_only_who_may_change_a_cluster_sends(broker, anybody, credentials):
+async def test_only_who_may_change_a_cluster_sends(broker, bare_client, credentials):
     viewer = await credentials("session", Role.VIEWER)
     read_only = await credentials("read-only token", Role.OPERATOR)
 
     refused = [
-        await anybody.post(SEND, json=ORDER, headers=headers) for headers in (viewer, read_only)
+        await bare_client.post(SEND, json=ORDER, headers=headers) for headers in (viewer, read_only)
     ]
 
     assert [one.status_code for one in refused] == [403, 403]

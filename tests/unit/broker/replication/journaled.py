@@ -23,7 +23,7 @@ SEGMENT_SIZE = 64 << 10
 
 
 class WatchedStore:
-    """A store that tells of what is appended to it."""
+    """A store that reports each append."""
 
     def __init__(self, path, *, segment_size=SEGMENT_SIZE):
         self.appended = []
@@ -40,7 +40,7 @@ class WatchedStore:
         return appended
 
     def drop(self):
-        """Let go of the store, which nothing closes."""
+        """Drop the store, which nothing closes."""
         self._store = None
 
     def __getattr__(self, name):
@@ -66,10 +66,10 @@ class JournaledBroker:
             "storePathRootDir": str(self.path),
         }
         parsed = parse_settings(given | self.settings).settings
-        self.told = []
+        self.reported = []
         self.state = BrokerState(
             parsed,
-            topic_listener=lambda name, topic: self.told.append((name, topic)),
+            topic_listener=lambda name, topic: self.reported.append((name, topic)),
             group_listener=lambda: None,
             build_delays=self._build_delays,
             flush_log=lambda: None,

@@ -18,37 +18,39 @@ def state_of(*members, confirmed):
 
 
 def waiting(policy=LeasePolicy.QUORUM, **changes):
-    acknowledgements, told = Acknowledgements(policy=policy, timeout_ms=3_000, **changes), []
+    acknowledgements, reported = Acknowledgements(policy=policy, timeout_ms=3_000, **changes), []
     for position, now_ms in ((100, 0), (200, 10), (300, 20)):
         acknowledgements.wait(
-            position, now_ms, lambda outcome, position=position: told.append((position, outcome))
+            position,
+            now_ms,
+            lambda outcome, position=position: reported.append((position, outcome)),
         )
-    return acknowledgements, told
+    return acknowledgements, reported
 
 
 def test_those_whose_position_is_confirmed_are_released_in_order():
-    acknowledgements, told = waiting()
+    acknowledgements, reported = waiting()
 
     acknowledgements.advance(state_of(1, 2, confirmed=250), has_lease=True)
 
-    assert told == [(100, Outcome.CONFIRMED), (200, Outcome.CONFIRMED)]
+    assert reported == [(100, Outcome.CONFIRMED), (200, Outcome.CONFIRMED)]
     assert acknowledgements.count == 1
 
 
-def test_who_waits_too_long_is_told_that_nobody_knows():
-    acknowledgements, told = waiting()
+def test_a_send_that_waits_too_long_has_an_unknown_outcome():
+    acknowledgements, reported = waiting()
 
     acknowledgements.expire(3_009)
 
-    assert told == [(100, Outcome.LATE)]
+    assert reported == [(100, Outcome.LATE)]
 
 
-def test_a_deposed_master_answers_everybody_at_once():
-    acknowledgements, told = waiting()
+def test_a_deposed_master_answers_every_producer_at_once():
+    acknowledgements, reported = waiting()
 
     acknowledgements.depose()
 
-    assert told == [(at, Outcome.DEPOSED) for at in (100, 200, 300)]
+    assert reported == [(at, Outcome.DEPOSED) for at in (100, 200, 300)]
     assert acknowledgements.count == 0
 
 
@@ -66,7 +68,7 @@ def test_without_a_lease_only_a_set_of_two_may_go_on_and_only_by_quorum_d9():
     assert alone.may_acknowledge(state_of(1, confirmed=0), has_lease=True)
 
 
-def three_of_whom_one_lags():
+def three_members_with_one_behind():
     state = state_of(1, 2, 3, confirmed=0)
     for broker_id, position in ((2, 200), (3, 100)):
         state.connected(broker_id, is_learner=False)
@@ -78,46 +80,50 @@ def three_of_whom_one_lags():
 def test_as_many_as_an_operator_finds_enough_are_enough_under_a_strict_lease():  # 9.6
     released = {}
     for count in (1, 2, 3, 4):
-        acknowledgements, told = waiting(LeasePolicy.STRICT, sufficient_count=count)
-        acknowledgements.advance(three_of_whom_one_lags(), has_lease=True)
-        released[count] = [position for position, _ in told]
+        acknowledgements, reported = waiting(LeasePolicy.STRICT, sufficient_count=count)
+        acknowledgements.advance(three_members_with_one_behind(), has_lease=True)
+        released[count] = [position for position, _ in reported]
 
     # More than there are members can't hold anything; what all of them hold is safe anyway.
     assert released == {1: [100, 200, 300], 2: [100, 200], 3: [100], 4: [100]}
 
 
 def test_fewer_than_all_are_not_enough_without_a_lease_or_where_one_may_replace_the_master_d9():
-    without_lease, informed_nobody = waiting(LeasePolicy.STRICT, sufficient_count=1)
-    quorum, told_by_all = waiting(LeasePolicy.QUORUM, sufficient_count=1)
+    without_lease, informed_none = waiting(LeasePolicy.STRICT, sufficient_count=1)
+    quorum, reported_by_all = waiting(LeasePolicy.QUORUM, sufficient_count=1)
 
-    without_lease.advance(three_of_whom_one_lags(), has_lease=False)
-    quorum.advance(three_of_whom_one_lags(), has_lease=True)
+    without_lease.advance(three_members_with_one_behind(), has_lease=False)
+    quorum.advance(three_members_with_one_behind(), has_lease=True)
 
-    assert informed_nobody == []
-    assert [position for position, _ in told_by_all] == [100]
+    assert informed_none == []
+    assert [position for position, _ in reported_by_all] == [100]
 
 
 def test_confirmed_answers_wait_while_the_lease_is_over():
-    acknowledgements, told = waiting(LeasePolicy.STRICT)
+    acknowledgements, reported = waiting(LeasePolicy.STRICT)
     state = state_of(1, 2, confirmed=300)
 
     acknowledgements.advance(state, has_lease=False)
-    before = list(told)
+    before = list(reported)
     acknowledgements.advance(state, has_lease=True)
 
-    assert (before, len(told)) == ([], 3)
+    assert (before, len(reported)) == ([], 3)
 
 
-def test_a_set_that_shrank_below_the_least_count_tells_nobody_that_all_is_well():  # targets 5.6
-    acknowledgements, told = waiting(member_count_min=2)
+def test_a_set_that_shrank_below_the_least_count_answers_no_producer_with_success():  # targets 5.6
+    acknowledgements, reported = waiting(member_count_min=2)
 
     acknowledgements.advance(state_of(1, confirmed=300), has_lease=True)
-    alone = list(told)
+    alone = list(reported)
     acknowledgements.advance(state_of(1, 2, confirmed=200), has_lease=True)
     acknowledgements.expire(60_000)
 
     assert alone == []
-    assert [outcome for _, outcome in told] == [Outcome.CONFIRMED, Outcome.CONFIRMED, Outcome.LATE]
+    assert [outcome for _, outcome in reported] == [
+        Outcome.CONFIRMED,
+        Outcome.CONFIRMED,
+        Outcome.LATE,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,18 +134,18 @@ def test_a_set_that_shrank_below_the_least_count_tells_nobody_that_all_is_well()
         (lambda a: a.depose(), Outcome.DEPOSED),
     ],
 )
-def test_an_answer_that_fails_holds_up_nobody_behind_it(release_all, outcome):
-    acknowledgements, told = Acknowledgements(policy=LeasePolicy.QUORUM, timeout_ms=1), []
+def test_an_answer_that_fails_delays_none_behind_it(release_all, outcome):
+    acknowledgements, reported = Acknowledgements(policy=LeasePolicy.QUORUM, timeout_ms=1), []
 
     def fail(_outcome):
         raise ValueError("no answer can be made")
 
-    for release in (fail, told.append, fail, told.append):
+    for release in (fail, reported.append, fail, reported.append):
         acknowledgements.wait(100, 0, release)
 
     with capture_logs() as logs:
         release_all(acknowledgements)
 
-    assert told == [outcome] * 2
+    assert reported == [outcome] * 2
     assert [entry["event"] for entry in logs] == ["answer_not_given"] * 2
     assert acknowledgements.count == 0

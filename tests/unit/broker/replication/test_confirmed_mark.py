@@ -45,7 +45,7 @@ def test_a_file_cut_short_names_nothing(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("epochs", "end", "told"),
+    ("epochs", "end", "reported"),
     [
         ([], 0, "800 was confirmed, and the log ends at 0"),  # rm -rf store/*
         (EPOCHS, 600, "800 was confirmed, and the log ends at 600"),  # an older copy
@@ -54,9 +54,9 @@ def test_a_file_cut_short_names_nothing(tmp_path, text):
         (EPOCHS, 0, "its epoch 3 begins at 500, behind the end of the log at 0"),  # no commitlog
     ],
 )
-def test_a_log_that_lost_something_is_known(mark, epochs, end, told):
+def test_a_log_that_lost_something_is_known(mark, epochs, end, reported):
     # Cases A1, A2.
-    assert mark.find_lack(epochs, end) == told
+    assert mark.find_lack(epochs, end) == reported
 
 
 @pytest.mark.parametrize("epochs", [EPOCHS, [*EPOCHS, (7, 800)]])

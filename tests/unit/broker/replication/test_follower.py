@@ -35,7 +35,7 @@ class Slow:
 
 @dataclass
 class Flusher:
-    """Flushes nothing, and notes what it is told of cuts."""
+    """Flushes nothing, and records the truncations."""
 
     cuts: list = field(default_factory=list)
 
@@ -179,7 +179,7 @@ def event_counters():
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_a_cut_that_is_given_up_meanwhile_is_told_of_all_the_same(group, times):
+async def test_a_cut_that_is_given_up_meanwhile_is_reported_all_the_same(group, times):
     slow = group.own.before_cut = Slow()
 
     await give_up(group.follow(), slow, times=times)

@@ -158,7 +158,7 @@ def sender_count():
     return count
 
 
-async def test_what_is_appended_has_left_when_the_append_is_told_of(master):
+async def test_what_is_appended_has_left_when_the_append_is_reported(master):
     replica = await master.add_following()
 
     master.append()
@@ -184,7 +184,7 @@ async def test_what_may_leave_later_leaves_behind_the_answers_of_the_turn(master
     assert len(replica.log) == master.end
 
 
-async def test_a_replica_that_does_not_read_holds_nobody_up_and_gets_all_later(master):
+async def test_a_replica_that_does_not_read_delays_no_other_and_gets_all_later(master):
     slow = await master.add_following(buffer_size=SMALL_BUFFER)
     other = await master.add_following()
 
@@ -194,12 +194,12 @@ async def test_a_replica_that_does_not_read_holds_nobody_up_and_gets_all_later(m
     slow.take_to(master.end)
 
     assert slow.log == other.log
-    # The one that was slow is as quick as the other again.
+    # The replica that was slow is as quick as the other again.
     await until(lambda: appended_is_there(master, slow))
 
 
 def appended_is_there(master, replica):
-    """Append, and tell whether that has reached a replica without a thread's help."""
+    """Append, and return whether that has reached a replica without a thread's help."""
     master.append()
     is_there = not replica.has_nothing()
     replica.take_to(master.end)
@@ -217,7 +217,7 @@ async def test_much_is_sent_by_a_thread_in_transfers_of_the_size_that_is_set(mas
     assert max(replica.sizes) == TRANSFER_SIZE_MAX
 
 
-async def test_nothing_is_sent_before_the_replica_has_said_where_it_stands(master):
+async def test_nothing_is_sent_before_the_replica_has_reported_its_position(master):
     replica = await master.add()
 
     master.append()
@@ -226,7 +226,7 @@ async def test_nothing_is_sent_before_the_replica_has_said_where_it_stands(maste
     assert replica.has_nothing()
 
 
-async def test_what_is_confirmed_is_told_once_when_nothing_else_travels(master):
+async def test_what_is_confirmed_is_sent_once_when_nothing_else_travels(master):
     replica = await master.add_following()
     master.append()
     replica.take()
@@ -249,7 +249,7 @@ async def test_a_replica_that_asks_for_more_than_there_is_is_refused(master):
     assert replica.end.recv(1) == b""
 
 
-async def test_a_replica_that_was_let_go_is_sent_nothing_more_and_its_thread_ends(master):
+async def test_a_replica_that_was_dropped_is_sent_nothing_more_and_its_thread_ends(master):
     replica = await master.add_following(buffer_size=SMALL_BUFFER)
     for _ in range(50):
         master.append()

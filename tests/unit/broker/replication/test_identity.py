@@ -20,7 +20,7 @@ GROUP = ("cluster-1", "broker-a")
 
 
 class ControllerDouble:
-    """Keeps ids as the real one does, and loses what it is told to lose."""
+    """Keeps ids as the real one does, and loses the answers that the test chooses."""
 
     def __init__(self):
         self.codes = {}

@@ -113,7 +113,7 @@ async def test_news_that_come_while_it_rests_are_heard_together(make):
     assert len(pair.heard) == 1
 
 
-async def test_what_must_be_on_the_disk_is_reported_when_told_so(make):
+async def test_what_must_be_on_the_disk_is_reported_once_it_is_flushed(make):
     pair = make(reports_appended=False)
 
     pair.append()
@@ -126,7 +126,7 @@ async def test_what_must_be_on_the_disk_is_reported_when_told_so(make):
     assert pair.report() == pair.replica.max_position
 
 
-async def test_a_master_that_hangs_up_is_told_of(make):
+async def test_a_master_that_hangs_up_is_reported(make):
     pair = make()
 
     pair.end.close()

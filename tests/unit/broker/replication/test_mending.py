@@ -32,32 +32,35 @@ def one_by_one(*outcomes):
 
 
 @pytest.mark.parametrize(
-    "nobody",
+    "no_group",
     [
         ReplicaGroupState(None, None, 3, None),
         ReplicaGroupState(1, None, 3, None),
         ReplicaGroupState(OWN_ID, "own:10911", 3, None),
     ],
 )
-async def test_nothing_is_mended_before_another_broker_leads(nobody):
-    mended_from, told = [], []
+async def test_nothing_is_mended_before_another_broker_leads(no_group):
+    mended_from, reported = [], []
 
     async def mend_from(group):
         mended_from.append(group)
 
     with capture_logs() as logs:
         await mend(
-            OWN_ID, ask_group=one_by_one(nobody, nobody, LED), mend_from=mend_from, tell=told.append
+            OWN_ID,
+            ask_group=one_by_one(no_group, no_group, LED),
+            mend_from=mend_from,
+            report=reported.append,
         )
 
     assert mended_from == [LED]
     assert [entry["event"] for entry in logs] == ["log_not_mended", "log_mended"]
     assert "no other broker leads" in logs[0]["reason"]
     assert "cutDamageAt" in logs[0]["reason"]
-    assert told == [logs[0]["reason"]]
+    assert reported == [logs[0]["reason"]]
 
 
-async def test_each_reason_is_told_once_until_another_takes_its_place():
+async def test_each_reason_is_reported_once_until_another_takes_its_place():
     failures = (
         ConnectionRefusedError("it is gone"),
         ConnectionRefusedError("it is gone"),
@@ -65,18 +68,18 @@ async def test_each_reason_is_told_once_until_another_takes_its_place():
         Obstacle("it can't"),
         StoreError("the disk refused"),
     )
-    attempts, told = len(failures) + 1, []
+    attempts, reported = len(failures) + 1, []
 
     with capture_logs() as logs:
         await mend(
             OWN_ID,
             ask_group=one_by_one(*[LED] * attempts),
             mend_from=one_by_one(*failures, None),
-            tell=told.append,
+            report=reported.append,
         )
 
     reasons = [entry["reason"] for entry in logs if entry["event"] == "log_not_mended"]
-    assert reasons == ["it is gone", "TimeoutError", "it can't", "the disk refused"] == told
+    assert reasons == ["it is gone", "TimeoutError", "it can't", "the disk refused"] == reported
 
 
 async def test_what_is_no_failure_of_an_attempt_ends_it():
@@ -85,5 +88,5 @@ async def test_what_is_no_failure_of_an_attempt_ends_it():
             OWN_ID,
             ask_group=one_by_one(LED),
             mend_from=one_by_one(ZeroDivisionError()),
-            tell=lambda _reason: None,
+            report=lambda _reason: None,
         )

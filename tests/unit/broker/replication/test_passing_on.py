@@ -34,7 +34,7 @@ class Hot:
 
 
 class Master:
-    """Keeps what it is asked, and answers as it is told."""
+    """Keeps its requests, and answers as the test chooses."""
 
     def __init__(self, code=0):
         self.code, self.asked, self.address = code, [], ""
@@ -111,7 +111,7 @@ def decoded(frame):
     return command
 
 
-def told(meters):
+def reported(meters):
     return (meters.passed_on_count, meters.passed_on_unanswered_count, meters.not_passed_on_count)
 
 
@@ -168,7 +168,7 @@ async def test_the_master_gets_a_request_as_it_came_and_its_answer_is_the_client
     (asked,) = master.asked
     assert (asked.code, asked.ext, asked.body) == (SEND, {"b": "orders"} | MARKED, b"body")
     assert (reply.opaque, reply.code, reply.ext) == (71, 0, {"by": master.address})
-    assert told(meters) == (1, 0, 0)
+    assert reported(meters) == (1, 0, 0)
 
 
 async def test_requests_reach_the_master_in_their_order_over_one_connection(passing, master):
@@ -214,7 +214,7 @@ async def test_a_master_that_hangs_up_leaves_a_request_in_doubt(passing, master,
 
     with pytest.raises(Refusal, match="it is unknown whether") as refusal:
         await waiting
-    assert (refusal.value.code, told(meters)) == (14, (0, 1, 0))
+    assert (refusal.value.code, reported(meters)) == (14, (0, 1, 0))
 
 
 async def test_a_master_that_is_not_reached_was_not_asked(passing, meters):
@@ -222,7 +222,7 @@ async def test_a_master_that_is_not_reached_was_not_asked(passing, meters):
 
     with pytest.raises(Refusal, match="cannot be asked") as refusal:
         await passing.take(command_of())
-    assert (refusal.value.code, told(meters)) == (14, (0, 0, 1))
+    assert (refusal.value.code, reported(meters)) == (14, (0, 0, 1))
 
 
 async def test_a_silent_master_is_given_up_in_time(passing, master, monkeypatch):

@@ -14,7 +14,7 @@ OWN, OTHER = 1, 2
 
 @dataclass
 class Actor:
-    """Notes what it is asked to do; fails as often as it is told."""
+    """Records its calls; fails as often as the test chooses."""
 
     acts: list = field(default_factory=list)
     failures: int = 0
@@ -43,7 +43,7 @@ class Actor:
         self.acts.append((name, state.epoch))
 
 
-def told(master_id, epoch, *, set_epoch=1):
+def answer(master_id, epoch, *, set_epoch=1):
     address = None if master_id is None else f"10.0.0.{master_id}:10911"
     return ReplicaGroupState(master_id, address, epoch, SyncStateSet(frozenset({1, 2}), set_epoch))
 
@@ -64,46 +64,46 @@ async def keeper(actor):
 async def test_an_elected_broker_becomes_master_and_another_makes_it_a_replica(
     keeper, actor, eventually
 ):  # S38
-    assert keeper.tell(told(OWN, 4)) is Verdict.TAKEN
+    assert keeper.take(answer(OWN, 4)) is Verdict.TAKEN
     await eventually(lambda: keeper.role is Role.MASTER)
 
-    keeper.tell(told(OTHER, 5))
+    keeper.take(answer(OTHER, 5))
 
     assert keeper.role is Role.NONE
     await eventually(lambda: keeper.role is Role.REPLICA)
     assert actor.acts == ["suspend", ("master", 4), "suspend", ("replica", 5)]
 
 
-async def test_what_is_told_twice_or_late_changes_nothing(keeper, actor, eventually):  # S69
-    keeper.tell(told(OTHER, 5))
+async def test_a_repeated_or_late_answer_changes_nothing(keeper, actor, eventually):  # S69
+    keeper.take(answer(OTHER, 5))
     await eventually(lambda: keeper.role is Role.REPLICA)
 
-    assert keeper.tell(told(OTHER, 5)) is Verdict.TAKEN
-    assert keeper.tell(told(OWN, 4)) is Verdict.IGNORED
+    assert keeper.take(answer(OTHER, 5)) is Verdict.TAKEN
+    assert keeper.take(answer(OWN, 4)) is Verdict.IGNORED
 
     assert actor.acts == ["suspend", ("replica", 5)]
 
 
 async def test_a_poll_heals_a_lost_notice(keeper, actor, eventually):  # S68
-    keeper.tell(told(OTHER, 4))
+    keeper.take(answer(OTHER, 4))
     await eventually(lambda: keeper.role is Role.REPLICA)
 
-    keeper.tell(told(OTHER, 6))
+    keeper.take(answer(OTHER, 6))
 
     await eventually(lambda: ("replica", 6) in actor.acts)
 
 
 async def test_a_master_takes_over_the_set_of_its_epoch(keeper, actor, eventually):
-    keeper.tell(told(OWN, 4))
+    keeper.take(answer(OWN, 4))
     await eventually(lambda: keeper.role is Role.MASTER)
 
-    keeper.tell(told(OWN, 4, set_epoch=9))
+    keeper.take(answer(OWN, 4, set_epoch=9))
 
     assert actor.acts[-1] == ("set", 9)
 
 
 async def test_an_epoch_served_before_a_restart_is_not_resumed(keeper, actor):  # S71, by D11
-    assert keeper.tell(told(OWN, 3)) is Verdict.NEEDS_ELECTION
+    assert keeper.take(answer(OWN, 3)) is Verdict.NEEDS_ELECTION
 
     assert keeper.role is Role.NONE
     assert actor.acts == []
@@ -112,23 +112,23 @@ async def test_an_epoch_served_before_a_restart_is_not_resumed(keeper, actor):  
 async def test_a_returned_master_follows_its_successor_in_the_epoch_it_knows(
     keeper, actor, eventually
 ):  # S70
-    keeper.tell(told(OTHER, 3))
+    keeper.take(answer(OTHER, 3))
 
     await eventually(lambda: keeper.role is Role.REPLICA)
     assert actor.acts == ["suspend", ("replica", 3)]
 
 
 async def test_a_group_without_a_master_needs_an_election(keeper):
-    assert keeper.tell(told(None, 4)) is Verdict.NEEDS_ELECTION
+    assert keeper.take(answer(None, 4)) is Verdict.NEEDS_ELECTION
 
 
 async def test_a_controller_that_forgot_epochs_is_not_followed(keeper, eventually):  # S28
-    assert keeper.tell(told(OTHER, 2)) is Verdict.IGNORED
-    keeper.tell(told(OWN, 4))
+    assert keeper.take(answer(OTHER, 2)) is Verdict.IGNORED
+    keeper.take(answer(OWN, 4))
     await eventually(lambda: keeper.role is Role.MASTER)
 
-    assert keeper.tell(told(OTHER, 1)) is Verdict.IGNORED
-    assert keeper.tell(told(None, 0)) is Verdict.IGNORED
+    assert keeper.take(answer(OTHER, 1)) is Verdict.IGNORED
+    assert keeper.take(answer(None, 0)) is Verdict.IGNORED
 
     assert (keeper.role, keeper.epoch) == (Role.MASTER, 4)
 
@@ -138,7 +138,7 @@ async def test_a_step_that_fails_is_tried_again_and_no_role_is_taken_meanwhile(
 ):
     actor.failures = 3
 
-    keeper.tell(told(OWN, 4))
+    keeper.take(answer(OWN, 4))
 
     await eventually(lambda: keeper.role is Role.MASTER)
     assert actor.acts == ["suspend", ("master", 4)]
@@ -147,10 +147,10 @@ async def test_a_step_that_fails_is_tried_again_and_no_role_is_taken_meanwhile(
 
 async def test_a_newer_epoch_overtakes_a_step_under_way(keeper, actor, eventually):
     actor.gate.clear()
-    keeper.tell(told(OWN, 4))
+    keeper.take(answer(OWN, 4))
     await asyncio.sleep(0)
 
-    keeper.tell(told(OTHER, 5))
+    keeper.take(answer(OTHER, 5))
     actor.gate.set()
 
     await eventually(lambda: keeper.role is Role.REPLICA)

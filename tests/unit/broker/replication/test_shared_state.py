@@ -90,7 +90,7 @@ def test_a_deletion_that_the_store_refuses_is_made_as_soon_as_it_can_be(build):
     assert broker.store.held_offsets("t", 0) is None
 
 
-def test_a_deletion_is_told_as_long_as_the_log_holds_what_lies_before_it(build):
+def test_a_deletion_is_recorded_as_long_as_the_log_holds_what_lies_before_it(build):
     master = build(1)
     master.journal.lead(1)
     master.put_topic("t")

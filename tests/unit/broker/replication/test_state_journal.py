@@ -42,7 +42,7 @@ def test_a_replica_applies_what_is_confirmed_and_no_more(build):
     assert replica.find() == 6
 
 
-def test_who_becomes_master_applies_what_nobody_sees_yet(build):
+def test_a_new_master_applies_what_no_client_sees_yet(build):
     master, replica = build(1), build(2)
     master.journal.lead(1)
     master.commit(5)
@@ -94,7 +94,7 @@ def test_what_a_master_took_and_never_said_is_gone_once_another_is_master(build)
     assert (old.find(), new.find()) == (5, 5)
 
 
-def test_a_log_that_was_cut_is_read_anew(build):
+def test_a_log_that_was_cut_is_read_again(build):
     old, new = build(1), build(2)
     old.journal.lead(1)
     new.copy_from(old)
@@ -189,7 +189,7 @@ def test_a_master_without_records_is_believed_by_what_it_answers(build):
     assert replica.find() == 70
 
 
-def test_a_delivery_that_no_record_told_of_is_known_to_the_next_master(build):
+def test_a_delivery_that_no_record_names_is_known_to_the_next_master(build):
     master, replica = build(1), build(2)
     master.journal.lead(1)
     master.send()

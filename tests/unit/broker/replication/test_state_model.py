@@ -1,7 +1,8 @@
-"""Random lives of a group, held against what its log says by a model of its own (D14, I9, I13).
+"""Random lives of a group, compared with the meaning of its log by a separate model (D14, I9, I13).
 
-The model reads no records. For each one that a master appends it notes what the master knew then,
-so that every beginning of the log has a meaning; whoever becomes master must know that of its own.
+The model reads no records. For each record that a master appends it notes the master's state at
+that time, so every beginning of the log has a meaning. A new master must know the meaning of its
+own log.
 """
 
 import asyncio
@@ -76,8 +77,10 @@ class World:
             known, progress, messages = copy.deepcopy(self.meaning())
             at = appended.log_position
             deleted_at = self.leader.deletions.positions.get(place[0], 0)
-            told = (appended.queue_offset, deleted_at)
-            entry = Entry(place, fields, at, at + appended.size, known, progress, messages, *told)
+            reported = (appended.queue_offset, deleted_at)
+            entry = Entry(
+                place, fields, at, at + appended.size, known, progress, messages, *reported
+            )
             if place[0] == STATE_TOPIC:
                 entry.known = copy.deepcopy(known_of(self.leader))
                 entry.progress = dict(self.leader.delays.progress)
@@ -98,7 +101,7 @@ class World:
             if entry.position >= broker.store.max_position:
                 _, end = broker.store.held_offsets(*entry.place[:2]) or (0, 0)
                 if end > entry.queue_offset:
-                    # The engine begins such a queue anew when it copies; an append does not.
+                    # The engine starts such a queue again when it copies; an append does not.
                     broker.store.delete_topic(entry.place[0], before=entry.deleted_at)
                 appended = broker.store.append(*entry.place, **entry.fields)
                 place = (appended.log_position, appended.queue_offset)

@@ -69,6 +69,6 @@ def test_fields_that_a_later_broker_adds_are_passed_over():
 
 
 @pytest.mark.parametrize("body", [b"", b"\x02\x91\x05", b"\x01", b"\x01\x91\xa1x", b"\x01\xff\xff"])
-def test_what_is_no_record_of_this_version_is_told_apart(body):
+def test_a_record_of_another_version_is_recognized(body):
     with pytest.raises(UnreadableStateRecord):
         decode_state(body)

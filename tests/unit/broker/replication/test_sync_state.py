@@ -25,7 +25,7 @@ def test_a_master_alone_confirms_its_whole_log():
     assert state.advance(700) == 700
 
 
-def test_what_every_member_holds_is_confirmed_and_nothing_else_counts():
+def test_only_what_every_member_holds_is_confirmed():
     state = state_of(MASTER, SECOND, THIRD)
     for broker_id in (SECOND, THIRD, 4):
         state.connected(broker_id, is_learner=False)
@@ -71,7 +71,7 @@ def test_a_member_that_never_connected_holds_the_confirmed_position():
     assert state.advance(900) == 40
 
 
-def test_while_a_change_is_asked_for_old_and_new_members_all_count_d8_i15():
+def test_while_a_change_is_requested_old_and_new_members_are_all_required_d8_i15():
     state = state_of(MASTER, SECOND, confirmed=100)
     state.connected(SECOND, is_learner=False)
     state.connected(THIRD, is_learner=False)

@@ -1,4 +1,4 @@
-"""A master's term: what it confirms, whom it lets in and out, what a lost answer means."""
+"""A master's term: what it confirms, which replicas join and leave, what a lost answer means."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -157,7 +157,7 @@ async def test_a_set_of_two_without_a_lease_goes_on_under_the_quorum_policy_only
     assert (outcomes == [Outcome.CONFIRMED]) is is_confirmed
 
 
-async def test_readers_see_what_every_member_holds_whoever_is_enough_for_senders():  # D7
+async def test_readers_see_what_every_member_holds_even_if_senders_need_fewer():  # D7
     host = Host()
     term = term_of(
         host,
@@ -176,7 +176,7 @@ async def test_readers_see_what_every_member_holds_whoever_is_enough_for_senders
     assert (outcomes, host.shown) == ([Outcome.CONFIRMED], [900])
 
 
-async def test_a_master_that_leaves_waits_for_every_member_whoever_is_enough_for_senders():  # R10c
+async def test_a_leaving_master_waits_for_every_member_even_if_senders_need_fewer():  # R10c
     host = Host()
     term = term_of(host, MASTER, SECOND, policy=LeasePolicy.STRICT, allAckInSyncStateSet="false")
     connect(host, SECOND, 900)
@@ -190,7 +190,7 @@ async def test_a_master_that_leaves_waits_for_every_member_whoever_is_enough_for
     assert not was_drained
 
 
-async def test_who_waits_too_long_is_told_that_nobody_knows():
+async def test_a_send_that_waits_too_long_has_an_unknown_outcome():
     host = Host()
     term = term_of(host, MASTER, SECOND, slaveTimeout="500")
     outcomes = outcome_of(term, 1000)
@@ -253,7 +253,7 @@ async def test_a_replica_that_is_a_moment_behind_is_waited_for_with_confirming_a
     assert host.asked == [{MASTER, SECOND}]
 
 
-async def test_a_replica_that_does_not_get_there_in_time_holds_nobody_up():
+async def test_a_replica_that_does_not_get_there_in_time_delays_no_other():
     host = Host()
     term = term_of(host, MASTER)
     connect(host, SECOND, 1000)
@@ -294,7 +294,7 @@ async def test_a_member_that_lags_for_too_long_leaves():  # S39
     assert host.asked == [{MASTER}]
 
 
-async def test_an_asked_for_member_counts_until_the_answer_and_while_it_is_lost():  # S44, I15
+async def test_a_requested_member_is_required_until_the_answer_and_while_it_is_lost():  # S44, I15
     host = Host(answers=[ConnectionError("lost")])
     term = term_of(host, MASTER)
     connect(host, SECOND, 1000)
@@ -310,7 +310,7 @@ async def test_an_asked_for_member_counts_until_the_answer_and_while_it_is_lost(
     assert host.shown[-1] == 2000
 
 
-async def test_a_refused_member_counts_no_longer():
+async def test_a_refused_member_is_required_no_longer():
     host = Host(answers=[ControllerRefused(2006, "not alive")])
     term = term_of(host, MASTER)
     connect(host, SECOND, 1000)
@@ -322,7 +322,7 @@ async def test_a_refused_member_counts_no_longer():
     assert host.shown[-1] == 2000
 
 
-async def test_a_member_whose_answer_was_lost_and_who_is_gone_counts_until_that_is_certain():
+async def test_a_gone_member_with_a_lost_answer_stays_a_member_until_that_is_certain():
     host = Host(answers=[ConnectionError("lost")])
     term = term_of(host, MASTER)
     connect(host, SECOND, 1000)
@@ -345,7 +345,7 @@ async def test_a_member_whose_answer_was_lost_and_who_is_gone_counts_until_that_
     assert host.shown[-1] == 2000
 
 
-async def test_the_size_that_messages_need_is_told_with_every_change():  # S45
+async def test_the_size_that_messages_need_is_announced_with_every_change():  # S45
     host = Host()
     term = term_of(host, MASTER, SECOND)
 
