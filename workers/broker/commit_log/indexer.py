@@ -31,7 +31,7 @@ log = structlog.get_logger()
 class IndexableStore(Protocol):
     """What of a store the indexer needs."""
 
-    def index_tick(self, now_ms: int, utc_offset_s: int) -> int: ...
+    def advance_followers(self, now_ms: int, utc_offset_s: int) -> int: ...
 
 
 class Indexer:
@@ -81,7 +81,7 @@ class Indexer:
         now_ms = self._clock()
         # Stock names index files by the local time, daylight saving included.
         utc_offset_s = time.localtime(now_ms / 1000).tm_gmtoff
-        return self._store.index_tick(now_ms, utc_offset_s)
+        return self._store.advance_followers(now_ms, utc_offset_s)
 
     def _report(self, error: StoreError) -> None:
         """Say once what keeps the index from growing, not at every turn."""

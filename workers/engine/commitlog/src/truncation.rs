@@ -92,9 +92,7 @@ impl Truncation {
     }
 
     /// Cuts the log and every file derived from it, but for the queues, which recovery cuts once it
-    /// has loaded them, and the key index, which every opening cuts to the end of the log.
-    ///
-    /// A new kind of derived file is cut here, before the log.
+    /// has loaded them, and the followers, which every opening cuts to the end of the log.
     pub(crate) fn cut_files(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         EpochFile::load(directory.epochs())?.cut_from(self.position)?;
         self.cut_checkpoint(directory)?;

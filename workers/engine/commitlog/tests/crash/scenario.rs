@@ -157,7 +157,7 @@ impl Scenario {
     }
 
     fn index(&mut self) -> Result<(), StoreError> {
-        self.store().index_tick(self.now_ms, 0).map(drop)
+        self.store().advance_followers(self.now_ms, 0).map(drop)
     }
 
     fn begin_epoch(&mut self) -> Result<(), StoreError> {
