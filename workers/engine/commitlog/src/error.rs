@@ -245,6 +245,14 @@ pub enum AppendError {
     /// An inner batch for a topic with plain queues.
     #[error("the topic has no batch queues; send the messages as a plain batch")]
     NoBatchTopic,
+    /// The queue takes no messages: see [`crate::Store::seal_queue`].
+    #[error("queue {queue_id} of topic {topic} is sealed: its messages go to another queue")]
+    QueueSealed {
+        /// Topic of the queue.
+        topic: String,
+        /// Id of the queue.
+        queue_id: i32,
+    },
     /// The store could not make room or refuses work.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -258,6 +266,7 @@ impl AppendError {
             Self::Store(error) => error.code(),
             Self::PropertiesTooLarge(_) => "properties_too_large",
             Self::BlankProperties => "blank_properties",
+            Self::QueueSealed { .. } => "queue_sealed",
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }

@@ -199,7 +199,11 @@ impl Store {
         let directory = Arc::clone(&self.directory);
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;
-        queues.adopt_traffic(&self.appender.get_mut().queues);
+        let adopted = queues.adopt(&self.appender.get_mut().queues);
+        debug_assert!(
+            adopted.is_ok(),
+            "names and ids were legal before: {adopted:?}"
+        );
         let limit = self.log.read_limit();
         if limit < u64::MAX {
             let lowered = limit.min(truncation.position);

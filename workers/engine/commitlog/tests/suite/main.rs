@@ -44,11 +44,13 @@ mod reading;
 mod rebuilding;
 mod recovery;
 mod retention;
+mod sealing;
 mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod truncation;
 mod two_ways;
+mod units;
 mod used_again;
 mod write_back;
 mod writing_order;
