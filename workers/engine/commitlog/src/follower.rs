@@ -6,8 +6,6 @@
 
 use std::fmt::Debug;
 
-use parking_lot::{Mutex, MutexGuard};
-
 use crate::checkpoint::Checkpoint;
 use crate::error::StoreError;
 use crate::log::SharedLog;
@@ -64,37 +62,27 @@ pub(crate) trait Follower: Debug + Send {
     fn checkpoint(&self, checkpoint: &mut Checkpoint);
 }
 
-/// All followers of a store. Each has a lock of its own, so that a slow one delays no other.
+/// All followers of a store.
 #[derive(Debug)]
-pub(crate) struct Followers(Vec<Mutex<Box<dyn Follower>>>);
+pub(crate) struct Followers(Vec<Box<dyn Follower>>);
 
 impl Followers {
     pub(crate) fn new(followers: Vec<Box<dyn Follower>>) -> Self {
-        Self(followers.into_iter().map(Mutex::new).collect())
+        Self(followers)
     }
 
     /// Cuts each to the end of the log.
-    pub(crate) fn cut(&self, log: &SharedLog) -> Result<(), StoreError> {
-        self.0.iter().try_for_each(|one| one.lock().cut(log))
+    pub(crate) fn cut(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+        self.0.iter_mut().try_for_each(|one| one.cut(log))
     }
 
     /// Has each remove what only records before `min_position` need.
-    pub(crate) fn expire(&self, min_position: u64) -> Result<(), StoreError> {
+    pub(crate) fn expire(&mut self, min_position: u64) -> Result<(), StoreError> {
         self.0
-            .iter()
-            .try_for_each(|one| one.lock().expire(min_position))
+            .iter_mut()
+            .try_for_each(|one| one.expire(min_position))
     }
 
-    /// Keeps all as they are while the returned guards live.
-    pub(crate) fn hold(&self) -> HeldFollowers<'_> {
-        HeldFollowers(self.0.iter().map(Mutex::lock).collect())
-    }
-}
-
-/// All followers, locked.
-pub(crate) struct HeldFollowers<'a>(Vec<MutexGuard<'a, Box<dyn Follower>>>);
-
-impl HeldFollowers<'_> {
     /// Flushes all files of each.
     pub(crate) fn flush(&mut self) -> Result<(), StoreError> {
         self.0.iter_mut().try_for_each(|one| one.flush())
@@ -118,13 +106,14 @@ impl Store {
             utc_offset_s,
         };
         let mut left = 0;
-        for follower in &self.followers.0 {
-            let mut follower = follower.lock();
-            // Under the lock: closing holds it from the last flush of the files on.
-            self.check_open()?;
-            if !self.is_read_only() {
-                left = left.max(self.advance_follower(follower.as_mut(), time)?);
-            }
+        let mut followers = self.followers.lock();
+        // Under the lock: closing holds it from the last flush of the files on.
+        self.check_open()?;
+        if self.is_read_only() {
+            return Ok(0);
+        }
+        for follower in &mut followers.0 {
+            left = left.max(self.advance_follower(follower.as_mut(), time)?);
         }
         Ok(left)
     }

@@ -42,7 +42,7 @@ pub struct Store {
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
     /// Locks are taken in this order: the followers', the checkpointer's, the flusher's, the appender's.
-    pub(crate) followers: Followers,
+    pub(crate) followers: Mutex<Followers>,
     pub(crate) index: Arc<Index>,
     pub(crate) epochs: Mutex<EpochFile>,
     pub(crate) cold_reads: ColdReads,
@@ -139,7 +139,7 @@ impl Store {
         };
         let index = Arc::new(Index::load(&config, directory.index(), trust)?);
         let builder = IndexBuilder::new(Arc::clone(&index), config.index_enabled);
-        let followers = Followers::new(vec![Box::new(builder)]);
+        let mut followers = Followers::new(vec![Box::new(builder)]);
         if !is_read_only {
             followers.cut(&log)?;
         }
@@ -153,7 +153,7 @@ impl Store {
             config,
             log,
             queues,
-            followers,
+            followers: Mutex::new(followers),
             index,
             appender: Mutex::new(Appender {
                 log: writer,
@@ -255,7 +255,7 @@ impl Store {
     /// # Errors
     /// What failed; the mark then stays, and so it does on a poisoned store.
     pub fn close(&self) -> Result<(), StoreError> {
-        let mut followers = self.followers.hold();
+        let mut followers = self.followers.lock();
         let mut checkpointer = self.checkpointer.lock();
         let mut flusher = self.flusher.lock();
         match self.check_open() {

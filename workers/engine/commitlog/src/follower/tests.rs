@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use super::*;
 use crate::config::StoreConfig;
 use crate::message::NewMessage;
@@ -99,7 +101,7 @@ fn followed(dir: &Path) -> (Store, Arc<Mutex<Seen>>) {
         seen: Arc::clone(&seen),
         next: 0,
     };
-    store.followers = Followers::new(vec![Box::new(recorder)]);
+    *store.followers.get_mut() = Followers::new(vec![Box::new(recorder)]);
     let mut writer = store.writer().unwrap();
     for _ in 0..MESSAGE_COUNT {
         let message = NewMessage::new("orders", 0, b"body");
@@ -176,7 +178,7 @@ fn retention_and_cuts_reach_a_follower() {
     assert_eq!(seen.lock().min_position, store.min_position());
     assert!(store.min_position() > 0);
 
-    store.followers.cut(&store.log).unwrap();
+    store.followers.lock().cut(&store.log).unwrap();
     advance_to_end(&store);
     let first = seen.lock().published[0];
     assert!(first > 0 && seen.lock().published.len() as u64 == MESSAGE_COUNT - first);
