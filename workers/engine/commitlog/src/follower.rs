@@ -112,10 +112,15 @@ impl Store {
         if self.is_read_only() {
             return Ok(0);
         }
+        let mut failure = None;
         for follower in &mut followers.0 {
-            left = left.max(self.advance_follower(follower.as_mut(), time)?);
+            match self.advance_follower(follower.as_mut(), time) {
+                Ok(bytes) => left = left.max(bytes),
+                // The others go on.
+                Err(error) => failure = failure.or(Some(error)),
+            }
         }
-        Ok(left)
+        failure.map_or(Ok(left), Err)
     }
 
     /// Hands the next piece of the log to one follower; returns how many bytes are left.

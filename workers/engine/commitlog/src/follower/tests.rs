@@ -91,17 +91,18 @@ impl Follower for Recorder {
     }
 }
 
+fn recorder(seen: &Arc<Mutex<Seen>>) -> Box<dyn Follower> {
+    let seen = Arc::clone(seen);
+    Box::new(Recorder { seen, next: 0 })
+}
+
 /// A store of small segments with messages, followed by a recorder.
 fn followed(dir: &Path) -> (Store, Arc<Mutex<Seen>>) {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = 4096;
     let mut store = Store::open(config, NOW_MS).unwrap();
     let seen = Arc::default();
-    let recorder = Recorder {
-        seen: Arc::clone(&seen),
-        next: 0,
-    };
-    *store.followers.get_mut() = Followers::new(vec![Box::new(recorder)]);
+    *store.followers.get_mut() = Followers::new(vec![recorder(&seen)]);
     let mut writer = store.writer().unwrap();
     for _ in 0..MESSAGE_COUNT {
         let message = NewMessage::new("orders", 0, b"body");
@@ -182,4 +183,18 @@ fn retention_and_cuts_reach_a_follower() {
     advance_to_end(&store);
     let first = seen.lock().published[0];
     assert!(first > 0 && seen.lock().published.len() as u64 == MESSAGE_COUNT - first);
+}
+
+#[test]
+fn a_follower_that_fails_does_not_delay_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, failing) = followed(dir.path());
+    let other = Arc::default();
+    *store.followers.get_mut() = Followers::new(vec![recorder(&failing), recorder(&other)]);
+    failing.lock().refused_count = usize::MAX;
+    for _ in 0..20 {
+        store.advance_followers(NOW_MS, 3600).unwrap_err();
+    }
+    assert!(failing.lock().published.is_empty());
+    assert_eq!(other.lock().published.len() as u64, MESSAGE_COUNT);
 }
