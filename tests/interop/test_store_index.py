@@ -25,7 +25,7 @@ def written(stock: StockStore, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def index_all(store: Store) -> None:
-    while store.index_tick(int(time.time() * 1000), 0):
+    while store.advance_followers(int(time.time() * 1000), 0):
         pass
 
 

@@ -27,7 +27,7 @@ async def query(client: Client, key: str, topic: str = "T", **fields: object):
 
 def indexed(server: BrokerServer) -> None:
     """Take the index thread's turn at once."""
-    while server.store.index_tick(time.time_ns() // 1_000_000, 0) > 0:
+    while server.store.advance_followers(time.time_ns() // 1_000_000, 0) > 0:
         pass
 
 
@@ -209,7 +209,7 @@ async def test_searches_that_do_not_end_hold_up_nothing_else(broker, client, con
         async with asyncio.timeout(PATIENCE_S):
             await client.send("T", b"x")
             info = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
-            await asyncio.to_thread(broker.store.index_tick, 1, 0)
+            await asyncio.to_thread(broker.store.advance_followers, 1, 0)
         assert not searching.done()
     finally:
         release.set()

@@ -17,7 +17,7 @@ class StoreDouble:
         self.turned = threading.Event()
         self.wanted_turns = 1
 
-    def index_tick(self, now_ms, utc_offset_s):
+    def advance_followers(self, now_ms, utc_offset_s):
         self.turns.append((now_ms, utc_offset_s))
         if len(self.turns) >= self.wanted_turns:
             self.turned.set()
@@ -82,11 +82,11 @@ async def test_a_failure_is_logged_once_and_the_next_turn_tries_again():
 
 async def test_it_leaves_three_quarters_of_a_processor_to_others_while_much_is_left():
     class Busy(StoreDouble):
-        def index_tick(self, now_ms, utc_offset_s):
+        def advance_followers(self, now_ms, utc_offset_s):
             began_s = time.thread_time()
             while time.thread_time() - began_s < 0.005:
                 pass
-            return super().index_tick(now_ms, utc_offset_s)
+            return super().advance_followers(now_ms, utc_offset_s)
 
     store = Busy(pieces=10)
     store.wanted_turns = 10

@@ -23,7 +23,7 @@ def fill(path):
             store.begin_epoch(turn + 1)
         properties = encode_properties({"KEYS": f"key-{turn}", "TAGS": "blue"})
         store.append("orders", turn % 4, b"body of %d" % turn + b"." * 900, properties)
-    while store.index_tick(NOW_MS, 0):
+    while store.advance_followers(NOW_MS, 0):
         pass
     store.close()
     return path
@@ -37,7 +37,7 @@ def append_made_up(path):
     store = open_store(path)
     for body, end in ((b"one", b""), (b"two", b"__CRC33#\x010123456789\x02"), (b"three", b"")):
         store.append("orders", 0, body, b"TAGS\x01x\x02" + end)
-    while store.index_tick(NOW_MS, 0):
+    while store.advance_followers(NOW_MS, 0):
         pass
     store.close()
     for segment in (path / "commitlog").glob("0*"):

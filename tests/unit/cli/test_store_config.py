@@ -27,7 +27,7 @@ def moved(tmp_path):
         properties = encode_properties({"KEYS": f"key-{turn}", "DELAY": "2"})
         store.append(SCHEDULE_TOPIC, 1, b"body %d" % turn, properties)
         store.append("orders", turn % 2, b"body %d" % turn, encode_properties({"KEYS": "k"}))
-    while store.index_tick(NOW_MS, 0):
+    while store.advance_followers(NOW_MS, 0):
         pass
     store.close()
     config = tmp_path / "broker.conf"

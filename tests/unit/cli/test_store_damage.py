@@ -204,7 +204,7 @@ def test_stores_with_more_files_than_a_process_may_open_can_be_read(tmp_path):
     store = open_store(directory, **settings)
     for turn in range(300):
         store.append("orders", 0, b"." * 900, b"KEYS\x01key-%d\x02" % turn)
-    while store.index_tick(1_758_000_000_000, 0):
+    while store.advance_followers(1_758_000_000_000, 0):
         pass
     store.close()
     assert len(list((directory / "commitlog").glob("0*"))) > 60

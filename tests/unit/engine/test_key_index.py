@@ -45,7 +45,7 @@ def test_a_message_is_found_by_each_kind_of_key(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     position = append(store, b"x", UNIQ_KEY="U", KEYS="k1 k2", TAGS="red")
 
-    left = store.index_tick(NOW_MS, 3600)
+    left = store.advance_followers(NOW_MS, 3600)
 
     assert left == 0
     assert positions(store.find_by_key("Orders", "k2")) == [position]
@@ -63,7 +63,7 @@ def test_a_message_is_found_by_each_kind_of_key(tmp_path: Path) -> None:
 def test_records_are_found_up_to_a_size_and_the_newest_at_any(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     appended = [append(store, bytes(1000), KEYS="k") for _ in range(3)]
-    store.index_tick(NOW_MS, 0)
+    store.advance_followers(NOW_MS, 0)
     newest_first = [(at, store.record(at)) for at in reversed(appended)]
     size = len(newest_first[0][1] or b"")
 
@@ -89,7 +89,7 @@ def test_a_search_that_takes_too_long_is_an_error_and_not_an_answer(tmp_path: Pa
     for _ in range(10):
         # "BB" has the same hash, and a turn looks at one record.
         append(store, b"newer", KEYS="BB")
-    store.index_tick(NOW_MS, 0)
+    store.advance_followers(NOW_MS, 0)
 
     with pytest.raises(StoreError, match="narrow its range of times") as refused:
         store.find_by_key("Orders", "Aa", timeout_ms=0)
@@ -103,7 +103,7 @@ def test_a_store_can_be_closed_while_a_search_goes_on(tmp_path: Path) -> None:
     store = store_of(tmp_path, index_slot_count=1, index_entry_count=100_000)
     for number in range(50_000):
         append(store, b"", KEYS=f"{number}")
-    while store.index_tick(NOW_MS, 0) > 0:
+    while store.advance_followers(NOW_MS, 0) > 0:
         pass
 
     def search() -> str:
@@ -126,13 +126,13 @@ def test_a_full_disk_holds_up_the_index_and_nothing_else(tmp_path: Path) -> None
 
     with full_disk():
         with pytest.raises(StoreError) as refused:
-            store.index_tick(NOW_MS, 0)
+            store.advance_followers(NOW_MS, 0)
         second = append(store, b"meanwhile", KEYS="k")
 
     assert refused.value.code == "disk_full"
     assert list((tmp_path / "index").iterdir()) == []
     assert store.index_status().position == 0
-    while store.index_tick(NOW_MS, 0) > 0:
+    while store.advance_followers(NOW_MS, 0) > 0:
         pass
     assert positions(store.find_by_key("Orders", "k")) == [second, first]
     store.close()

@@ -33,7 +33,7 @@ log = structlog.get_logger()
 class IndexableStore(Protocol):
     """The operations of a store that the indexer needs."""
 
-    def index_tick(self, now_ms: int, utc_offset_s: int) -> int: ...
+    def advance_followers(self, now_ms: int, utc_offset_s: int) -> int: ...
 
 
 class Indexer:
@@ -83,7 +83,7 @@ class Indexer:
         now_ms = self._clock()
         # Stock names index files by the local time, daylight saving included.
         utc_offset_s = time.localtime(now_ms / 1000).tm_gmtoff
-        return self._store.index_tick(now_ms, utc_offset_s)
+        return self._store.advance_followers(now_ms, utc_offset_s)
 
     def _report(self, error: StoreError) -> None:
         """Log once why the index can't grow, not at every turn."""

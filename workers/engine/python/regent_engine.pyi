@@ -439,7 +439,7 @@ class Store:
                 nothing was found, and the tail is too long to be looked through
                 (`index_behind`); or a record is damaged.
         """
-    def index_tick(self, now_ms: int, utc_offset_s: int) -> int:
+    def advance_followers(self, now_ms: int, utc_offset_s: int) -> int:
         """Index the next piece of the log and tell how many bytes are left.
 
         New files are named by the local time, which is `utc_offset_s` ahead of UTC.

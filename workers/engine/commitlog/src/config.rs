@@ -64,7 +64,7 @@ pub struct StoreConfig {
     pub message_version_by_topic_length: bool,
     /// `enabledAppendPropCRC` and `forceVerifyPropCRC`.
     pub crc_property: CrcProperty,
-    /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
+    /// `messageIndexEnable`: whether [`crate::Store::advance_followers`] builds the key index. What is built
     /// already is searched, cut and expired either way.
     pub index_enabled: bool,
     /// `maxHashSlotNum`.

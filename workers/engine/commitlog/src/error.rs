@@ -272,6 +272,14 @@ pub enum AppendError {
     /// The topic has the name of a light queue, which only stock has.
     #[error("light queues are not stored: a topic name cannot begin with %LMQ%")]
     LightQueue,
+    /// The queue takes no messages: see [`crate::Store::seal_queue`].
+    #[error("queue {queue_id} of topic {topic} is sealed: its messages go to another queue")]
+    QueueSealed {
+        /// Topic of the queue.
+        topic: String,
+        /// Id of the queue.
+        queue_id: i32,
+    },
     /// The store could not make room or refuses work.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -285,6 +293,7 @@ impl AppendError {
             Self::Store(error) => error.code(),
             Self::PropertiesTooLarge(_) => "properties_too_large",
             Self::BlankProperties => "blank_properties",
+            Self::QueueSealed { .. } => "queue_sealed",
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::error::StoreError;
+use crate::follower::Follower;
 use crate::log::SharedLog;
 use crate::queue_flush::flush_queues;
 use crate::record::{Found, locate};
@@ -144,13 +145,17 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps the checkpoint's word on the index true.
-    pub(crate) fn write_index_timestamp(&self, timestamp_ms: i64) -> Result<(), StoreError> {
+    /// Writes the checkpoint if what it says of a follower has changed.
+    pub(crate) fn write_follower_checkpoint(
+        &self,
+        follower: &dyn Follower,
+    ) -> Result<(), StoreError> {
         let mut checkpointer = self.checkpointer.lock();
-        if checkpointer.checkpoint.index_timestamp_ms == timestamp_ms {
+        let written = checkpointer.checkpoint;
+        follower.checkpoint(&mut checkpointer.checkpoint);
+        if checkpointer.checkpoint == written {
             return Ok(());
         }
-        checkpointer.checkpoint.index_timestamp_ms = timestamp_ms;
         self.write_checkpoint(&mut checkpointer)
     }
 

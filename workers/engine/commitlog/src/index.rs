@@ -1,20 +1,19 @@
 //! The key index: files that say where in the log messages with a key lie (storage-and-ha.md 4).
 //!
-//! It is derived from the log, record by record and in its order, behind the appends: an append
-//! knows nothing of it. The newest file says how far it is: its last entry's record is the last one
-//! that is indexed, at least in part. What may be wrong is removed and built again.
+//! The index is a follower of the log. The newest file says how far the index is: the record of its
+//! last entry is the last one that is indexed, at least in part. What may be wrong is removed and
+//! built again.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::RwLock;
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::files::{create_dir, list, remove_file, rename, sync_dir};
-use crate::log::SharedLog;
 use crate::recovery::RecoveryReport;
 
 mod build;
@@ -24,8 +23,7 @@ mod layout;
 mod search;
 mod stamp;
 
-use build::Build;
-pub(crate) use build::NewIndex;
+pub(crate) use build::{IndexBuilder, NewIndex};
 use file::IndexFile;
 pub(crate) use file::file_path;
 pub(crate) use keys::each_hash;
@@ -88,15 +86,13 @@ impl Trust {
     }
 }
 
-/// All index files, and how the next entries are made.
+/// All index files: what searches read. Only the [`IndexBuilder`] changes them.
 #[derive(Debug)]
 pub(crate) struct Index {
     dir: PathBuf,
     shape: Shape,
-    /// Oldest first, and so by stamp. A search holds it shared for a turn, and only the holder of
-    /// `build` changes it.
+    /// Oldest first, and so by stamp. A search holds it shared for a turn.
     files: RwLock<Vec<IndexFile>>,
-    build: Mutex<Build>,
     position: AtomicU64,
     damaged_count: AtomicU64,
 }
@@ -105,7 +101,6 @@ impl Index {
     fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
         Self {
             files: RwLock::new(Vec::new()),
-            build: Mutex::new(Build::default()),
             position: AtomicU64::new(0),
             damaged_count: AtomicU64::new(0),
             dir,
@@ -113,20 +108,17 @@ impl Index {
         }
     }
 
-    /// Loads the files that can be trusted and removes the others.
+    /// Loads the files that can be trusted and removes the others. The caller then cuts the builder
+    /// to the end of the log, unless the store is read-only.
     pub(crate) fn load(
         config: &StoreConfig,
         dir: PathBuf,
-        log: &SharedLog,
         trust: Trust,
     ) -> Result<Self, StoreError> {
         let index = Self::empty(config, dir);
         let stamps = list_stamps(&index.dir)?;
         let first_refused = index.load_files(&stamps, trust)?;
-        if trust == Trust::ReadOnly {
-            return Ok(index);
-        }
-        if let Some((at, is_damaged)) = first_refused {
+        if let Some((at, is_damaged)) = first_refused.filter(|_| trust != Trust::ReadOnly) {
             // The last first: none may be kept behind a gap.
             index.remove_files(&stamps[at + 1..])?;
             // What was not known to be on the disk may hold anything, and that is no damage.
@@ -136,7 +128,6 @@ impl Index {
                 index.remove_files(&stamps[at..=at])?;
             }
         }
-        index.cut(log)?;
         Ok(index)
     }
 
@@ -181,7 +172,7 @@ impl Index {
 
     /// Store time up to which full files are on the disk: what the checkpoint says
     /// (storage-and-ha.md 5.2).
-    pub(crate) fn durable_timestamp_ms(&self) -> i64 {
+    fn durable_timestamp_ms(&self) -> i64 {
         let files = self.files.read();
         let durable = files
             .iter()
@@ -192,28 +183,8 @@ impl Index {
             .unwrap_or(0)
     }
 
-    /// Forgets every record at or behind the end of the log, which a truncation or a crash may
-    /// have moved (D10, storage-and-ha.md 11.4, trap 51).
-    ///
-    /// A file that reaches that far goes as a whole: its remaining keys are built again.
-    fn cut(&self, log: &SharedLog) -> Result<(), StoreError> {
-        let mut build = self.build.lock();
-        let end = log.max_position();
-        let reaches = |file: &IndexFile| file.header.end_position >= end;
-        let first = self.files.read().iter().position(reaches);
-        if let Some(first) = first {
-            self.remove_from(first)?;
-        }
-        self.resume(&mut build, log)
-    }
-
     /// Removes files all of whose records lie before `min_position`, but never the newest
     /// (storage-and-ha.md 4.4).
-    pub(crate) fn expire(&self, min_position: u64) -> Result<(), StoreError> {
-        let _build = self.build.lock();
-        self.remove_expired(min_position)
-    }
-
     fn remove_expired(&self, min_position: u64) -> Result<(), StoreError> {
         let mut has_removed = false;
         loop {
@@ -235,17 +206,14 @@ impl Index {
         Ok(())
     }
 
-    /// Sets the first damaged file aside, and removes those behind it.
-    fn remove_damaged(&self, build: &mut Build) -> Result<(), StoreError> {
-        let damaged = {
-            let files = self.files.read();
-            let at = files.iter().position(IndexFile::is_damaged);
-            at.map(|at| (at, files[at].stamp))
-        };
-        let Some((at, stamp)) = damaged else {
-            return Ok(());
-        };
-        build.must_resume = true;
+    fn first_damaged(&self) -> Option<(usize, u64)> {
+        let files = self.files.read();
+        let at = files.iter().position(IndexFile::is_damaged)?;
+        Some((at, files[at].stamp))
+    }
+
+    /// Sets a damaged file aside, and removes those behind it.
+    fn remove_damaged(&self, (at, stamp): (usize, u64)) -> Result<(), StoreError> {
         self.remove_from(at + 1)?;
         self.set_aside(stamp)?;
         self.files.write().truncate(at);
@@ -293,13 +261,8 @@ impl Index {
         sync_dir(&self.dir)
     }
 
-    /// Keeps the index as it is while the returned value lives.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
-        self.build.lock()
-    }
-
     /// Flushes every file; only the newest can have anything to flush.
-    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+    fn flush(&self) -> Result<(), StoreError> {
         self.files.read().iter().try_for_each(IndexFile::flush)
     }
 

@@ -3,7 +3,7 @@
 //! A [`Store`] is one directory. [`Store::writer`] takes the append lock for one or many appends;
 //! an append writes the record and its queue entry before it returns. Reads never take that lock.
 //! The log is the truth: queues are derived from it and rebuilt by recovery, and so is the key
-//! index, which [`Store::index_tick`] builds behind the appends. Nothing here has a socket or a
+//! index, which [`Store::advance_followers`] builds behind the appends. Nothing here has a socket or a
 //! clock, and the only thread prepares segments ahead of the writer (D24).
 
 #![deny(unsafe_code)]
@@ -33,6 +33,7 @@ pub mod failpoint;
 mod failpoint;
 mod files;
 mod flushing;
+mod follower;
 mod held;
 mod index;
 pub mod inspect;

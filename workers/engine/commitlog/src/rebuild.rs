@@ -66,7 +66,7 @@ pub struct Rebuild {
 }
 
 impl Rebuild {
-    /// Locks the store and begins. The times name index files, as for [`crate::Store::index_tick`].
+    /// Locks the store and begins. The times name index files, as for [`crate::Store::advance_followers`].
     ///
     /// # Errors
     /// The store is in use, is to be truncated first, or the system refuses.

@@ -45,7 +45,7 @@ pub struct Expired {
 
 impl Store {
     /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues
-    /// that are gone, those of queues and of the index without an entry for a record that is left, and
+    /// that are gone, those of queues and of followers without an entry for a record that is left, and
     /// forgets epochs that ended long before them.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Store {
         }
         expired.queue_file_count = self.expire_queues()?;
         let min_position = self.log.min_position();
-        self.index.expire(min_position)?;
+        self.followers.lock().expire(min_position)?;
         self.epochs.lock().cut_before(self, min_position)?;
         removed.map(|()| expired)
     }

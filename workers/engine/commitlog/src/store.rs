@@ -14,7 +14,8 @@ use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::files::segment_name;
 use crate::flushing::{Checkpointer, Flusher};
-use crate::index::{Index, Trust};
+use crate::follower::Followers;
+use crate::index::{Index, IndexBuilder, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::memory;
 use crate::message::{Counters, QueueRange, Traffic};
@@ -40,8 +41,9 @@ pub struct Store {
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
-    /// Locks are taken in this order: the index's, the checkpointer's, the flusher's, the appender's.
-    pub(crate) index: Index,
+    /// Locks are taken in this order: the followers', the checkpointer's, the flusher's, the appender's.
+    pub(crate) followers: Mutex<Followers>,
+    pub(crate) index: Arc<Index>,
     pub(crate) epochs: Mutex<EpochFile>,
     pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
@@ -135,7 +137,12 @@ impl Store {
             spares.clone_from(&plan.spares);
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };
-        let index = Index::load(&config, directory.index(), &log, trust)?;
+        let index = Arc::new(Index::load(&config, directory.index(), trust)?);
+        let builder = IndexBuilder::new(Arc::clone(&index), config.index_enabled);
+        let mut followers = Followers::new(vec![Box::new(builder)]);
+        if !is_read_only {
+            followers.cut(&log)?;
+        }
         if report.truncated_to.is_some() {
             Truncation::finish(&directory)?;
         }
@@ -146,6 +153,7 @@ impl Store {
             config,
             log,
             queues,
+            followers: Mutex::new(followers),
             index,
             appender: Mutex::new(Appender {
                 log: writer,
@@ -247,7 +255,7 @@ impl Store {
     /// # Errors
     /// What failed; the mark then stays, and so it does on a poisoned store.
     pub fn close(&self) -> Result<(), StoreError> {
-        let _index = self.index.hold();
+        let mut followers = self.followers.lock();
         let mut checkpointer = self.checkpointer.lock();
         let mut flusher = self.flusher.lock();
         match self.check_open() {
@@ -255,7 +263,7 @@ impl Store {
             Err(StoreError::Closed) => return Ok(()),
             Err(error) => return Err(error),
         }
-        self.poisoning(|| self.index.flush())?;
+        self.poisoning(|| followers.flush())?;
         self.poisoning(|| {
             let mut appender = self.appender.lock();
             self.state.store(CLOSED, Ordering::Release);

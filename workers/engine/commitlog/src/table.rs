@@ -270,13 +270,19 @@ impl QueueTable {
         open.insert(index, queue);
     }
 
-    /// Goes on counting where the table of the same store before a truncation stopped.
-    pub(crate) fn adopt_traffic(&mut self, before: &Self) {
-        for counted in &before.topics {
-            if let Ok(open) = self.open_topic(&counted.name) {
-                open.topic.traffic = counted.traffic;
+    /// Takes over what the table of the same store before a truncation had in memory only: counts
+    /// and sealed queues.
+    pub(crate) fn adopt(&mut self, before: &Self) -> Result<(), AppendError> {
+        for former in &before.topics {
+            let mut open = self.open_topic(&former.name)?;
+            open.topic.traffic = former.traffic;
+            for (queue_id, queue) in (0..).zip(&former.queues) {
+                if queue.as_ref().is_some_and(QueueWriter::is_sealed) {
+                    open.writer(queue_id)?.set_sealed(true);
+                }
             }
         }
+        Ok(())
     }
 
     pub(crate) fn home(&self) -> &QueueHome {

@@ -92,9 +92,7 @@ impl Truncation {
     }
 
     /// Cuts the log and every file derived from it, but for the queues, which recovery cuts once it
-    /// has loaded them, and the key index, which every opening cuts to the end of the log.
-    ///
-    /// A new kind of derived file is cut here, before the log.
+    /// has loaded them, and the followers, which every opening cuts to the end of the log.
     pub(crate) fn cut_files(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         EpochFile::load(directory.epochs())?.cut_from(self.position)?;
         self.cut_checkpoint(directory)?;
@@ -201,7 +199,11 @@ impl Store {
         let directory = Arc::clone(&self.directory);
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;
-        queues.adopt_traffic(&self.appender.get_mut().queues);
+        let adopted = queues.adopt(&self.appender.get_mut().queues);
+        debug_assert!(
+            adopted.is_ok(),
+            "names and ids were legal before: {adopted:?}"
+        );
         let limit = self.log.read_limit();
         if limit < u64::MAX {
             let lowered = limit.min(truncation.position);

@@ -18,6 +18,7 @@ use crate::table::OpenQueue;
 use crate::walk::may_look_torn;
 
 mod plain;
+mod unit;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -59,6 +60,36 @@ impl Store {
             store: self,
             appender,
         })
+    }
+}
+
+impl Store {
+    /// Has a queue refuse messages from now on, as [`AppendError::QueueSealed`]; the queue is made on
+    /// its first use. Returns the offset of its next entry, which stays until [`Store::unseal_queue`].
+    ///
+    /// Each way to append looks at the seal under the append lock. Copies of a master's records come all
+    /// the same. The seal is in memory only: whoever decided it seals the queue again after an opening.
+    ///
+    /// # Errors
+    /// The topic or the id is illegal, or the store is closed, poisoned or read-only.
+    pub fn seal_queue(&self, topic: &str, queue_id: i32) -> Result<u64, AppendError> {
+        self.set_sealed(topic, queue_id, true)
+    }
+
+    /// Has a sealed queue take messages again; returns the offset of its next entry.
+    ///
+    /// # Errors
+    /// As for [`Store::seal_queue`].
+    pub fn unseal_queue(&self, topic: &str, queue_id: i32) -> Result<u64, AppendError> {
+        self.set_sealed(topic, queue_id, false)
+    }
+
+    fn set_sealed(&self, topic: &str, queue_id: i32, is_sealed: bool) -> Result<u64, AppendError> {
+        let mut writer = self.writer()?;
+        let mut open = writer.appender.queues.open_topic(topic)?;
+        let queue = open.writer(queue_id)?;
+        queue.set_sealed(is_sealed);
+        Ok(queue.end_offset())
     }
 }
 

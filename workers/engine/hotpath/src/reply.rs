@@ -17,6 +17,7 @@ const SYSTEM_ERROR: i32 = 1;
 const MESSAGE_ILLEGAL: i32 = 13;
 const SERVICE_NOT_AVAILABLE: i32 = 14;
 const INVALID_PARAMETER: i32 = 29;
+const NOT_LEADER_FOR_QUEUE: i32 = 501;
 
 /// Write whether clients shall trace.
 pub(crate) fn trace_text(trace_on: bool) -> &'static str {
@@ -83,6 +84,7 @@ impl Asker<'_> {
             | AppendError::BlankProperties
             | AppendError::MalformedBatch(_)
             | AppendError::SpecialInBatch(_) => MESSAGE_ILLEGAL,
+            AppendError::QueueSealed { .. } => NOT_LEADER_FOR_QUEUE,
             AppendError::Store(
                 StoreError::DiskFull { .. }
                 | StoreError::ReadOnly { .. }

@@ -322,9 +322,10 @@ impl Store {
             .collect())
     }
 
-    fn index_tick(&self, py: Python<'_>, now_ms: i64, utc_offset_s: i32) -> PyResult<u64> {
-        self.0
-            .run(py, |store| Ok(store.index_tick(now_ms, utc_offset_s)?))
+    fn advance_followers(&self, py: Python<'_>, now_ms: i64, utc_offset_s: i32) -> PyResult<u64> {
+        self.0.run(py, |store| {
+            Ok(store.advance_followers(now_ms, utc_offset_s)?)
+        })
     }
 
     fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {

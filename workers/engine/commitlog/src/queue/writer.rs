@@ -26,6 +26,8 @@ pub(crate) struct QueueWriter {
     file: Option<QueueTail>,
     /// Those behind it, once what was reserved reaches into them.
     files_behind: Vec<QueueTail>,
+    /// Whether the queue refuses messages of clients; copies of a master's records still come.
+    is_sealed: bool,
 }
 
 /// A file that still has room. The limit of its map is where entries are no longer written without a
@@ -115,7 +117,16 @@ impl QueueWriter {
             shared: Arc::new(shared),
             file,
             files_behind: Vec::new(),
+            is_sealed: false,
         }
+    }
+
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
+    pub(crate) fn set_sealed(&mut self, is_sealed: bool) {
+        self.is_sealed = is_sealed;
     }
 
     pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
@@ -141,10 +152,10 @@ impl QueueWriter {
             .is_none_or(|position| position < log_position)
     }
 
-    /// Whether so many entries can be pushed.
+    /// Whether so many entries can be pushed to a queue that is not sealed.
     #[inline(always)]
     pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.has_room_for(count.saturating_mul(ENTRY_SIZE))
+        !self.is_sealed && self.has_room_for(count.saturating_mul(ENTRY_SIZE))
     }
 
     /// Whether so many bytes of entries can be pushed. Among many queues, nothing of one is in a

@@ -12,7 +12,7 @@ use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
 
 impl OpenTopic<'_> {
-    /// As [`Self::reserve`] for one entry whose offset is already decided, because its record is
+    /// As [`Self::reserve_sealed_too`] for one entry whose offset is already decided, because its record is
     /// copied from `log_position` of another log. The queue is made to continue there, as recovery
     /// would do it: later records win, and what is missing is filled.
     pub(crate) fn reserve_at(
@@ -38,7 +38,7 @@ impl OpenTopic<'_> {
             _ if offset > OFFSET_MAX => return Err(impossible(offset, log_position).into()),
             _ => self.restart(index, queue_id, offset, min_position())?,
         }
-        self.reserve(queue_id, 1)
+        self.reserve_sealed_too(queue_id, 1)
     }
 
     /// Makes the queue anew, with its entries before `offset` and that as its next offset. It is made beside

@@ -28,23 +28,55 @@ pub(crate) struct OpenQueue<'a> {
 }
 
 impl OpenTopic<'_> {
-    /// The queue, made on its first use, with room for `count` more entries.
+    /// The queue, made on its first use, with room for `count` more entries of new messages.
+    ///
+    /// # Errors
+    /// The id is illegal, the queue is sealed, or there is no room.
     #[inline(always)]
     pub(crate) fn reserve(
         &mut self,
         queue_id: i32,
         count: u64,
     ) -> Result<OpenQueue<'_>, AppendError> {
-        let index = queue_index(queue_id)?;
-        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
-            self.create(queue_id, index);
+        if self.writer(queue_id)?.is_sealed() {
+            let topic = self.topic.name.to_string();
+            return Err(AppendError::QueueSealed { topic, queue_id });
         }
+        self.reserve_sealed_too(queue_id, count)
+    }
+
+    /// As [`Self::reserve`], for records that a master has in its log: a seal does not concern them.
+    #[inline(always)]
+    pub(super) fn reserve_sealed_too(
+        &mut self,
+        queue_id: i32,
+        count: u64,
+    ) -> Result<OpenQueue<'_>, AppendError> {
+        let index = self.index_of(queue_id)?;
         let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
             return Err(AppendError::IllegalQueueId(queue_id));
         };
         writer.reserve(count, self.ahead)?;
         let dirty = &mut *self.dirty;
         Ok(OpenQueue { writer, dirty })
+    }
+
+    /// The end of the queue, made on its first use.
+    #[inline(always)]
+    pub(crate) fn writer(&mut self, queue_id: i32) -> Result<&mut QueueWriter, AppendError> {
+        let index = self.index_of(queue_id)?;
+        let slot = self.topic.queues.get_mut(index).and_then(Option::as_mut);
+        slot.ok_or(AppendError::IllegalQueueId(queue_id))
+    }
+
+    /// Where the queue is in the list of its topic; the queue is made on its first use.
+    #[inline(always)]
+    fn index_of(&mut self, queue_id: i32) -> Result<usize, AppendError> {
+        let index = queue_index(queue_id)?;
+        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
+            self.create(queue_id, index);
+        }
+        Ok(index)
     }
 
     /// Counts appended messages.
@@ -62,7 +94,10 @@ impl OpenTopic<'_> {
         );
     }
 
-    pub(super) fn insert(&mut self, index: usize, queue: QueueWriter) {
+    pub(super) fn insert(&mut self, index: usize, mut queue: QueueWriter) {
+        if let Some(Some(old)) = self.topic.queues.get(index) {
+            queue.set_sealed(old.is_sealed());
+        }
         let mut topics = self.shared.topics.write();
         let slots = topics.entry(Arc::clone(&self.topic.name)).or_default();
         if slots.len() <= index {

@@ -286,7 +286,7 @@ fn is_within(message: &NewMessage<'_>, config: &StoreConfig) -> bool {
 
 /// The size of the record; an inner batch, or what breaks a limit, is refused.
 #[inline(always)]
-fn check(
+pub(super) fn check(
     message: &NewMessage<'_>,
     traits: &TopicTraits,
     tail: Tail,

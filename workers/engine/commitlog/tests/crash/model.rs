@@ -364,7 +364,7 @@ fn check_index(store: &Store, logged: &[Logged]) -> Result<(), String> {
         positions.insert(0, record.position);
     }
     while store
-        .index_tick(NOW_MS, 0)
+        .advance_followers(NOW_MS, 0)
         .map_err(|error| format!("index: {error}"))?
         > 0
     {}

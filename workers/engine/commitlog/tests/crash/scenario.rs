@@ -67,7 +67,8 @@ impl Scenario {
             4..7 => self.flush_tick(),
             7..11 => self.index(),
             11..18 => self.flush(),
-            18..22 => self.append_batch(),
+            18..21 => self.append_batch(),
+            21 => self.append_unit(),
             22 => self.empty(),
             _ => self.append(),
         }
@@ -84,11 +85,11 @@ impl Scenario {
         Ok(())
     }
 
-    fn plan(&mut self, count: usize) -> Vec<Message> {
+    fn plan(&mut self, count: usize, is_of_one_queue: bool) -> Vec<Message> {
         let mut planned: Vec<Message> = Vec::new();
         for _ in 0..count {
             let mut message = Message::new(self.number, &mut self.random);
-            if let Some(first) = planned.first() {
+            if let Some(first) = planned.first().filter(|_| is_of_one_queue) {
                 (message.topic, message.queue_id) = (first.topic, first.queue_id);
             }
             planned.push(message);
@@ -112,7 +113,7 @@ impl Scenario {
     }
 
     fn append(&mut self) -> Result<(), StoreError> {
-        let planned = self.plan(1);
+        let planned = self.plan(1, true);
         let done = self.store().writer().and_then(|mut writer| {
             let appended = writer.append(&planned[0].as_new(), self.now_ms);
             appended.map_err(store_error)
@@ -124,7 +125,7 @@ impl Scenario {
 
     fn append_batch(&mut self) -> Result<(), StoreError> {
         let count = self.random.usize(1..5);
-        let planned = self.plan(count);
+        let planned = self.plan(count, true);
         let elements = planned
             .iter()
             .map(|one| element(&one.body, one.properties.as_bytes()));
@@ -142,6 +143,20 @@ impl Scenario {
         done
     }
 
+    fn append_unit(&mut self) -> Result<(), StoreError> {
+        let count = self.random.usize(1..5);
+        let planned = self.plan(count, false);
+        let messages: Vec<_> = planned.iter().map(Message::as_new).collect();
+        let done = self.store().writer().and_then(|mut writer| {
+            let appended = writer.append_unit(&messages, self.now_ms);
+            appended.map_err(store_error)
+        });
+        let places = done.iter().flatten();
+        let places = places.map(|one| (one.log_position, one.queue_offset));
+        self.settle(count, &places.collect::<Vec<_>>());
+        done.map(drop)
+    }
+
     fn flush(&mut self) -> Result<(), StoreError> {
         let position = self.store().flush()?;
         self.model().acked_end = position;
@@ -157,7 +172,7 @@ impl Scenario {
     }
 
     fn index(&mut self) -> Result<(), StoreError> {
-        self.store().index_tick(self.now_ms, 0).map(drop)
+        self.store().advance_followers(self.now_ms, 0).map(drop)
     }
 
     fn begin_epoch(&mut self) -> Result<(), StoreError> {

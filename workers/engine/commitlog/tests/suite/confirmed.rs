@@ -105,7 +105,7 @@ fn keys_of_records_behind_the_position_are_not_found() {
         };
         store.writer().unwrap().append(&message, NOW_MS).unwrap();
     }
-    while store.index_tick(NOW_MS, 0).unwrap() > 0 {}
+    while store.advance_followers(NOW_MS, 0).unwrap() > 0 {}
     let find = || store.search(KeySearch::by_key("t", "k", 10, 0, i64::MAX));
     let all = find();
 

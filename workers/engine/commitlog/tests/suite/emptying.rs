@@ -24,7 +24,7 @@ fn overtaken(dir: &Path, master_dir: &Path) -> (Store, Store) {
     let replica = open(dir);
     replica.begin_epoch(1).unwrap();
     copy(&master, &replica, 0);
-    while replica.index_tick(NOW_MS, 0).unwrap() > 0 {}
+    while replica.advance_followers(NOW_MS, 0).unwrap() > 0 {}
     replica.flush_tick(NOW_MS).unwrap();
     (COUNT..3 * COUNT).for_each(|number| keyed(&master, number));
     master.flush().unwrap();

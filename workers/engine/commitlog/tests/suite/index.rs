@@ -83,7 +83,7 @@ fn names_are_local_times_and_rise_even_when_the_clock_does_not() {
         for number in 0..ENTRY_COUNT - 1 {
             Keyed::new("t", &number.to_string()).append(&store, b"");
         }
-        while store.index_tick(now_ms, utc_offset_s).unwrap() > 0 {}
+        while store.advance_followers(now_ms, utc_offset_s).unwrap() > 0 {}
         last += 1;
         assert_eq!(files(dir.path()).len(), last);
     }
@@ -111,10 +111,13 @@ fn an_index_goes_on_after_a_clean_stop_where_it_was() {
             let store = index::open(dir.path());
             filler.append(&store, count);
             // One piece may be all that is built before the stop.
-            store.index_tick(NOW_MS, 0).unwrap();
+            store.advance_followers(NOW_MS, 0).unwrap();
             let before = files(dir.path());
             store.close().unwrap();
-            assert_eq!(store.index_tick(NOW_MS, 0).unwrap_err().code(), "closed");
+            assert_eq!(
+                store.advance_followers(NOW_MS, 0).unwrap_err().code(),
+                "closed"
+            );
             drop(store);
             assert_eq!(files(dir.path()), before);
         }
@@ -196,7 +199,7 @@ fn a_checkpoint_does_not_vouch_for_files_built_again() {
 
     let store = index::open(dir.path());
     assert!(contents(dir.path()).is_empty());
-    store.index_tick(NOW_MS, 0).unwrap();
+    store.advance_followers(NOW_MS, 0).unwrap();
 
     // Built anew, and the checkpoint knew nothing of the new files when that began.
     assert!(contents(dir.path()).len() > 5);
@@ -332,7 +335,7 @@ fn a_disabled_index_is_searched_and_not_built() {
     config.index_enabled = false;
     let store = Store::open(config, NOW_MS).unwrap();
     let second = Keyed::new("t", "second").append(&store, b"");
-    assert_eq!(store.index_tick(NOW_MS, 0).unwrap(), 0);
+    assert_eq!(store.advance_followers(NOW_MS, 0).unwrap(), 0);
 
     let found = |store: &Store, key| store.search(KeySearch::by_key("t", key, 9, 0, i64::MAX));
     assert_eq!(found(&store, "first"), [first.position]);
@@ -356,7 +359,7 @@ fn searches_and_appends_go_on_while_the_index_is_built() {
             }
         });
         while !appending.is_finished() {
-            store.index_tick(NOW_MS, 0).unwrap();
+            store.advance_followers(NOW_MS, 0).unwrap();
             let found = store.search(KeySearch::by_unique_key("t", "U7", 9, 0, i64::MAX));
             assert!(found.len() <= 1);
         }

@@ -155,7 +155,7 @@ fn a_damaged_record_ends_the_index_and_is_reported() {
     overwrite(&segment_path(dir.path(), 0), damaged.position + 4, &[0; 4]);
 
     for _ in 0..2 {
-        let refused = store.index_tick(NOW_MS, 0).unwrap_err();
+        let refused = store.advance_followers(NOW_MS, 0).unwrap_err();
         assert_eq!(refused.code(), "corrupt", "{refused}");
     }
 
@@ -175,7 +175,7 @@ fn an_index_that_cannot_be_written_loses_nothing() {
     // A file where the directory has to be.
     fs::write(dir.path().join("index"), b"").unwrap();
     for _ in 0..2 {
-        assert!(store.index_tick(NOW_MS, 0).is_err());
+        assert!(store.advance_followers(NOW_MS, 0).is_err());
         filler.append(&store, 10);
     }
     assert_eq!(store.index_status().file_count, 0);
@@ -206,7 +206,7 @@ fn a_file_that_cannot_be_removed_leaves_no_gap() {
     fs::create_dir(path(2)).unwrap();
 
     for _ in 0..2 {
-        let refused = store.index_tick(NOW_MS, 0).unwrap_err();
+        let refused = store.advance_followers(NOW_MS, 0).unwrap_err();
         assert_eq!(refused.code(), "io");
         assert_eq!(store.index_status().file_count, 3);
     }
@@ -233,7 +233,7 @@ fn a_read_only_store_is_searched_and_its_index_stays_as_it_is() {
     let store = index::open(dir.path());
 
     assert!(store.read_only_reason().is_some());
-    assert_eq!(store.index_tick(NOW_MS, 0).unwrap(), 0);
+    assert_eq!(store.advance_followers(NOW_MS, 0).unwrap(), 0);
     filler.assert_no_lie(&store);
     let has_key = |message: &&Keyed| message.unique_key.is_some() && message.sys_flag != 0xC;
     let known = filler.messages[..50].iter().find(has_key).unwrap();

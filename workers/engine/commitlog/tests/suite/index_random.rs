@@ -67,7 +67,7 @@ fn an_index_equals_one_built_at_once_whatever_happens_in_between() {
                     filler.messages.truncate(kept);
                     filler.append(&store, 1);
                 }
-                3..6 => drop(store.index_tick(NOW_MS + step, 0).unwrap()),
+                3..6 => drop(store.advance_followers(NOW_MS + step, 0).unwrap()),
                 _ => filler.append(&store, 3),
             }
         }
@@ -87,7 +87,7 @@ fn no_damage_makes_an_index_panic_hang_or_lie() {
                 0 => (dir, store) = reopen(&mut random, dir, store),
                 1..3 => damage(&mut random, &dir),
                 3..5 => filler.append(&store, 3),
-                5 => drop(store.index_tick(NOW_MS, 0).unwrap()),
+                5 => drop(store.advance_followers(NOW_MS, 0).unwrap()),
                 _ => filler.assert_no_lie(&store),
             }
         }

@@ -196,7 +196,7 @@ fn another_file_of_the_same_name_is_not_taken_for_damaged() {
     let mut expected = vec![positions[32], positions[31], positions[30]];
     expected.extend(positions[..22].iter().rev());
     assert_eq!(search.into_found(), expected);
-    store.index_tick(NOW_MS, 0).unwrap();
+    store.advance_followers(NOW_MS, 0).unwrap();
     assert_eq!(store.index_status().damaged_count, 0);
     assert_eq!(
         store

@@ -41,11 +41,13 @@ mod reading;
 mod rebuilding;
 mod recovery;
 mod retention;
+mod sealing;
 mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod truncation;
 mod two_ways;
+mod units;
 mod unserved;
 mod used_again;
 mod write_back;

@@ -32,7 +32,7 @@ pub fn pick<T: Copy, const N: usize>(random: &mut Rng, choices: [T; N]) -> T {
 
 /// Indexes the whole log.
 pub fn build(store: &Store) {
-    while store.index_tick(NOW_MS, 0).expect("indexed") > 0 {}
+    while store.advance_followers(NOW_MS, 0).expect("indexed") > 0 {}
     assert_eq!(store.index_status().position, store.max_position());
 }
 

@@ -214,7 +214,10 @@ impl Sample {
 }
 
 pub fn build_index(store: &Store) {
-    while store.index_tick(NOW_MS, 0).is_ok_and(|count| count > 0) {}
+    while store
+        .advance_followers(NOW_MS, 0)
+        .is_ok_and(|count| count > 0)
+    {}
 }
 
 /// Puts these files into a directory, and nothing else.
