@@ -5,7 +5,6 @@
 //! records as recovery would make them, so that both always agree.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::config::CrcProperty;
 use crate::epochs::Epoch;
@@ -16,7 +15,7 @@ use crate::properties::tags_code;
 use crate::queue_layout::Placed;
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places, may_have_light_places, message_count};
 use crate::record::{
-    BLANK_SIZE, Found, HEAD_SIZE_MAX, MAGIC_AT, PlainRecord, RecordView, check, is_inner_batch,
+    BLANK_SIZE, Found, MAGIC_AT, PlainRecord, RecordView, check, copy_in_order, is_inner_batch,
     locate, occupies_queue,
 };
 use crate::store::{Appender, Store};
@@ -232,7 +231,7 @@ impl Store {
             log.next_ahead(record.size)
         } else {
             let mut unit = log.room(record.size)?;
-            copy_in_order(unit.bytes(), &bytes[..record.size], record.properties);
+            copy_in_order(unit.bytes(), &bytes[..record.size], record.properties.len());
             Some(unit)
         };
         unit?.commit(record.store_timestamp_ms);
@@ -295,7 +294,7 @@ impl Store {
             log.next_ahead(size).ok_or(StoreError::Closed)?
         } else {
             let mut unit = log.reserve(size)?;
-            copy_in_order(unit.bytes(), record.bytes, record.properties);
+            copy_in_order(unit.bytes(), record.bytes, record.properties.len());
             unit
         };
         unit.commit(record.store_timestamp_ms);
@@ -342,21 +341,6 @@ impl Store {
         let place = (queue_id, placed.offset);
         let reserved = open.reserve_at(place, position, || self.log.min_position());
         reserved.map_err(|error| refused(position, error))
-    }
-}
-
-/// Copies a record with what tells where it ends ahead of what its sender put in: a copy in one piece
-/// may write its first bytes last, and after a kill amid it a record in its body would be one.
-fn copy_in_order(room: &mut [u8], record: &[u8], properties: &[u8]) {
-    let properties_at = record.len() - properties.len();
-    let head_size = HEAD_SIZE_MAX.min(properties_at);
-    for part in [
-        0..head_size,
-        head_size..properties_at,
-        properties_at..record.len(),
-    ] {
-        room[part.clone()].copy_from_slice(&record[part]);
-        compiler_fence(Ordering::SeqCst);
     }
 }
 

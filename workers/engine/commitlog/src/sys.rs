@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::Advice;
 
-pub(crate) mod crc32;
 pub(crate) mod fetch;
 pub(crate) mod lock;
 pub(crate) mod pair;

@@ -51,4 +51,3 @@ mod truncation;
 mod two_ways;
 mod used_again;
 mod write_back;
-mod writing_order;
