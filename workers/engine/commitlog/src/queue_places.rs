@@ -3,7 +3,6 @@
 
 use crate::properties::find_property;
 use crate::record::{RecordView, is_inner_batch};
-use crate::sys::pair::holds_pair;
 use crate::table::{RETRY_PREFIX, SCHEDULE_TOPIC, is_legal_topic};
 
 /// Names of light queues begin with it. Their records belong to other topics.
@@ -58,11 +57,9 @@ pub(crate) fn light_places<'a>(record: &RecordView<'a>) -> impl Iterator<Item = 
     })
 }
 
-/// Whether properties may name light queues; costs less than to find out whether they do.
-#[inline]
+/// Whether properties may name light queues.
 pub(crate) fn may_have_light_places(properties: &[u8]) -> bool {
-    // Rare but in `INNER_MULTI_DISPATCH` and the like.
-    holds_pair::<b'_', b'M'>(properties)
+    find_property(properties, LIGHT_NAMES).is_some()
 }
 
 /// Parts of a property between commas; as in Java, empty ones at the end do not count.
