@@ -207,11 +207,6 @@ impl Traffic {
         self.message_count += message_count;
         self.bytes += bytes as u64;
     }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.message_count += other.message_count;
-        self.bytes += other.bytes;
-    }
 }
 
 /// Traffic in total and by topic.

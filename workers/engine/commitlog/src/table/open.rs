@@ -96,12 +96,6 @@ impl OpenQueue<'_> {
         self.writer.end_offset()
     }
 
-    /// Whether so many entries can be pushed to a plain queue.
-    #[inline(always)]
-    pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.writer.has_room(count)
-    }
-
     /// As [`Self::push`], for a plain queue.
     #[inline(always)]
     pub(crate) fn push_plain(&mut self, entry: &QueueEntry) {

@@ -325,21 +325,15 @@ fn properties_that_could_look_unwritten_after_a_crash_are_refused_by_every_way_i
             properties,
             ..NewMessage::new("t", 0, b"x")
         };
-        let (one, each) = (
-            NewMessage::new("t", 0, b""),
-            [(b"x".as_slice(), &properties[..])],
-        );
+        let one = NewMessage::new("t", 0, b"");
         let packed = element(b"x", properties);
         let outcomes = [
             writer.append(&message, NOW_MS).map(|_| ()),
-            writer.append_each(&one, &each, NOW_MS).map(|_| ()),
             writer.append_batch(&one, &packed, NOW_MS, &mut Vec::new()),
         ];
         for outcome in outcomes {
             assert!(matches!(outcome, Err(AppendError::BlankProperties)));
         }
-        let short = writer.append_ordinary_each(&one, each.iter().copied(), NOW_MS);
-        assert_eq!(short.unwrap(), None);
     }
     assert_eq!(store.max_position(), 0);
     for properties in [&least, &longest] {

@@ -48,6 +48,5 @@ mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod truncation;
-mod two_ways;
 mod used_again;
 mod write_back;
