@@ -201,14 +201,6 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-impl Traffic {
-    #[inline]
-    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
-        self.message_count += message_count;
-        self.bytes += bytes as u64;
-    }
-}
-
 /// Traffic in total and by topic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -1,6 +1,8 @@
 //! What an append writes, and what it refuses.
 
 use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
 
 use regent_commitlog::{AppendError, NewMessage, RecordView};
 
@@ -343,6 +345,22 @@ fn properties_that_could_look_unwritten_after_a_crash_are_refused_by_every_way_i
         };
         writer.append(&message, NOW_MS).unwrap();
     }
+}
+
+#[test]
+fn counters_wait_for_no_append() {
+    let dir = tempdir();
+    let store = Arc::new(open(dir.path()));
+    append(&store, "orders", 0, b"12345");
+    let writer = store.writer().unwrap();
+
+    let other = Arc::clone(&store);
+    let counters = sample::within(Duration::from_secs(60), "counters", move || {
+        other.counters()
+    });
+
+    drop(writer);
+    assert_eq!(counters.total.message_count, 1);
 }
 
 #[test]
