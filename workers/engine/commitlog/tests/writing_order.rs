@@ -35,7 +35,7 @@ const SIZES: [usize; 9] = [
 const BODY_CRC_AT: usize = 8;
 const BODY_AT: usize = 88;
 const SIGBUS: i32 = 7;
-/// What the process that dies is told.
+/// Environment of the process that dies.
 const CHILD_DIR: &str = "REGENT_TEST_DIR";
 const CHILD_SIZE: &str = "REGENT_TEST_BODY_SIZE";
 const CHILD_COUNT: &str = "REGENT_TEST_COUNT_BEFORE";
@@ -75,10 +75,10 @@ fn a_process_that_dies_at_the_first_byte_of_a_body_leaves_all_that_says_where_th
 #[test]
 #[ignore = "dies: it is a process of the test above"]
 fn append_a_body_that_no_one_can_read() {
-    let told = |name| env::var(name).unwrap();
-    let (size, count) = (told(CHILD_SIZE), told(CHILD_COUNT));
+    let variable = |name| env::var(name).unwrap();
+    let (size, count) = (variable(CHILD_SIZE), variable(CHILD_COUNT));
     let body = unreadable(size.parse().unwrap());
-    let store = open_large(Path::new(&told(CHILD_DIR)));
+    let store = open_large(Path::new(&variable(CHILD_DIR)));
     append_some(&store, count.parse().unwrap());
     append_body(&store, &body);
 }

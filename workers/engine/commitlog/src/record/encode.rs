@@ -64,7 +64,7 @@ pub(crate) fn encode(
     out.put_few(message.properties);
     keep_order();
     copy_few(body, message.body);
-    // Of the source: to read back what is still on its way to the cache takes far longer.
+    // The checksum is computed from the source: to read back bytes that were just stored takes longer.
     Writer::new(&mut fixed[BODY_CRC_AT..]).put_u32(body_crc(message.body));
     let Tail::Crc { is_separated } = tail else {
         debug_assert!(out.is_full(), "encoded_size and encode disagree");
@@ -88,10 +88,9 @@ pub(crate) fn copy_in_order(room: &mut [u8], record: &[u8], properties_size: usi
     copy(properties_at, record.len());
 }
 
-/// Has all that was written before be in the log before anything that is written after.
+/// Keeps the compiler from moving stores from one side of this call to the other.
 ///
-/// The processor keeps the order of stores where a kill of this process is concerned: only the
-/// compiler would change it.
+/// That is enough for a kill of this process: what the processor reorders, it still stores.
 #[inline(always)]
 fn keep_order() {
     compiler_fence(Ordering::SeqCst);

@@ -23,8 +23,8 @@ impl TopicTraffic {
         }
     }
 
-    /// Counts appended messages. Only the holder of the append lock may call this: of two at a time,
-    /// one would count in vain.
+    /// Counts appended messages. Only the holder of the append lock may call this: two callers at a
+    /// time would lose counts.
     #[inline]
     pub(crate) fn count(&self, message_count: u64, bytes: usize) {
         let add = |counter: &AtomicU64, more: u64| {
