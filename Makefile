@@ -15,6 +15,10 @@ ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
 ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
+# Every x86-64 processor runs the engine. `make bench NATIVE=1` builds it for the processor at hand alone.
+ifdef NATIVE
+export RUSTFLAGS := -C target-cpu=native
+endif
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Tests start processes of Python by the hundred; one that may not keep what it compiled makes the
@@ -46,7 +50,13 @@ $(STAMPS)/python: requirements.lock pyproject.toml
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(STAMPS)/engine: $(STAMPS)/python $(ENGINE_SOURCES)
+# Changes when the flags of the compiler do, and only then.
+.PHONY: always
+$(STAMPS)/engine-flags: always
+	@mkdir -p $(@D)
+	@echo '$(RUSTFLAGS)' | cmp --silent - $@ || echo '$(RUSTFLAGS)' > $@
+
+$(STAMPS)/engine: $(STAMPS)/python $(STAMPS)/engine-flags $(ENGINE_SOURCES)
 	@echo "building the engine"
 	+cd $(ENGINE)/python && $(CURDIR)/.venv/bin/maturin develop --quiet --release --locked
 	@touch $@
@@ -154,7 +164,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 ##  Measure, mend, clean
 
 .PHONY: bench bench-api bench-controller bench-failover java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
-bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
+bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes; NATIVE=1: built for this processor)
 	$(PYTHON) -m tests.bench
 
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)

@@ -88,6 +88,16 @@ PARTS: Final = (
         ),
     ),
     Part(
+        "order",
+        "the order in which records reach the log, built as the engine is shipped: {} rounds",
+        "REGENT_ORDER_ROUNDS",
+        50,
+        (
+            *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
+            *("--test", "writing_order"),
+        ),
+    ),
+    Part(
         "codec",
         "{} generated commands, decoded by the engine and by a slow decoder",
         "REGENT_GENERATED_COMMANDS",

@@ -107,12 +107,10 @@ def describe(number: int, chance: random.Random) -> dict[str, Any]:
 
 def append_batch(store: Store, number: int, chance: random.Random) -> None:
     numbers = range(number, number + chance.randrange(2, 9))
-    store.append_many(
-        TOPICS[number % len(TOPICS)],
-        chance.randrange(QUEUE_COUNT),
-        [body_of(at, chance) for at in numbers],
-        [encode_properties(properties_of(at, chance)) for at in numbers],
-    )
+    topic, queue_id = TOPICS[number % len(TOPICS)], chance.randrange(QUEUE_COUNT)
+    bodies = [body_of(at, chance) for at in numbers]
+    for at, body in zip(numbers, bodies, strict=True):
+        store.append(topic, queue_id, body, encode_properties(properties_of(at, chance)))
 
 
 def properties_of(number: int, chance: random.Random) -> dict[str, str]:

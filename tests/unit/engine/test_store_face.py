@@ -59,17 +59,19 @@ def test_an_appended_message_is_read_back(store: Store) -> None:
     assert store.entries("Orders", 3, 0, 9) == [(0, record.size, tag_hash("TagA"))]
 
 
-def test_many_messages_are_appended_under_one_lock(store: Store) -> None:
-    store.append("Orders", 0, b"before", b"")
+def test_counters_tell_messages_and_bytes_by_topic(store: Store) -> None:
+    for body in (b"a", b"b"):
+        store.append("Orders", 0, body, b"")
+    end_of_orders = store.max_position
+    store.append("Bills", 0, b"c", b"")
 
-    first = store.append_many("Orders", 0, [b"a", b"b", b"c"], [b"", b"TAGS\x01x\x02", b""])
-
-    bodies = [record.body for record in decode_records(store.read("Orders", 0, 0).body)]
-    assert first == 1
-    assert bodies == [b"before", b"a", b"b", b"c"]
     counters = store.counters()
-    assert counters.messages == 4
-    assert counters.topics == {"Orders": (4, counters.bytes)}
+
+    assert (counters.messages, counters.bytes) == (3, store.max_position)
+    assert counters.topics == {
+        "Orders": (2, end_of_orders),
+        "Bills": (1, store.max_position - end_of_orders),
+    }
 
 
 def test_reads_filter_by_tag(store: Store) -> None:
@@ -196,38 +198,11 @@ def test_illegal_messages_are_refused_with_nothing_written(
     assert (store.max_position, store.queues()) == (0, [])
 
 
-def test_messages_with_the_same_properties_give_them_once(store: Store) -> None:
-    first = store.append_many("Orders", 0, [b"a", b"b"], b"TAGS\x01x\x02")
-
-    records = decode_records(store.read("Orders", 0, 0).body)
-    assert first == 0
-    assert [(record.body, record.properties) for record in records] == [
-        (b"a", {"TAGS": "x"}),
-        (b"b", {"TAGS": "x"}),
-    ]
-    tags_codes = [tags_code for _, _, tags_code in store.entries("Orders", 0, 0, 9)]
-    assert tags_codes == [tag_hash("x")] * 2
-
-
-def test_of_many_messages_with_one_beyond_a_limit_none_is_appended(store: Store) -> None:
-    with pytest.raises(StoreError) as error:
-        store.append_many("Orders", 0, [b"a", b"b"], [b"", b"x" * 32_768])
-
-    assert error.value.code == "properties_too_large"
-    assert (store.max_position, store.queues()) == (0, [])
-
-
 def test_wrong_types_are_refused_and_do_no_harm(store: Store) -> None:
     with pytest.raises(TypeError):
         store.append("Orders", "0", b"", b"")  # type: ignore[arg-type]
     with pytest.raises(OverflowError):
         store.append("Orders", 2**40, b"", b"")
-    with pytest.raises(TypeError):
-        store.append_many("Orders", 0, [b"", "x"], [b"", b""])  # type: ignore[list-item]
-    with pytest.raises(TypeError):
-        store.append_many("Orders", 0, [b""], "TAGS")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="properties"):
-        store.append_many("Orders", 0, [b""], [])
     with pytest.raises(OverflowError):
         store.read("Orders", 0, 0, count_max=-1)
     with pytest.raises(ValueError, match="numeric"):
@@ -264,8 +239,8 @@ def test_settings_out_of_range_are_refused(tmp_path: Path, setting: dict[str, ob
 
 def test_threads_share_a_store(store: Store) -> None:
     def append_some() -> None:
-        for _ in range(50):
-            store.append_many("Orders", 0, [b"x"] * 20, [b""] * 20)
+        for _ in range(1_000):
+            store.append("Orders", 0, b"x", b"")
 
     threads = [threading.Thread(target=append_some) for _ in range(4)]
     for thread in threads:

@@ -340,14 +340,6 @@ class Store:
         prepared_transaction_offset: int = 0,
         store_host: tuple[str, int] | None = None,
     ) -> Appended: ...
-    def append_many(
-        self, topic: str, queue_id: int, bodies: list[bytes], properties: bytes | list[bytes]
-    ) -> int:
-        """Append messages under one lock; return the first's queue offset, which others follow.
-
-        Properties are those of all messages, or a list of each one's. A message that breaks a limit
-        leaves nothing appended, a disk without room the messages before it.
-        """
     def read(
         self,
         topic: str,

@@ -106,9 +106,9 @@ async def group(tmp_path, monkeypatch):
     master, own = (Store(str(tmp_path / i), segment_size_bytes=1 << 20) for i in "mr")
     for store in (master, own):
         store.begin_epoch(1)
-        store.append_many("orders", 0, [b"."], [b""])
+        store.append("orders", 0, b".", b"")
     shared_end = own.max_position
-    own.append_many("orders", 0, [b"."], [b""])
+    own.append("orders", 0, b".", b"")
     own_store = OwnStore(own)
     with socket.create_server(("127.0.0.1", 0)) as ha_socket:
         address = f"127.0.0.1:{ha_socket.getsockname()[1]}"

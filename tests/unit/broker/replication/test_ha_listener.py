@@ -95,7 +95,8 @@ class Master:
         return self.store.max_position
 
     def append(self, count=1):
-        self.store.append_many("orders", 0, [BODY] * count, [b""] * count)
+        for _ in range(count):
+            self.store.append("orders", 0, BODY, b"")
         self.listener.appended()
 
     async def add(self, *, buffer_size=None):
@@ -174,7 +175,7 @@ async def test_what_is_appended_has_left_when_the_append_is_reported(master):
 async def test_what_may_leave_later_leaves_behind_the_answers_of_the_turn(master):
     replica = await master.add_following()
 
-    master.store.append_many("orders", 0, [BODY], [b""])
+    master.store.append("orders", 0, BODY, b"")
     master.listener.send_later()
     had_nothing = replica.has_nothing()
     await asyncio.sleep(0)

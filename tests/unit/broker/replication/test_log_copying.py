@@ -27,7 +27,8 @@ class Pair:
     heard: list = field(default_factory=list)
 
     def append(self, count=1, *, confirmed=0):
-        self.master.append_many("orders", 0, [BODY] * count, [b""] * count)
+        for _ in range(count):
+            self.master.append("orders", 0, BODY, b"")
         self.end.pump(confirmed)
 
     def report(self):

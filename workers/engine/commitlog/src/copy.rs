@@ -5,7 +5,6 @@
 //! records as recovery would make them, so that both always agree.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::config::CrcProperty;
 use crate::epochs::Epoch;
@@ -14,7 +13,7 @@ use crate::log::LogSegment;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
 use crate::record::{
-    BLANK_SIZE, Found, HEAD_SIZE_MAX, MAGIC_AT, PlainRecord, RecordView, check, locate,
+    BLANK_SIZE, Found, MAGIC_AT, PlainRecord, RecordView, check, copy_in_order, locate,
     occupies_queue,
 };
 use crate::store::{Appender, Store};
@@ -229,7 +228,7 @@ impl Store {
             log.next_ahead(record.size)
         } else {
             let mut unit = log.room(record.size)?;
-            copy_in_order(unit.bytes(), &bytes[..record.size], record.properties);
+            copy_in_order(unit.bytes(), &bytes[..record.size], record.properties.len());
             Some(unit)
         };
         unit?.commit(record.store_timestamp_ms);
@@ -288,7 +287,7 @@ impl Store {
             log.next_ahead(size).ok_or(StoreError::Closed)?
         } else {
             let mut unit = log.reserve(size)?;
-            copy_in_order(unit.bytes(), record.bytes, record.properties);
+            copy_in_order(unit.bytes(), record.bytes, record.properties.len());
             unit
         };
         unit.commit(record.store_timestamp_ms);
@@ -308,21 +307,6 @@ impl Store {
             size,
             tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
         }
-    }
-}
-
-/// Copies a record with what tells where it ends ahead of what its sender put in: a copy in one piece
-/// may write its first bytes last, and after a kill amid it a record in its body would be one.
-fn copy_in_order(room: &mut [u8], record: &[u8], properties: &[u8]) {
-    let properties_at = record.len() - properties.len();
-    let head_size = HEAD_SIZE_MAX.min(properties_at);
-    for part in [
-        0..head_size,
-        head_size..properties_at,
-        properties_at..record.len(),
-    ] {
-        room[part.clone()].copy_from_slice(&record[part]);
-        compiler_fence(Ordering::SeqCst);
     }
 }
 

@@ -57,13 +57,18 @@ pub(crate) fn step<T>(
     work()
 }
 
+#[cfg(not(feature = "failpoints"))]
+#[inline(always)]
+pub(crate) fn amid_record() {}
+
 #[cfg(feature = "failpoints")]
-pub(crate) use watched::step;
+pub use watched::{Event, Hook, Watch, watch, watching_records};
 #[cfg(feature = "failpoints")]
-pub use watched::{Event, Hook, Watch, watch};
+pub(crate) use watched::{amid_record, step};
 
 #[cfg(feature = "failpoints")]
 mod watched {
+    use std::cell::RefCell;
     use std::io;
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
@@ -87,6 +92,29 @@ mod watched {
     pub type Hook = Arc<dyn Fn(&Event<'_>) -> io::Result<()> + Send + Sync>;
 
     static WATCHED: RwLock<Vec<(PathBuf, Hook)>> = RwLock::new(Vec::new());
+
+    type RecordHook = Box<dyn FnMut()>;
+
+    thread_local! {
+        static RECORD_HOOK: RefCell<Option<RecordHook>> = const { RefCell::new(None) };
+    }
+
+    /// Has `hook` run wherever this thread has written one part of a record and not the next, as long
+    /// as `work` runs: what the files hold then is what a kill there leaves.
+    pub fn watching_records<T>(hook: impl FnMut() + 'static, work: impl FnOnce() -> T) -> T {
+        RECORD_HOOK.set(Some(Box::new(hook)));
+        let result = work();
+        RECORD_HOOK.set(None);
+        result
+    }
+
+    pub(crate) fn amid_record() {
+        // Taken out meanwhile: the hook may append to a store of its own.
+        if let Some(mut hook) = RECORD_HOOK.take() {
+            hook();
+            RECORD_HOOK.set(Some(hook));
+        }
+    }
 
     /// Watches a directory until it is dropped.
     #[derive(Debug)]

@@ -89,6 +89,5 @@ pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
 pub use slices::RecordSlices;
 pub use store::Store;
-pub use sys::pair::holds_pair;
 pub use walk::LogDamage;
 pub use writer::Writer;

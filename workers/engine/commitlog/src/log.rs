@@ -20,7 +20,7 @@ use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter, Room};
 
 use ahead::AheadFile;
-use tail::{Tail, prefetch_behind};
+use tail::Tail;
 
 /// One segment as readers see it.
 #[derive(Debug, Clone)]
@@ -366,7 +366,6 @@ impl Unit<'_> {
     /// Makes the written unit part of the log.
     #[inline(always)]
     pub(crate) fn commit(self, store_timestamp_ms: i64) {
-        prefetch_behind(&self.room);
         let end = self.room.end();
         self.room.publish();
         let shared = self.shared;

@@ -201,19 +201,6 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-impl Traffic {
-    #[inline]
-    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
-        self.message_count += message_count;
-        self.bytes += bytes as u64;
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.message_count += other.message_count;
-        self.bytes += other.bytes;
-    }
-}
-
 /// Traffic in total and by topic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {

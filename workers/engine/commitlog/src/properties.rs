@@ -1,7 +1,5 @@
 //! The text form of properties: the few keys that the store itself reads (storage-and-ha.md 2.6).
 
-use crate::sys::pair::holds_pair;
-
 const NAME_VALUE_SEPARATOR: u8 = 1;
 pub(crate) const PROPERTY_SEPARATOR: u8 = 2;
 
@@ -81,7 +79,11 @@ pub(crate) fn tags_code(
         // No checksum covers the time.
         return store_timestamp_ms.saturating_add(delay_ms);
     }
-    find_tags(properties).map_or(0, |tags| i64::from(java_hash(tags)))
+    // Most messages have no tags, and few other names or keys have this letter.
+    if memchr::memchr(b'G', properties).is_none() {
+        return 0;
+    }
+    find_property(properties, b"TAGS").map_or(0, |tags| i64::from(java_hash(tags)))
 }
 
 #[cold]
@@ -89,18 +91,6 @@ fn delay_ms(properties: &[u8], levels_ms: &[i64]) -> Option<i64> {
     let level = parse_level(find_property(properties, b"DELAY")?)?;
     let index = level.min(levels_ms.len()).checked_sub(1);
     Some(index.map_or(1_000, |index| levels_ms[index]))
-}
-
-/// What [`find_property`] finds for `TAGS`. Every append looks for it, most of them in vain: a look
-/// at many bytes at a time costs less than a walk from entry to entry.
-#[inline]
-fn find_tags(properties: &[u8]) -> Option<&[u8]> {
-    // Rare but in `TAGS`.
-    if holds_pair::<b'A', b'G'>(properties) {
-        find_property(properties, b"TAGS")
-    } else {
-        None
-    }
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -10,10 +10,12 @@
 //! B and S are 8 for IPv4 and 20 for IPv6: address bytes and an i32 port. All big-endian.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
+
+use crc32fast::Hasher;
 
 use crate::cursor::Reader;
 use crate::properties::PROPERTY_SEPARATOR;
-use crate::sys::crc32::crc32;
 
 mod check;
 mod crc_property;
@@ -25,7 +27,7 @@ pub(crate) use check::{
     Found, check, check_record, claimed_size, has_header, has_place, locate, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
-pub(crate) use encode::{encode, encode_blank, encoded_size, has_short_hosts};
+pub(crate) use encode::{copy_in_order, encode, encode_blank, encoded_size, has_short_hosts};
 pub(crate) use glance::Glance;
 pub(crate) use plain::PlainRecord;
 
@@ -146,7 +148,11 @@ pub(crate) fn asks_for_inner_batch(sys_flag: i32) -> bool {
 /// The checksum stored for a body.
 #[inline]
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
-    crc32(body) & BODY_CRC_MASK
+    // What the processor can do is found out once, not for each body.
+    static NEW: LazyLock<Hasher> = LazyLock::new(Hasher::new);
+    let mut hasher = NEW.clone();
+    hasher.update(body);
+    hasher.finalize() & BODY_CRC_MASK
 }
 
 /// Why bytes are not a record.

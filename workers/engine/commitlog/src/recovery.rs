@@ -23,7 +23,6 @@ use crate::queue_rebuild::QueueRebuild;
 use crate::record::{Found, RecordView};
 use crate::seal;
 use crate::spares::{Spares, boot_id};
-use crate::sys::crc32::crc32;
 use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
 use crate::truncation::Truncation;
@@ -245,7 +244,7 @@ fn sealed_position(
 fn crc_of(segments: &[Segment], from: u64, to: u64) -> Option<u32> {
     let segment = segments.iter().find(|segment| segment.holds(from))?;
     let range = segment.local(from)..segment.local(to.min(segment.end()));
-    segment.map.bytes().get(range).map(crc32)
+    segment.map.bytes().get(range).map(crc32fast::hash)
 }
 
 /// The newest segment before which nothing can be unknown, else the oldest.

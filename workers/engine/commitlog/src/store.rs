@@ -240,7 +240,7 @@ impl Store {
     /// Messages and bytes appended since the store was opened.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let topics = self.appender.lock().queues.traffic();
+        let topics = self.queues.traffic();
         let mut total = Traffic::default();
         for (_, traffic) in &topics {
             total.message_count += traffic.message_count;

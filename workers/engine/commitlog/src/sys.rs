@@ -19,15 +19,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::Advice;
 
-pub(crate) mod crc32;
 pub(crate) mod fetch;
 pub(crate) mod lock;
-pub(crate) mod pair;
 pub(crate) mod residency;
 pub(crate) mod trap;
 mod unmap;
 
-use fetch::{fetch_bytes, fetch_line};
+use fetch::fetch_bytes;
 use residency::{page_size, resident_pages};
 use trap::Map;
 use unmap::unmap;
@@ -194,12 +192,6 @@ impl MapWriter {
         })
     }
 
-    /// Has the processor fetch the memory of the next bytes.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self) {
-        fetch_line(self.shared.raw.as_ptr().wrapping_add(self.position()));
-    }
-
     /// Makes the next `length` bytes readable; they never change again.
     #[inline(always)]
     pub(crate) fn publish(&mut self, length: usize) {
@@ -225,11 +217,6 @@ impl Room<'_> {
         unsafe { std::slice::from_raw_parts_mut(self.first, self.size) }
     }
 
-    #[inline(always)]
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
     /// Where it begins in the map.
     #[inline(always)]
     pub(crate) fn start(&self) -> usize {
@@ -240,12 +227,6 @@ impl Room<'_> {
     #[inline(always)]
     pub(crate) fn end(&self) -> usize {
         self.end
-    }
-
-    /// Address of what is `distance` behind the first byte, which may lie behind the map.
-    #[inline(always)]
-    pub(crate) fn address_at(&self, distance: usize) -> *const u8 {
-        self.first.wrapping_add(distance)
     }
 
     /// Makes the bytes readable; they never change again.

@@ -3,6 +3,7 @@
 mod aligned;
 mod open;
 mod removal;
+mod traffic;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use parking_lot::RwLock;
 
 use crate::cursor::are_few_equal;
 use crate::error::AppendError;
-use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueRange};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
@@ -22,6 +23,7 @@ use crate::unserved::LIGHT_PREFIX;
 
 pub(crate) use open::{OpenQueue, OpenTopic};
 use removal::RemovedQueues;
+pub(crate) use traffic::TopicTraffic;
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
@@ -36,6 +38,8 @@ type Slots<Q> = Vec<Option<Q>>;
 #[derive(Debug, Default)]
 pub(crate) struct SharedQueues {
     topics: RwLock<AHashMap<Arc<str>, Slots<Arc<SharedQueue>>>>,
+    /// Of every topic that is known, whether or not it has a queue.
+    traffic: RwLock<Vec<Arc<TopicTraffic>>>,
 }
 
 impl SharedQueues {
@@ -84,7 +88,7 @@ pub(crate) struct TopicWriter {
     name: Arc<str>,
     queues: Slots<QueueWriter>,
     pub(crate) traits: TopicTraits,
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: Arc<TopicTraffic>,
 }
 
 /// What the messages of a topic have in common.
@@ -195,7 +199,7 @@ impl QueueTable {
         &mut self,
         name: &str,
         queue_id: i32,
-    ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+    ) -> Option<(OpenQueue<'_>, &TopicTraffic)> {
         let last = self.topics.get_bucket(self.last);
         if last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
             self.last_topics_queue(queue_id)
@@ -210,13 +214,13 @@ impl QueueTable {
         &mut self,
         name: &str,
         queue_id: i32,
-    ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+    ) -> Option<(OpenQueue<'_>, &TopicTraffic)> {
         self.last = self.known_bucket(name)?;
         self.last_topics_queue(queue_id)
     }
 
     #[inline(always)]
-    fn last_topics_queue(&mut self, queue_id: i32) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+    fn last_topics_queue(&mut self, queue_id: i32) -> Option<(OpenQueue<'_>, &TopicTraffic)> {
         let topic = self.topics.get_bucket_mut(self.last)?;
         if !topic.traits.are_ordinary() {
             return None;
@@ -227,7 +231,7 @@ impl QueueTable {
         let dirty = &mut self.dirty;
         writer
             .has_room(1)
-            .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
+            .then_some((OpenQueue { writer, dirty }, &topic.traffic))
     }
 
     fn known_bucket(&self, name: &str) -> Option<usize> {
@@ -248,6 +252,7 @@ impl QueueTable {
             Entry::Occupied(known) => Ok(known.bucket_index()),
             Entry::Vacant(place) => {
                 let topic = TopicWriter::new(name, self.version_by_length)?;
+                self.shared.traffic.write().push(Arc::clone(&topic.traffic));
                 Ok(place.insert(topic).bucket_index())
             }
         }
@@ -275,7 +280,7 @@ impl QueueTable {
     pub(crate) fn adopt(&mut self, before: &Self) -> Result<(), AppendError> {
         for former in &before.topics {
             let mut open = self.open_topic(&former.name)?;
-            open.topic.traffic = former.traffic;
+            open.topic.traffic.adopt(&former.traffic);
             for (queue_id, queue) in (0..).zip(&former.queues) {
                 if queue.as_ref().is_some_and(QueueWriter::is_sealed) {
                     open.writer(queue_id)?.set_sealed(true);
@@ -287,18 +292,6 @@ impl QueueTable {
 
     pub(crate) fn home(&self) -> &QueueHome {
         &self.home
-    }
-
-    pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
-        let moved = self
-            .topics
-            .iter()
-            .filter(|topic| topic.traffic.message_count > 0);
-        let mut traffic: Vec<_> = moved
-            .map(|topic| (topic.name.to_string(), topic.traffic))
-            .collect();
-        traffic.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        traffic
     }
 
     /// Ends the helper that prepares slices: the files are the caller's now.
@@ -323,14 +316,15 @@ impl QueueTable {
 
 impl TopicWriter {
     fn new(name: &str, version_by_length: bool) -> Result<Self, AppendError> {
+        let name: Arc<str> = Arc::from(name);
         Ok(Self {
-            name: Arc::from(name),
+            traffic: Arc::new(TopicTraffic::new(Arc::clone(&name))),
             queues: Vec::new(),
             traits: TopicTraits {
-                version: version_for(name, version_by_length)?,
-                is_schedule: name == SCHEDULE_TOPIC,
+                version: version_for(&name, version_by_length)?,
+                is_schedule: &*name == SCHEDULE_TOPIC,
             },
-            traffic: Traffic::default(),
+            name,
         })
     }
 }

@@ -39,22 +39,7 @@ impl Store {
     /// # Errors
     /// The store is closed, poisoned or read-only.
     pub fn writer(&self) -> Result<Writer<'_>, StoreError> {
-        self.writer_of(self.appender.lock())
-    }
-
-    /// As [`Store::writer`], if nobody holds the lock.
-    ///
-    /// # Errors
-    /// As for [`Store::writer`].
-    pub fn try_writer(&self) -> Result<Option<Writer<'_>>, StoreError> {
-        let appender = self.appender.try_lock();
-        appender.map(|it| self.writer_of(it)).transpose()
-    }
-
-    fn writer_of<'a>(
-        &'a self,
-        appender: MutexGuard<'a, Appender>,
-    ) -> Result<Writer<'a>, StoreError> {
+        let appender = self.appender.lock();
         self.check_writable()?;
         Ok(Writer {
             store: self,

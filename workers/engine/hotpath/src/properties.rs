@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use regent_commitlog::{holds_pair, java_hash};
+use regent_commitlog::java_hash;
 use regent_remoting::properties::{
     NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, append_property, pairs,
 };
@@ -66,24 +66,20 @@ impl Meaning {
 ///
 /// No message of a batch is set aside: it would be delivered at once. Values that make no message
 /// special, such as a delay level of 0, may stay.
-#[inline]
 pub(crate) fn special_in_batch(properties: &[u8]) -> Option<&'static str> {
-    if !may_name_special(properties) {
-        return None;
+    let mut pairs_size = 0;
+    for (name, value) in pairs(properties) {
+        if is_special(name) && counts(name, value) {
+            return special_name(name);
+        }
+        pairs_size += name.len() + value.len() + 2;
     }
-    pairs(properties)
-        .find(|(name, value)| is_special(name) && counts(name, value))
-        .and_then(|(name, _)| special_name(name))
-        .or_else(|| special_without_value(properties))
-}
-
-/// Whether properties may hold one of the special names: each has one of these pairs of letters,
-/// which the keys of clients do not have. A look at many bytes at a time costs less than a walk.
-#[inline]
-fn may_name_special(properties: &[u8]) -> bool {
-    holds_pair::<b'E', b'L'>(properties)
-        || holds_pair::<b'N', b'U'>(properties)
-        || holds_pair::<b'N', b'_'>(properties)
+    // The last pair may lack its separator. What is no pair lacks a name or a value.
+    if pairs_size >= properties.len() {
+        None
+    } else {
+        special_without_value(properties)
+    }
 }
 
 /// Names a property that would make a message special, if it had a value.
@@ -270,12 +266,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_special_name_is_looked_for() {
+    fn a_special_name_is_found_with_and_without_a_value_wherever_it_is() {
         // Case A12.
         for name in SPECIAL_PROPERTIES {
-            assert!(may_name_special(name.as_bytes()), "{name}");
+            for entry in [
+                format!("{name}\u{1}TRUE"),
+                format!("{name}\u{1}"),
+                name.into(),
+            ] {
+                for text in [
+                    entry.clone(),
+                    format!("{entry}\u{2}WAIT\u{1}true\u{2}"),
+                    format!("WAIT\u{1}true\u{2}{entry}"),
+                    format!("WAIT\u{1}true\u{2}\u{2}{entry}\u{2}"),
+                ] {
+                    assert_eq!(special_in_batch(text.as_bytes()), Some(name), "{text:?}");
+                }
+            }
         }
-        let usual = "UNIQ_KEY\u{1}7F0000010A2B18B4AAC2000000010000\u{2}WAIT\u{1}true\u{2}TAGS";
-        assert!(!may_name_special(usual.as_bytes()));
+    }
+
+    #[test]
+    fn usual_properties_name_nothing_special() {
+        for text in [
+            "",
+            "UNIQ_KEY\u{1}7F0000010A2B18B4AAC2000000010000\u{2}WAIT\u{1}true\u{2}TAGS\u{1}DELAY",
+            "DELAY\u{1}0\u{2}TRAN_MSG\u{1}false\u{2}",
+            "DELAYED\u{1}\u{2}NODELAY\u{2}KEYS\u{1}TRAN_MSG\u{2}",
+        ] {
+            assert_eq!(special_in_batch(text.as_bytes()), None, "{text:?}");
+        }
     }
 }

@@ -37,20 +37,6 @@ impl SharedStore {
             .map_err(|failure| into_python(py, failure))
     }
 
-    /// Run `work` that takes no lock another thread has, and is done so soon that to let the
-    /// interpreter lock go would take longer; `None` while the store is about to be closed.
-    pub(crate) fn run_attached<T>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&commitlog::Store) -> Result<Option<T>, Failure>,
-    ) -> PyResult<Option<T>> {
-        let outcome = self.guarded_detached(|| match self.store.try_read().as_deref() {
-            Some(Some(store)) => work(store),
-            _ => Ok(None),
-        });
-        outcome.map_err(|failure| into_python(py, failure))
-    }
-
     /// [`Self::run`] for a thread that does not have the interpreter lock.
     pub(crate) fn run_detached<T>(
         &self,

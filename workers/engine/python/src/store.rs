@@ -1,17 +1,16 @@
 //! The store.
 
 use std::path::PathBuf;
-use std::slice;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, CrcProperty, FlushMode, KeySearch, NewMessage, StoreConfig};
 
-use crate::error::{Failure, caught, into_python};
+use crate::error::{caught, into_python};
 use crate::message::host;
 use crate::shared_store::SharedStore;
 use crate::store_reads::entry_fields;
@@ -22,31 +21,6 @@ fn now_ms() -> i64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Messages that are no more and no longer are appended with the interpreter lock: to let it go and
-/// to take it again costs a tenth of what 64 messages of 1 KiB take.
-const ATTACHED_COUNT_MAX: usize = 256;
-const ATTACHED_SIZE_MAX: usize = 128 << 10;
-
-/// Appends messages to one queue and returns the offset of the first.
-fn append_each(
-    store: &commitlog::Store,
-    shared: &NewMessage<'_>,
-    messages: &[(&[u8], &[u8])],
-    now_ms: i64,
-) -> Result<u64, Failure> {
-    let mut writer = store.writer()?;
-    let first = match writer.append_ordinary_each(shared, messages.iter().copied(), now_ms)? {
-        None => writer.append_each(shared, messages, now_ms)?,
-        first => first,
-    };
-    Ok(first.unwrap_or_default())
-}
-
-/// What has been found to be bytes.
-fn bytes_of<'a>(item: &'a Bound<'_, PyAny>) -> &'a [u8] {
-    item.cast::<PyBytes>().map_or(&[], |bytes| bytes.as_bytes())
 }
 
 /// One message store.
@@ -148,54 +122,6 @@ impl Store {
             Ok(store.writer()?.append(&message, now_ms())?)
         })?;
         Ok(Appended::new(&appended, store_host))
-    }
-
-    fn append_many(
-        &self,
-        py: Python<'_>,
-        topic: &str,
-        queue_id: i32,
-        bodies: &Bound<'_, PyList>,
-        properties: &Bound<'_, PyAny>,
-    ) -> PyResult<u64> {
-        // A tuple never changes, so what its items hold stays while the interpreter runs on.
-        let bodies = bodies.to_tuple();
-        let each = properties.cast::<PyList>().map(PyListMethods::to_tuple);
-        let properties = each
-            .as_ref()
-            .map_or(slice::from_ref(properties), |each| each.as_slice());
-        if each.is_ok() && bodies.len() != properties.len() {
-            return Err(PyValueError::new_err(
-                "as many properties as bodies are needed",
-            ));
-        }
-        let mut size = 0;
-        for item in bodies.as_slice().iter().chain(properties) {
-            size += item.extract::<&[u8]>()?.len();
-        }
-        let messages = bodies.as_slice().iter().map(bytes_of);
-        let messages = messages.zip(properties.iter().map(bytes_of).cycle());
-        let now_ms = now_ms();
-        let mut shared = NewMessage::new(topic, queue_id, &[]);
-        shared.store_host = self.0.host;
-        shared.born_timestamp_ms = now_ms;
-        let is_short = size <= ATTACHED_SIZE_MAX && bodies.len() <= ATTACHED_COUNT_MAX;
-        let at_once = if is_short {
-            self.0.run_attached(py, |store| {
-                let Some(mut writer) = store.try_writer()? else {
-                    return Ok(None);
-                };
-                Ok(writer.append_ordinary_each(&shared, messages.clone(), now_ms)?)
-            })?
-        } else {
-            None
-        };
-        if let Some(first) = at_once {
-            return Ok(first);
-        }
-        let messages: Vec<_> = messages.collect();
-        self.0
-            .run(py, |store| append_each(store, &shared, &messages, now_ms))
     }
 
     fn entries(

@@ -8,7 +8,6 @@ use crate::failpoint::{Step, step};
 use crate::files::ZEROS_AT_ONCE;
 use crate::record::BLANK_SIZE;
 use crate::seal::{Seal, SealFile};
-use crate::sys::crc32::crc32;
 
 /// A part of what the cache next to a processor holds.
 const FETCHED_BYTES_MAX: usize = 256 << 10;
@@ -90,7 +89,7 @@ impl Part {
         Seal {
             from: self.segment.base + self.from as u64,
             to: self.segment.base + self.to as u64,
-            crc: crc32(published.unwrap_or_default()),
+            crc: crc32fast::hash(published.unwrap_or_default()),
         }
     }
 }

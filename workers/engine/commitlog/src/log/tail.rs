@@ -6,17 +6,7 @@ use std::sync::Arc;
 use crate::error::StoreError;
 use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::BLANK_SIZE;
-use crate::sys::fetch::{IS_FETCHED_ANYWAY, fetch_bytes};
-use crate::sys::{MapWriter, Room};
-
-/// How far behind the end of the log memory is fetched for units to come: several short ones, since
-/// memory takes longer to come than one of them to be written.
-const PREFETCH_DISTANCE: usize = 2048;
-/// How much is fetched there while a unit is written. The next ones are likely of the same size; of
-/// longer ones the processor fetches the rest in time by itself.
-const PREFETCHED_BYTES_MAX: usize = 1024;
-/// How much for short units.
-const PREFETCHED_BYTES_MIN: usize = 512;
+use crate::sys::MapWriter;
 
 #[derive(Debug)]
 pub(super) struct Tail {
@@ -77,19 +67,5 @@ impl Tail {
     #[inline]
     pub(super) fn is_ready(&self, size: usize) -> bool {
         self.map.has_room(size)
-    }
-}
-
-/// Fetches memory for units to come behind one that is written: before, it would cost the writing of
-/// long ones a fifth. Each count of lines is a number that the compiler knows: a loop would cost more
-/// than to fetch some of them twice.
-#[inline(always)]
-pub(super) fn prefetch_behind(room: &Room<'_>) {
-    let size = room.size();
-    if size > PREFETCHED_BYTES_MIN {
-        let distance = size.max(PREFETCH_DISTANCE);
-        fetch_bytes(room.address_at(distance), PREFETCHED_BYTES_MAX);
-    } else if !IS_FETCHED_ANYWAY {
-        fetch_bytes(room.address_at(PREFETCH_DISTANCE), PREFETCHED_BYTES_MIN);
     }
 }

@@ -63,28 +63,6 @@ fn a_delayed_record_gets_its_delivery_time() {
 }
 
 #[test]
-fn the_search_for_tags_finds_what_a_walk_finds() {
-    let mut random = fastrand::Rng::with_seed(7);
-    let parts: [&[u8]; 7] = [
-        b"TAGS",
-        b"\x01",
-        b"\x02",
-        b"A",
-        b"XTAGS",
-        b"a long value",
-        b"TAG",
-    ];
-    for _ in 0..100_000 {
-        let text: Vec<u8> = (0..random.usize(0..14))
-            .flat_map(|_| parts[random.usize(0..parts.len())])
-            .copied()
-            .collect();
-
-        assert_eq!(find_tags(&text), find_property(&text, b"TAGS"), "{text:?}");
-    }
-}
-
-#[test]
 fn a_delivery_time_beyond_all_times_is_the_last_one() {
     let code = tags_code(b"DELAY\x012\x02", i64::MAX - 1, Some(&DELAY_LEVELS_MS));
 

@@ -13,7 +13,6 @@ use crate::queue_ahead::{QueuesAhead, Slice};
 use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, encode_entry};
 use crate::sys::MapWriter;
-use crate::sys::fetch::{IS_FETCHED_ANYWAY, prefetch_value};
 
 /// Most that a queue is given ahead at once.
 const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
@@ -158,18 +157,12 @@ impl QueueWriter {
         !self.is_sealed && self.has_room_for(count.saturating_mul(ENTRY_SIZE))
     }
 
-    /// Whether so many bytes of entries can be pushed. Among many queues, nothing of one is in a
-    /// cache; until the push it comes.
+    /// Whether so many bytes of entries can be pushed.
     #[inline(always)]
     fn has_room_for(&self, size: usize) -> bool {
-        let Some(QueueTail { map, .. }) = &self.file else {
-            return false;
-        };
-        if !IS_FETCHED_ANYWAY {
-            prefetch_value(&self.shared.max_offset);
-            map.prefetch();
-        }
-        map.has_room(size)
+        self.file
+            .as_ref()
+            .is_some_and(|file| file.map.has_room(size))
     }
 
     /// Makes room for `count` entries, so that pushing them cannot fail.

@@ -1,15 +1,19 @@
-//! Writing records.
+//! Writing records into the log, in an order that a kill cannot mislead (FORMAT.md 5).
+//!
+//! A body and properties are what their sender put in, and may look like a record. Recovery jumps over
+//! them only if the header and the lengths are there, so these are written before the rest.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::{
-    BODY_AT, BODY_CRC_AT, BODY_CRC_MASK, BORN_HOST_IPV6, IPV6_EXTRA, MAGIC_BLANK, MAGIC_V1,
-    MAGIC_V2, Placement, RECORD_SIZE_MIN, STORE_HOST_IPV6, Tail, Version, crc_property,
+    BODY_AT, BODY_CRC_AT, BORN_HOST_IPV6, HEAD_SIZE_MAX, IPV6_EXTRA, MAGIC_BLANK, MAGIC_V1,
+    MAGIC_V2, Placement, RECORD_SIZE_MIN, STORE_HOST_IPV6, Tail, Version, body_crc, crc_property,
 };
-use crate::cursor::Writer;
+use crate::cursor::{Writer, copy_few};
+use crate::failpoint::amid_record;
 use crate::message::NewMessage;
 use crate::properties::PROPERTY_SEPARATOR;
-use crate::sys::crc32::copy_with_crc32;
 
 /// Whether both hosts have IPv4 addresses.
 #[inline]
@@ -56,10 +60,12 @@ pub(crate) fn encode(
     }
     out.put_few(message.topic.as_bytes());
     out.put(&narrow(message.properties.len() + tail.size()).to_be_bytes()[2..]);
+    keep_order();
     out.put_few(message.properties);
-    // Last of all, since what is known of the rest would have to be kept meanwhile.
-    let body_crc = copy_with_crc32(body, message.body) & BODY_CRC_MASK;
-    Writer::new(&mut fixed[BODY_CRC_AT..]).put_u32(body_crc);
+    keep_order();
+    copy_few(body, message.body);
+    // The checksum is computed from the source: to read back bytes that were just stored takes longer.
+    Writer::new(&mut fixed[BODY_CRC_AT..]).put_u32(body_crc(message.body));
     let Tail::Crc { is_separated } = tail else {
         debug_assert!(out.is_full(), "encoded_size and encode disagree");
         return;
@@ -68,6 +74,27 @@ pub(crate) fn encode(
         out.put(&[PROPERTY_SEPARATOR]);
     }
     crc_property::write(record);
+}
+
+/// Copies a whole record to a place of its size, in which its header and lengths come first.
+pub(crate) fn copy_in_order(room: &mut [u8], record: &[u8], properties_size: usize) {
+    let properties_at = record.len() - properties_size;
+    let head_size = HEAD_SIZE_MAX.min(properties_at);
+    let mut copy = |from: usize, to: usize| room[from..to].copy_from_slice(&record[from..to]);
+    copy(0, head_size);
+    keep_order();
+    copy(head_size, properties_at);
+    keep_order();
+    copy(properties_at, record.len());
+}
+
+/// Keeps the compiler from moving stores from one side of this call to the other.
+///
+/// That is enough for a kill of this process: what the processor reorders, it still stores.
+#[inline(always)]
+fn keep_order() {
+    compiler_fence(Ordering::SeqCst);
+    amid_record();
 }
 
 /// Everything before the body but its checksum, with IPv4 hosts: their room is checked once, not for each field.

@@ -118,12 +118,6 @@ impl OpenQueue<'_> {
         self.writer.end_offset()
     }
 
-    /// Whether so many entries can be pushed.
-    #[inline(always)]
-    pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.writer.has_room(count)
-    }
-
     /// Appends an entry for which room was reserved.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: &QueueEntry) {

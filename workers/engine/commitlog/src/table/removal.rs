@@ -4,6 +4,7 @@
 //! is only moved away then, in one step; retention removes it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
@@ -98,7 +99,9 @@ impl QueueTable {
         let queues = topic.queues.iter().flatten();
         queues.for_each(|queue| queue.shared().leave_dir());
         if let Ok(known) = self.topics.find_entry(hash, is_it) {
-            known.remove();
+            let (TopicWriter { traffic, .. }, _) = known.remove();
+            let mut listed = self.shared.traffic.write();
+            listed.retain(|it| !Arc::ptr_eq(it, &traffic));
         }
         self.shared.topics.write().remove(name);
         Ok(())

@@ -15,7 +15,7 @@ fn open(table: &mut QueueTable, name: &str) -> u64 {
     let mut open = table.open_topic(name).unwrap();
     assert_eq!(&*open.topic.name, name);
     open.count(1, 0);
-    open.topic.traffic.message_count
+    open.topic.traffic.get().message_count
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn each_of_many_topics_is_found_while_the_table_grows_and_shrinks() {
             }
         }
     }
-    assert_eq!(table.traffic().len(), expected.len());
+    assert_eq!(table.shared().traffic().len(), expected.len());
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! Appending messages that stand for themselves: one record and one queue entry each.
 
-use std::ptr;
-
 use super::{Writer, appended, check_unit, checked_size, push};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::AppendError;
 use crate::log::{LogWriter, Unit};
-use crate::message::{Appended, NewMessage, Traffic};
+use crate::message::{Appended, NewMessage};
 use crate::properties::tags_code;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, Tail, Version, asks_for_inner_batch, encode, encoded_size,
@@ -49,10 +47,7 @@ impl Writer<'_> {
         }
         let size = encoded_size(message, Version::V1, Tail::Nothing);
         let unit = log.room(size)?;
-        let tags_code = message.tags_code;
-        let appended = write_ordinary(unit, &mut queue, message, now_ms, || {
-            tags_code.unwrap_or_else(|| self::tags_code(message.properties, now_ms, None))
-        });
+        let appended = write_ordinary(unit, &mut queue, message, now_ms);
         traffic.count(1, size);
         Some(appended)
     }
@@ -64,150 +59,6 @@ impl Writer<'_> {
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
         self.append_behind(message, Tail::Nothing, now_ms)
-    }
-
-    /// Appends messages to one queue that differ in body and properties only, given as pairs of
-    /// both, and returns the queue offset of the first: the others follow it. `None`, and nothing
-    /// is done, where [`Self::append_each`] is needed: there is none, one is out of the ordinary, or
-    /// not all of them have room yet. So this allocates nothing on the disk; to write to a page may
-    /// still fault.
-    ///
-    /// # Errors
-    /// The disk lost what was written.
-    ///
-    /// # Panics
-    /// The iterator gives longer messages when it is asked again.
-    pub fn append_ordinary_each<'m>(
-        &mut self,
-        shared: &NewMessage<'_>,
-        messages: impl Iterator<Item = (&'m [u8], &'m [u8])> + Clone,
-        now_ms: i64,
-    ) -> Result<Option<u64>, AppendError> {
-        let config = &self.store.config;
-        let has_crc = config.crc_property != CrcProperty::Off;
-        if has_crc || !is_ordinary(shared.sys_flag) || !has_short_hosts(shared) {
-            return Ok(None);
-        }
-        let Appender { log, queues } = &mut *self.appender;
-        let queue = queues.ordinary_queue(shared.topic, shared.queue_id);
-        let Some((mut queue, traffic)) = queue else {
-            return Ok(None);
-        };
-        let whole = |(body, properties)| NewMessage {
-            body,
-            properties,
-            ..*shared
-        };
-        let size = |message: &_| encoded_size(message, Version::V1, Tail::Nothing);
-        let messages = messages.map(whole);
-        let (mut count, mut total) = (0, 0);
-        for message in messages.clone() {
-            if !is_within(&message, config) {
-                return Ok(None);
-            }
-            count += 1;
-            total += size(&message);
-        }
-        if count == 0 || !queue.has_room(count) || !log.has_room(total) {
-            return Ok(None);
-        }
-        let first = queue.end_offset();
-        let mut looked = Looked::default();
-        for message in messages {
-            let unit = log.room(size(&message)).expect("there is room for all");
-            write_ordinary(unit, &mut queue, &message, now_ms, || {
-                let known = message.tags_code;
-                known.unwrap_or_else(|| looked.tags_code(message.properties))
-            });
-        }
-        traffic.count(count as u64, total);
-        self.store.check_maps()?;
-        Ok(Some(first))
-    }
-
-    /// As [`Self::append_ordinary_each`], for any messages; `None` when there are none.
-    ///
-    /// # Errors
-    /// As for [`Self::append`]. If a message breaks a limit, nothing was written; if there is no
-    /// room, what was appended before stays.
-    pub fn append_each(
-        &mut self,
-        shared: &NewMessage<'_>,
-        messages: &[(&[u8], &[u8])],
-        now_ms: i64,
-    ) -> Result<Option<u64>, AppendError> {
-        let whole = |&(body, properties): &_| NewMessage {
-            body,
-            properties,
-            ..*shared
-        };
-        if messages.is_empty() {
-            return Ok(None);
-        }
-        let messages = messages.iter().map(whole);
-        if self.store.config.crc_property != CrcProperty::Off {
-            return self.append_each_with_crc(messages, now_ms);
-        }
-        let config = &self.store.config;
-        let Appender { log, queues } = &mut *self.appender;
-        let mut open = queues.open_topic(shared.topic)?;
-        let traits = open.topic.traits;
-        for message in messages.clone() {
-            check(&message, &traits, Tail::Nothing, config, log)?;
-        }
-        let mut queue = if occupies_queue(shared.sys_flag) {
-            Some(open.reserve(shared.queue_id, messages.len() as u64)?)
-        } else {
-            None
-        };
-        let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
-        let mut appended = Traffic::default();
-        let write_all = || {
-            for message in messages {
-                let size = encoded_size(&message, traits.version, Tail::Nothing);
-                let how = (Tail::Nothing, size);
-                write(
-                    log,
-                    queue.as_mut(),
-                    &message,
-                    &traits,
-                    how,
-                    (config, now_ms),
-                )?;
-                appended.count(1, size);
-            }
-            Ok::<_, AppendError>(())
-        };
-        let outcome = write_all();
-        open.topic.traffic.add(appended);
-        outcome?;
-        self.store.check_maps()?;
-        Ok(Some(first))
-    }
-
-    fn append_each_with_crc<'m>(
-        &mut self,
-        messages: impl Iterator<Item = NewMessage<'m>> + Clone,
-        now_ms: i64,
-    ) -> Result<Option<u64>, AppendError> {
-        let config = &self.store.config;
-        for message in messages.clone() {
-            let Appender { log, queues } = &mut *self.appender;
-            let traits = queues.open_topic(message.topic)?.topic.traits;
-            let properties = without_crc_property(message.properties);
-            let tail = Tail::crc_behind(&properties);
-            let message = NewMessage {
-                properties: &properties,
-                ..message
-            };
-            check(&message, &traits, tail, config, log)?;
-        }
-        let mut first = None;
-        for message in messages {
-            let appended = self.append_with_crc(&message, now_ms)?;
-            first.get_or_insert(appended.queue_offset);
-        }
-        Ok(first)
     }
 
     #[inline(never)]
@@ -257,25 +108,6 @@ impl Writer<'_> {
     }
 }
 
-/// The tags of the properties looked at last: those that all messages share are looked at once.
-#[derive(Default)]
-struct Looked<'m>(Option<(&'m [u8], i64)>);
-
-impl<'m> Looked<'m> {
-    #[inline]
-    fn tags_code(&mut self, properties: &'m [u8]) -> i64 {
-        match self.0 {
-            Some((last, code)) if ptr::eq(last, properties) => code,
-            _ => {
-                // Of the schedule topic, this is not what its entries hold.
-                let code = tags_code(properties, 0, None);
-                self.0 = Some((properties, code));
-                code
-            }
-        }
-    }
-}
-
 /// Whether no part of a message is longer than it may be; its topic was looked at on its first use.
 #[inline(always)]
 fn is_within(message: &NewMessage<'_>, config: &StoreConfig) -> bool {
@@ -308,7 +140,6 @@ fn write_ordinary(
     queue: &mut OpenQueue<'_>,
     message: &NewMessage<'_>,
     now_ms: i64,
-    tags_code: impl FnOnce() -> i64,
 ) -> Appended {
     let placement = Placement {
         queue_offset: queue.end_offset(),
@@ -320,7 +151,9 @@ fn write_ordinary(
     encode(record, message, Version::V1, &placement, Tail::Nothing);
     unit.commit(now_ms);
     let appended = appended(&placement, size);
-    push(queue, tags_code(), &appended);
+    let known = message.tags_code;
+    let tags_code = known.unwrap_or_else(|| tags_code(message.properties, now_ms, None));
+    push(queue, tags_code, &appended);
     appended
 }
 
@@ -353,3 +186,6 @@ fn write(
     }
     Ok(appended)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
 mod ahead;
+mod amid_record;
 mod disk;
 mod epochs;
 mod inode;

@@ -1,6 +1,8 @@
 //! What an append writes, and what it refuses.
 
 use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
 
 use regent_commitlog::{AppendError, NewMessage, RecordView};
 
@@ -325,21 +327,15 @@ fn properties_that_could_look_unwritten_after_a_crash_are_refused_by_every_way_i
             properties,
             ..NewMessage::new("t", 0, b"x")
         };
-        let (one, each) = (
-            NewMessage::new("t", 0, b""),
-            [(b"x".as_slice(), &properties[..])],
-        );
+        let one = NewMessage::new("t", 0, b"");
         let packed = element(b"x", properties);
         let outcomes = [
             writer.append(&message, NOW_MS).map(|_| ()),
-            writer.append_each(&one, &each, NOW_MS).map(|_| ()),
             writer.append_batch(&one, &packed, NOW_MS, &mut Vec::new()),
         ];
         for outcome in outcomes {
             assert!(matches!(outcome, Err(AppendError::BlankProperties)));
         }
-        let short = writer.append_ordinary_each(&one, each.iter().copied(), NOW_MS);
-        assert_eq!(short.unwrap(), None);
     }
     assert_eq!(store.max_position(), 0);
     for properties in [&least, &longest] {
@@ -349,6 +345,22 @@ fn properties_that_could_look_unwritten_after_a_crash_are_refused_by_every_way_i
         };
         writer.append(&message, NOW_MS).unwrap();
     }
+}
+
+#[test]
+fn counters_wait_for_no_append() {
+    let dir = tempdir();
+    let store = Arc::new(open(dir.path()));
+    append(&store, "orders", 0, b"12345");
+    let writer = store.writer().unwrap();
+
+    let other = Arc::clone(&store);
+    let counters = sample::within(Duration::from_secs(60), "counters", move || {
+        other.counters()
+    });
+
+    drop(writer);
+    assert_eq!(counters.total.message_count, 1);
 }
 
 #[test]

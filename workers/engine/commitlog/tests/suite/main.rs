@@ -46,9 +46,7 @@ mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod truncation;
-mod two_ways;
 mod units;
 mod unserved;
 mod used_again;
 mod write_back;
-mod writing_order;
