@@ -27,7 +27,7 @@ from backend.db.engine import Database, open_database
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests import guard, stall_watch
-from tests.by_files import ByFiles
+from tests.by_files import ByFiles, bring_together
 from tests.plain_logs import log_plainly
 from tests.waiting import PATIENCE_S, eventually
 
@@ -43,6 +43,11 @@ _names = itertools.count(1)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles | None:
     """Let one process have the tests of a file (`--dist loadfile`)."""
     return ByFiles(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring files together that share a cluster."""
+    bring_together(items)
 
 
 def pytest_configure() -> None:

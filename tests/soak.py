@@ -27,7 +27,9 @@ CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoin
 CASE_FILES: Final = tuple(
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    if re.search("^from tests.long_form import|newest_client", path.read_text(), re.MULTILINE)
+    if re.search(
+        "^from tests.long_form import|newest_client|CLIENT_VERSIONS", path.read_text(), re.MULTILINE
+    )
 )
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
@@ -124,7 +126,7 @@ PARTS: Final = (
         "all cases of the tests of which `make test` runs a few",
         "REGENT_ALL_CASES",
         1,
-        (*PYTEST, *CASE_FILES),
+        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
     ),
     Part(
         "schemas",

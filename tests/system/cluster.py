@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -236,23 +236,24 @@ def wait_until(
     return time.monotonic() - started
 
 
-_shared = pytest.StashKey[dict[str, Cluster]]()
+_shared = pytest.StashKey[dict[str, tuple[Cluster, ExitStack]]]()
+PAIR, THREE = "two groups of one", "one group of three"
 
 
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest) -> Cluster:
     """Give the one cluster of this session: control plane, worker, beat and two broker groups."""
-    return _shared_cluster(request.config, "two groups of one", free_ports)
+    return _shared_cluster(request.config, PAIR, free_ports)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def three(request: pytest.FixtureRequest) -> Cluster:
     """Give the one cluster of this session that has a single group, of three brokers.
 
     Tests may elect other masters and kill processes; each waits until the group is whole again.
     """
     options = ("--groups", "1", "--replicas", "3")
-    return _shared_cluster(request.config, "one group of three", free_ports_for_three, *options)
+    return _shared_cluster(request.config, THREE, free_ports_for_three, *options)
 
 
 def _shared_cluster(
@@ -265,9 +266,15 @@ def _shared_cluster(
     """
     clusters = config.stash.setdefault(_shared, {})
     if name not in clusters:
-        directory = short_directory()
-        path = directory.__enter__()
-        config.add_cleanup(lambda: directory.__exit__(None, None, None))
-        clusters[name] = start(path / "data", reserve(), *options)
-        config.add_cleanup(clusters[name].stop)
-    return clusters[name]
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        path = stack.enter_context(short_directory())
+        clusters[name] = start(path / "data", reserve(), *options), stack
+        stack.callback(clusters[name][0].stop)
+    return clusters[name][0]
+
+
+def stop_three(config: pytest.Config) -> None:
+    """Stop the shared group of three, which takes a tenth of a core for as long as it runs."""
+    if shared := config.stash.get(_shared, {}).pop(THREE, None):
+        shared[1].close()

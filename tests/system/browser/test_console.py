@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.interop.client import StockClient
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.cluster import Cluster, wait_until
 
@@ -46,6 +47,7 @@ def test_signing_out_closes_the_door(console: ConsolePage):
     expect(console.heading("Topology")).not_to_be_visible()
 
 
+@long_form_only
 def test_two_broker_groups_stand_there_with_their_masters(console: ConsolePage):
     console.open("/topology")
 
@@ -61,6 +63,7 @@ def test_two_broker_groups_stand_there_with_their_masters(console: ConsolePage):
     expect(console.table("Name servers").get_by_role("row")).to_have_count(2)
 
 
+@long_form_only
 def test_a_topic_opens_with_its_queues_and_the_route_of_its_clients(
     console: ConsolePage,
     cluster: Cluster,
@@ -121,6 +124,7 @@ def test_the_keyboard_alone_leads_through_the_console(console: ConsolePage):
     assert "search=TBW" in console.page.url
 
 
+@long_form_only
 def test_a_reload_gives_the_same_view(console: ConsolePage):
     console.open("/topics?search=TBW&kind=SYSTEM&sort=-name")
     expect(console.page.get_by_role("link", name="TBW102")).to_be_visible()

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
@@ -114,6 +115,7 @@ def test_a_dead_clients_lock_is_explained_and_released_by_mouse(
     assert console.complaints == []
 
 
+@long_form_only
 def test_a_dead_clients_lock_is_released_by_keyboard_alone(
     console: ConsolePage, cluster: Cluster, client: httpx.Client
 ):
@@ -155,6 +157,7 @@ def test_the_list_of_locks_keeps_nobody_out(console: ConsolePage, cluster: Clust
         console.look("locks")
 
 
+@long_form_only
 def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, cluster: Cluster):
     # Nobody else's locks go with its own.
     gone = "10.0.0.9@77"

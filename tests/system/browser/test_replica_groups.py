@@ -12,8 +12,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from tests.long_form import chosen, long_form_only
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
-from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
+from tests.system.cluster import Cluster
 from tests.system.groups import GroupState, await_whole, registered, send
 from tests.waiting import PATIENCE_S
 
@@ -36,18 +37,12 @@ SPARE_S = 4.0
 
 
 @pytest.fixture(scope="module")
-def group() -> Iterator[Cluster]:
-    """Run one group of three that has replaced its master once, with messages from both."""
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        fill(await_whole(cluster, GROUP))
-        kill_master(cluster)
-        fill(await_whole(cluster, GROUP))
-        yield cluster
+def group(three: Cluster) -> Cluster:
+    """Give a group of three that has replaced its master, with messages from both."""
+    fill(await_whole(three, GROUP))
+    kill_master(three)
+    fill(await_whole(three, GROUP))
+    return three
 
 
 @pytest.fixture
@@ -100,6 +95,7 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
     expect(history).to_contain_text("applied for its id")
 
 
+@long_form_only
 def test_a_replica_can_be_asked_for_without_anything_happening(
     console: ConsolePage, group: Cluster
 ):
@@ -116,7 +112,7 @@ def test_a_replica_can_be_asked_for_without_anything_happening(
     assert await_whole(group, GROUP) == state
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", chosen(PAGES, "replica-groups", "replica-group"))
 def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
     console: ConsolePage, name: str
 ):
@@ -129,6 +125,7 @@ def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
     console.look(name)
 
 
+@long_form_only
 def test_brokers_that_wait_for_adoption_are_taken_in_by_a_form(console: ConsolePage):
     page = console.page
     # No group is lost here: what waits is drawn from an answer of the test.
@@ -187,6 +184,7 @@ def test_a_new_master_is_told_without_a_reload(console: ConsolePage, group: Clus
     assert console.page.evaluate("window.isTheSamePage") is True
 
 
+@long_form_only
 def test_the_topology_leads_to_the_group(console: ConsolePage):
     console.open("/topology")
 
