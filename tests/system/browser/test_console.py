@@ -37,6 +37,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(stranger: ConsolePage, 
 
 
 def test_signing_out_closes_the_door(console: ConsolePage):
+    console.open_overview()
     console.page.get_by_role("button", name="Account of admin").click()
     console.page.get_by_role("menuitem", name="Sign out").click()
     expect(console.page.get_by_label("Name")).to_be_visible()
@@ -88,6 +89,7 @@ def test_the_message_rate_moves_while_a_stock_client_sends_and_rests_after_it(
     console: ConsolePage,
     stock_client: StockClient,
 ):
+    console.open_overview()
     console.await_live()
 
     def is_at_rest() -> bool:
@@ -112,6 +114,7 @@ def test_the_message_rate_moves_while_a_stock_client_sends_and_rests_after_it(
 
 
 def test_the_keyboard_alone_leads_through_the_console(console: ConsolePage):
+    console.open_overview()
     keyboard = console.page.keyboard
 
     console.go("gp")
@@ -138,6 +141,7 @@ def test_a_reload_gives_the_same_view(console: ConsolePage):
 
 
 def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: ConsolePage):
+    console.open_overview()
     console.page.set_viewport_size({"width": 390, "height": 844})
     health = console.page.get_by_text("broker groups are healthy")
     expect(health).to_be_visible()
@@ -152,6 +156,7 @@ def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: Co
 
 
 def test_the_chosen_colours_are_kept_against_the_system(console: ConsolePage):
+    console.open_overview()
     root = console.page.locator("html")
     expect(root).to_have_attribute("data-mantine-color-scheme", "light")
 

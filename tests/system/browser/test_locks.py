@@ -91,6 +91,7 @@ def test_a_dead_clients_lock_is_explained_and_released_by_mouse(
 ):
     with dead_holder(cluster, "by-mouse", 0, 1) as topic:
         page = console.page
+        console.open_overview()
         page.get_by_role("link", name="Locks").click()
         expect(console.heading("Locks")).to_be_visible()
         page.get_by_role("search").get_by_label("Consumer group").fill("by-mouse")
@@ -120,6 +121,7 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
     console: ConsolePage, cluster: Cluster, client: httpx.Client
 ):
     with dead_holder(cluster, "by-keyboard", 2) as topic:
+        console.open_overview()
         keyboard = console.page.keyboard
         console.go("gl")
         expect(console.heading("Locks")).to_be_visible()

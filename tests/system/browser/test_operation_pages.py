@@ -66,6 +66,7 @@ def test_the_list_is_narrowed_and_stays_so_after_a_reload(
 ):
     plan_election(client, another(client, await_whole(group, GROUP)))
     page = console.page
+    console.open_overview()
     console.go("gx")
     expect(console.heading("Operations")).to_be_visible()
 
@@ -90,6 +91,7 @@ def test_the_audit_is_searched_verified_and_exported(
 ):
     page = console.page
     planned = client.get(OPERATIONS, params={"limit": "1"}).json()["items"][0]
+    console.open_overview()
     console.go("ga")
     expect(console.heading("Audit")).to_be_visible()
 

@@ -117,6 +117,7 @@ def test_a_master_is_elected_by_keyboard_alone(
 ):
     before = await_whole(group, GROUP)
     wanted = another(client, before)
+    console.open_overview()
     keyboard = console.page.keyboard
 
     console.go("gr")

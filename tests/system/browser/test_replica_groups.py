@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Route, expect
 from tests.long_form import chosen, long_form_only
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.cluster import Cluster
-from tests.system.groups import GroupState, await_whole, registered, send
+from tests.system.groups import GroupState, await_whole, group_state, registered, send
 from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -39,6 +39,10 @@ SPARE_S = 4.0
 @pytest.fixture(scope="module")
 def group(three: Cluster) -> Cluster:
     """Give a group of three that has replaced its master, with messages from both."""
+    # `regent up` says that it is ready once a new group is whole.
+    ready = group_state(three, GROUP)
+    assert ready is not None
+    assert ready.in_sync == {broker.address for broker in three.brokers}
     fill(await_whole(three, GROUP))
     kill_master(three)
     fill(await_whole(three, GROUP))
@@ -75,6 +79,7 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
     console: ConsolePage, group: Cluster
 ):
     state = await_whole(group, GROUP)
+    console.open_overview()
     console.go("gr")
     expect(console.heading("Replica groups")).to_be_visible()
     listed = console.table("Replica groups").get_by_role("row").filter(has_text=GROUP)
