@@ -24,6 +24,8 @@ CARGO_TEST: Final = (
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
 """With the features that `make test` builds with, so that nothing is compiled again."""
+ALL_CASES: Final = "REGENT_ALL_CASES"
+"""What has a test run all of its cases, which each part does."""
 CASE_FILES: Final = tuple(
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "tests").rglob("test_*.py"))
@@ -124,7 +126,7 @@ PARTS: Final = (
     Part(
         "cases",
         "all cases of the tests of which `make test` runs a few",
-        "REGENT_ALL_CASES",
+        ALL_CASES,
         1,
         (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
     ),
@@ -213,7 +215,7 @@ def main(names: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
 def _run(part: Part) -> Ended:
     print(f"\n{part.name}: {part.description}", flush=True)
     begun_s = time.monotonic()
-    environment = {**os.environ, part.variable: str(part.amount)}
+    environment = os.environ | {ALL_CASES: "1", part.variable: str(part.amount)}
     code = subprocess.run(part.command, cwd=ROOT, env=environment, check=False).returncode
     return Ended(part, time.monotonic() - begun_s, code)
 
