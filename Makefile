@@ -92,7 +92,7 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (half an hour after the set-up)
+test: ## Run every check there is (about twenty minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
@@ -103,7 +103,7 @@ test: ## Run every check there is (half an hour after the set-up)
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser ## Run the long forms of tests one after another (about an hour, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser ## Run the long forms of tests one after another (about an hour and a half, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
@@ -138,7 +138,7 @@ test-integration: $(STAMPS)/engine
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(JUNIT) \
+	$(PYTHON) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(JUNIT) \
 	  tests/system tests/chaos tests/interop
 
 $(STAMPS)/interop: $(STAMPS)/python $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)

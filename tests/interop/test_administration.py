@@ -13,6 +13,7 @@ from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.replication.conftest import GROUP, Group
 from tests.interop.java import build
 from tests.interop.stock_broker import facts, members, run_tool
+from tests.long_form import long_form_only
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
@@ -137,6 +138,7 @@ async def test_tools_elect_among_our_agents_and_have_a_dead_one_forgotten(
     assert known == {(wanted, "true")}
 
 
+@long_form_only
 async def test_tools_show_rates_and_places_and_clean_queues_without_a_topic(
     group, tool, controller
 ):
@@ -181,6 +183,7 @@ async def await_folders(group, topic, *, are_there):
     )
 
 
+@long_form_only
 async def test_a_tool_that_deletes_a_group_with_its_offsets_leaves_no_retries(
     group, tool, controller
 ):

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tests.interop.client import StockClient
-from tests.interop.java import VERSIONS
+from tests.interop.conftest import CLIENT_VERSIONS
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(240)]
 
 Scenarios = dict[tuple[str, str], Future[dict[str, Any]]]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
 def test_an_orderly_consumer_sees_each_queue_in_order(version: str, scenarios: Scenarios):
     result = scenarios[version, "orderly"].result()
 
@@ -21,7 +21,7 @@ def test_an_orderly_consumer_sees_each_queue_in_order(version: str, scenarios: S
     assert result["queues"] == 8
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
 def test_a_tag_filter_passes_its_tags_and_no_others(version: str, scenarios: Scenarios):
     result = scenarios[version, "tags"].result()
 
@@ -29,7 +29,7 @@ def test_a_tag_filter_passes_its_tags_and_no_others(version: str, scenarios: Sce
     assert result["received"] == 240
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
 def test_a_sql_filter_passes_what_matches_and_a_wrong_one_is_shown(
     version: str,
     scenarios: Scenarios,
@@ -42,7 +42,7 @@ def test_a_sql_filter_passes_what_matches_and_a_wrong_one_is_shown(
     assert "column 16: expected AND between the values of BETWEEN" in result["refusal"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
 def test_a_message_whose_listener_fails_comes_back_through_the_retry_topic(
     version: str,
     scenarios: Scenarios,
@@ -53,7 +53,7 @@ def test_a_message_whose_listener_fails_comes_back_through_the_retry_topic(
     assert result["dead_letters"] == 1
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
 def test_a_second_consumer_takes_half_of_the_queues_within_one_rebalance(
     version: str,
     scenarios: Scenarios,

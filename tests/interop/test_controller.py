@@ -1,7 +1,7 @@
 """Stock 5.5.0 brokers and tools under our controller: ids, elections, failover, cleaning.
 
-`make test` has a stock broker beside ours under it (`test_mixed_group`), and the tools with our
-agents (`test_administration`).
+The long form has it. `make test` has a stock broker beside ours under the controller
+(`test_mixed_group`), and the tools with our agents (`test_administration`).
 """
 
 import json
@@ -14,6 +14,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker, facts, members, run_tool
+from tests.long_form import long_form_only
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
@@ -64,6 +65,7 @@ def tool(controller, tmp_path):
     return run
 
 
+@long_form_only
 async def test_stock_brokers_are_given_ids_elected_failed_over_and_cleaned(
     brokers, controller, tool, are_in_sync, eventually
 ):

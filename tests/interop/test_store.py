@@ -15,6 +15,7 @@ import pytest
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import Contents, Event, Sizes, StockStore, host, queue_files
+from tests.long_form import few
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 
@@ -135,6 +136,7 @@ def test_a_checkpoint_of_ours_keeps_what_stock_knows_of_its_index(
     assert checkpoint(directory) == [newest, newest, before[2], end, end, 0]
 
 
+@pytest.mark.parametrize("written_by_stock", few(STOPS, 1), indirect=True)
 def test_we_append_to_a_store_of_stock(
     written_by_stock: WrittenByStock, stock: StockStore, tmp_path: Path
 ):
@@ -170,7 +172,7 @@ def test_stock_reads_what_we_wrote(
         assert {name: stored[name] for name in message} == as_stored(message)
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("stop", few(STOPS, 1))
 def test_stock_builds_the_queues_we_wrote_byte_for_byte(
     written_by_us: WrittenByUs, stock: StockStore, tmp_path: Path, stop: str
 ):
@@ -184,7 +186,7 @@ def test_stock_builds_the_queues_we_wrote_byte_for_byte(
     assert dict(queue_files(directory)) == written_by_us.queues
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("stop", few(STOPS, 1))
 def test_stock_goes_on_appending_to_our_store(
     written_by_us: WrittenByUs, stock: StockStore, tmp_path: Path, stop: str
 ):

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import guard
 from tests.ports import free_range
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,8 +188,13 @@ def running_cluster(data_dir: Path, ports: Ports, *options: str) -> Iterator[Clu
 
 @contextmanager
 def short_directory() -> Iterator[Path]:
-    """Make a directory whose path leaves a unix socket below it room: 107 bytes are all it has."""
-    path = Path(tempfile.mkdtemp(prefix="regent-"))
+    """Make a directory whose path leaves a unix socket below it room: 107 bytes are all it has.
+
+    In a run of tests it lies in memory where there is room: to sync the files of a new Postgres to
+    a disk takes longer than the rest of a start.
+    """
+    in_tests = guard.MARK in os.environ
+    path = guard.folder("up") if in_tests else Path(tempfile.mkdtemp(prefix="regent-"))
     try:
         yield path
     finally:
@@ -236,23 +242,24 @@ def wait_until(
     return time.monotonic() - started
 
 
-_shared = pytest.StashKey[dict[str, Cluster]]()
+_shared = pytest.StashKey[dict[str, tuple[Cluster, ExitStack]]]()
+PAIR, THREE = "two groups of one", "one group of three"
 
 
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest) -> Cluster:
     """Give the one cluster of this session: control plane, worker, beat and two broker groups."""
-    return _shared_cluster(request.config, "two groups of one", free_ports)
+    return _shared_cluster(request.config, PAIR, free_ports)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def three(request: pytest.FixtureRequest) -> Cluster:
     """Give the one cluster of this session that has a single group, of three brokers.
 
     Tests may elect other masters and kill processes; each waits until the group is whole again.
     """
     options = ("--groups", "1", "--replicas", "3")
-    return _shared_cluster(request.config, "one group of three", free_ports_for_three, *options)
+    return _shared_cluster(request.config, THREE, free_ports_for_three, *options)
 
 
 def _shared_cluster(
@@ -265,9 +272,15 @@ def _shared_cluster(
     """
     clusters = config.stash.setdefault(_shared, {})
     if name not in clusters:
-        directory = short_directory()
-        path = directory.__enter__()
-        config.add_cleanup(lambda: directory.__exit__(None, None, None))
-        clusters[name] = start(path / "data", reserve(), *options)
-        config.add_cleanup(clusters[name].stop)
-    return clusters[name]
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        path = stack.enter_context(short_directory())
+        clusters[name] = start(path / "data", reserve(), *options), stack
+        stack.callback(clusters[name][0].stop)
+    return clusters[name][0]
+
+
+def stop_three(config: pytest.Config) -> None:
+    """Stop the shared group of three, which takes a tenth of a core for as long as it runs."""
+    if shared := config.stash.get(_shared, {}).pop(THREE, None):
+        shared[1].close()

@@ -32,9 +32,21 @@ UP_AGAIN_S_MAX = 90.0
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """A group of three at its first start, without its master, and at its second start."""
+class Founding:
+    """How many messages each broker showed before and after the first master was killed."""
 
+    alone: str
+    founder: str | None
+    grown: list[int]
+    after_kill: GroupState
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A broker that was alone, its group of three, and the group at its second start."""
+
+    founding: Founding
     data_dir: Path
     ports: Ports
     ready_state: GroupState | None
@@ -54,13 +66,16 @@ class Story:
 def story() -> Iterator[Story]:
     with short_directory() as directory:
         data_dir, ports = directory / "data", free_ports_for_three()
-        first = start(data_dir, ports, "--groups", "1", "--replicas", "3")
+        with running_cluster(data_dir, ports, "--groups", "1") as alone:
+            assert send(alone.brokers[0].address, TOPIC) == SUCCESS
+        first = start(data_dir, ports, "--replicas", "3")
         try:
             ready_state, ready_output, first_ids = (
                 group_state(first, GROUP),
                 first.output,
                 ids(first),
             )
+            founding = kill_founder(first)
             killed = kill_master(first)
             after_kill = await_whole(first, GROUP, other_than=killed.address)
             assert after_kill.master is not None
@@ -72,6 +87,7 @@ def story() -> Iterator[Story]:
         left_over = [pid for pid in processes if psutil.pid_exists(pid) and is_alive(pid)]
         with running_cluster(data_dir, ports) as second:
             yield Story(
+                founding=founding,
                 data_dir=data_dir,
                 ports=ports,
                 ready_state=ready_state,
@@ -86,6 +102,18 @@ def story() -> Iterator[Story]:
                 second=second,
                 second_state=group_state(second, GROUP),
             )
+
+
+def kill_founder(cluster: Cluster) -> Founding:
+    """End the first master of a group that has just been founded, and wait until it is back."""
+    grown = await_shown(cluster, [1, 1, 1])
+    founder = await_whole(cluster, GROUP).master
+    # Nothing was written since: what its replicas have in common with it is older.
+    os.kill(pid_at(cluster, founder), signal.SIGKILL)
+    after_kill = await_whole(cluster, GROUP, other_than=founder)
+    counts = await_shown(cluster, [1, 1, 1])
+    alone = cluster.broker("broker-a").address
+    return Founding(alone, founder, grown, after_kill, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +192,7 @@ def test_a_stop_is_clean_and_elects_no_master(story: Story):
 
 def test_a_second_start_keeps_the_size_the_ids_and_the_messages(story: Story):
     assert ids(story.second) == story.first_ids
-    assert await_shown(story.second, [2, 2, 2]) == [2, 2, 2]
+    assert await_shown(story.second, [3, 3, 3]) == [3, 3, 3]
 
 
 def test_the_console_shows_who_is_master_and_who_replicas(story: Story):
@@ -222,24 +250,12 @@ def test_every_part_that_dies_is_started_again_and_reported(name: str, story: St
     assert cluster.process.poll() is None
 
 
-def test_a_broker_that_was_alone_founds_a_group_which_has_its_messages():
-    with short_directory() as directory:
-        data_dir, ports = directory / "data", free_ports_for_three()
-        with running_cluster(data_dir, ports, "--groups", "1") as alone:
-            assert send(alone.brokers[0].address, TOPIC) == SUCCESS
+def test_a_broker_that_was_alone_founds_a_group_which_has_its_messages(story: Story):
+    founding = story.founding
 
-        with running_cluster(data_dir, ports, "--replicas", "3") as group:
-            grown = await_shown(group, [1, 1, 1])
-            founder = await_whole(group, GROUP).master
-            # Nothing was written since: what its replicas have in common with it is older.
-            os.kill(pid_at(group, founder), signal.SIGKILL)
-            after = await_whole(group, GROUP, other_than=founder)
-            counts = await_shown(group, [1, 1, 1])
-            first = group.broker("broker-a").address
-
-    assert founder == first
-    assert grown == counts == [1, 1, 1]
-    assert founder in after.in_sync
+    assert founding.founder == founding.alone
+    assert founding.grown == founding.counts == [1, 1, 1]
+    assert founding.founder in founding.after_kill.in_sync
 
 
 def await_shown(cluster: Cluster, expected: list[int]) -> list[int]:

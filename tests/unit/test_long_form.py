@@ -1,7 +1,7 @@
 import pytest
 
 from tests import long_form
-from tests.long_form import few
+from tests.long_form import chosen, few
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +23,10 @@ def test_the_long_form_has_all_cases(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(long_form, "RUNS_ALL_CASES", True)
 
     assert few(range(18), 6) == list(range(18))
+    assert chosen("abc", "b") == ["a", "b", "c"]
+
+
+def test_chosen_cases_are_those_that_are_named():
+    assert chosen("abcd", "d", "b") == ["d", "b"]
+    with pytest.raises(ValueError, match="no cases \\['x'\\]"):
+        chosen("abcd", "a", "x")

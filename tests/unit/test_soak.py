@@ -47,6 +47,15 @@ def test_a_variable_sets_another_amount(
     assert "7 of them" in shown[-1]
 
 
+def test_each_part_runs_all_cases(capfd: pytest.CaptureFixture[str]):
+    shows = "import os; print('cases', os.environ['REGENT_ALL_CASES'])"
+    command = (sys.executable, "-c", shows)
+
+    main([], [Part("first", "{} of them", "REGENT_TEST_AMOUNT", 2_000, command)])
+
+    assert "cases 1" in capfd.readouterr().out.splitlines()
+
+
 def test_an_unknown_part_is_an_error_that_names_the_known_ones(
     capfd: pytest.CaptureFixture[str],
 ):

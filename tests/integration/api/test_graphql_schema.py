@@ -13,7 +13,7 @@ from schemathesis.graphql import nodes
 from backend.api.graphql.schema import print_schema
 from tests.waiting import PATIENCE_S
 
-EXAMPLES = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "1"))
 """Generated questions for each field of the roots."""
 SIGNING_OUT = {"endSession", "endSessions", "changePassword"}
 

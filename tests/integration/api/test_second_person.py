@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -16,6 +17,7 @@ from tests.access_table import CALLERS
 from tests.integration.api.access import make_token_of
 from tests.integration.api.ordering import LOSS, OPS, V1
 from tests.integration.api.test_risk_matrix import CONFIRMED_BY, ORDERS, stop
+from tests.long_form import few
 
 SEEN = {"reason": "seen with anna"}
 REVIEW = {
@@ -76,8 +78,9 @@ async def test_the_policy_says_what_waits(context, awaiting, act, risk):
     await act(confirmed, "cancel")
 
 
-@every_policy
-@pytest.mark.parametrize("risk", ORDERS)
+@pytest.mark.parametrize(
+    ("context", "risk"), few(product(SecondPerson, ORDERS), 5), indirect=["context"]
+)
 @pytest.mark.usefixtures("f3")
 async def test_what_has_stopped_is_planned_again_where_its_gate_is_to_be_passed_again(
     client, context, database, awaiting, act, risk
@@ -120,9 +123,10 @@ async def test_a_plan_says_that_it_will_wait(context, plan, risk):
     assert [one["verdict"] for one in told] == (["warn"] if is_needed else [])
 
 
-@pytest.mark.parametrize("review", [over_rest, over_the_graph])
-@pytest.mark.parametrize("verb", REVIEW)
-@pytest.mark.parametrize("risk", [Risk.SERVICE, Risk.LOSS])
+@pytest.mark.parametrize(
+    ("review", "verb", "risk"),
+    few(product([over_rest, over_the_graph], REVIEW, [Risk.SERVICE, Risk.LOSS]), 4),
+)
 @pytest.mark.usefixtures("f3")
 async def test_each_role_reviews_what_its_risk_classes_are(
     client, bare_client, credentials, awaiting, act, review, verb, risk

@@ -16,6 +16,7 @@ import pytest
 from backend import server
 from backend.settings import ServerSettings
 from tests.integration.api.event_clients import SocketClient, SseClient, new_event, write
+from tests.long_form import few
 from tests.open_files import FEW, few_open_files, open_file_limits
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
@@ -197,7 +198,7 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
         assert [event["number"] for event in subscriber.events] == list(range(1, 21))
 
 
-@pytest.mark.parametrize("setting", ["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"])
+@pytest.mark.parametrize("setting", few(["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"], 1))
 def test_a_port_in_use_is_one_line_and_code_2(environment, setting):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         environment[setting] = str(taken.getsockname()[1])

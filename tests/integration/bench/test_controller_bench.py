@@ -5,6 +5,7 @@ import pytest
 from tests.bench.control_plane import ask_in_turn, frame, running_control_plane
 from tests.bench.elections import Brokers
 from tests.bench.heartbeats import measure_heartbeats
+from tests.long_form import long_form_only
 
 GROUP_COUNT = 4
 MOMENT_S = 0.05
@@ -31,6 +32,7 @@ def test_every_election_of_the_bench_is_one_and_leaves_both_replicas_in_sync(pla
     brokers.close()
 
 
+@long_form_only
 def test_heartbeats_and_routes_are_answered_at_some_rate():
     measures = measure_heartbeats(block_count=1, block_s=MOMENT_S)
 

@@ -101,7 +101,7 @@ async def assert_takes_messages(client: Client, sent: Sent, eventually) -> None:
     ("free_kib", "flush_mode"),
     few(
         zip((0, 4, 12, 40, 90, 200, 1_100, 2_300), ("ASYNC_FLUSH", "SYNC_FLUSH") * 4, strict=True),
-        3,
+        2,
     ),
 )
 async def test_wherever_the_room_ends_all_acknowledged_is_kept_and_sends_go_on_when_there_is_room(

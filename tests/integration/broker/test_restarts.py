@@ -9,6 +9,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.broker.client import bodies
 from tests.integration.broker.test_bad_input import create_fields
+from tests.long_form import few
 from tests.open_files import FEW, few_open_files, open_file_limits
 
 
@@ -70,16 +71,19 @@ async def test_a_killed_broker_keeps_what_it_acknowledged(agent):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("listenPort", "99999"),
-        ("brokerId", "first"),
-        ("flushDiskType", "SOMETIMES"),
-        ("messageDelayLevel", "1 2 3"),
-        ("brokerName", "a/b"),
-        ("autoCreateTopicEnable", "perhaps"),
-        ("namesrvAddr", ":9876"),
-        ("brokerIP1", "broker.example.com"),
-    ],
+    few(
+        [
+            ("listenPort", "99999"),
+            ("brokerId", "first"),
+            ("flushDiskType", "SOMETIMES"),
+            ("messageDelayLevel", "1 2 3"),
+            ("brokerName", "a/b"),
+            ("autoCreateTopicEnable", "perhaps"),
+            ("namesrvAddr", ":9876"),
+            ("brokerIP1", "broker.example.com"),
+        ],
+        4,
+    ),
 )
 def test_a_bad_setting_is_one_clear_line_and_exit_code_2(tmp_path, name, value):
     path = write_config(tmp_path, **{name: value})

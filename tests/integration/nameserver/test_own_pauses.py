@@ -17,6 +17,7 @@ from backend.nameserver.server import NameServer
 from tests.chaos.cluster import ROOT
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3, state
 from tests.integration.nameserver.conftest import Client, register_body, register_ext
+from tests.long_form import few
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S, eventually
 from workers.broker.replication.controller_client import (
@@ -221,7 +222,7 @@ class RoutedBroker:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("policy", ["quorum", "strict"])
+@pytest.mark.parametrize("policy", few(["quorum", "strict"], 1))
 async def test_a_paused_control_plane_replaces_no_master_and_empties_no_route(
     database, database_url, redis_url, policy
 ):

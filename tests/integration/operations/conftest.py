@@ -3,20 +3,21 @@
 import pytest
 
 from backend.clients.clock import SystemClock
-from backend.db.engine import open_database
 from backend.domain.operation import Confirmation
 from backend.operations.engine import orders
 from backend.operations.engine.kind import OperationRequest
+from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import running_agents
 from tests.integration.operations.crashing import ANNA, World
 
 
 @pytest.fixture
 async def agents(database, database_url, redis, tmp_path):
-    workers = open_database(database_url, application_name="workers")
-    async with running_agents(database, workers, redis, tmp_path, SystemClock()) as running:
+    async with (
+        opened_database(database_url, application_name="workers") as workers,
+        running_agents(database, workers, redis, tmp_path, SystemClock()) as running,
+    ):
         yield running
-    await workers.dispose()
 
 
 @pytest.fixture

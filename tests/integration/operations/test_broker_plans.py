@@ -217,92 +217,89 @@ def is_away(agents, name):
     return look
 
 
-@pytest.mark.parametrize(
-    ("kind", "parameters", "error", "words"),
-    [
-        ("create_topic", {"topic_name": "a/b"}, InvalidName, "a/b"),
-        ("create_topic", {"topic_name": "x" * 128}, InvalidName, "longer than 127"),
-        ("create_topic", {"topic_name": "TBW102"}, InvalidName, "belongs to the brokers"),
-        (
-            "create_topic",
-            {"topic_name": "a", "read_queue_count": 70_000},
-            InvalidParameters,
-            "65535",
-        ),
-        ("create_topic", {"topic_name": "a", "broker_groups": ["z"]}, BrokerGroupNotFound, "z"),
-        ("create_topic", {"topic_name": "a", "cluster_name": "d"}, ClusterNotFound, "d"),
-        ("change_topic", {"topic_name": "a", "is_ordered": True}, TopicNotFound, "a"),
-        ("change_topic", {"topic_name": "a"}, InvalidParameters, "value to change"),
-        ("delete_topic", {"topic_name": "a"}, TopicNotFound, "a"),
-        (
-            "create_consumer_group",
-            {"consumer_group_name": "TOOLS_CONSUMER"},
-            InvalidName,
-            "belongs",
-        ),
-        ("create_consumer_group", {"consumer_group_name": "g g"}, InvalidName, "illegal"),
-        (
-            "change_consumer_group",
-            {"consumer_group_name": "g", "retry_count_max": 1},
-            ConsumerGroupNotFound,
-            "'g'",
-        ),
-        ("delete_consumer_group", {"consumer_group_name": "g"}, ConsumerGroupNotFound, "'g'"),
-        (
-            "reset_offsets",
-            {"consumer_group_name": "g", "topic_name": "a", "position": "latest"},
-            TopicNotFound,
-            "a",
-        ),
-        (
-            "reset_offsets",
-            {"consumer_group_name": "g", "topic_name": "a", "position": "time"},
-            InvalidParameters,
-            "needs timestamp_ms",
-        ),
-        (
-            "reset_offsets",
-            {"consumer_group_name": "g", "topic_name": "a", "position": "latest", "offset": 1},
-            InvalidParameters,
-            "takes no offset",
-        ),
-        (
-            "change_broker_config",
-            {
-                "broker_group_name": "broker-a",
-                "broker_id": 7,
-                "changes": [{"name": "a", "value": "b"}],
-            },
-            BrokerUnknown,
-            "no broker 7",
-        ),
-    ],
-)
-async def test_what_cannot_be_is_refused(agents, kind, parameters, error, words):
-    with pytest.raises(error, match=words):
-        await agents.plan(kind, **parameters)
+REFUSED_PLANS = [
+    ("create_topic", {"topic_name": "a/b"}, InvalidName, "a/b"),
+    ("create_topic", {"topic_name": "x" * 128}, InvalidName, "longer than 127"),
+    ("create_topic", {"topic_name": "TBW102"}, InvalidName, "belongs to the brokers"),
+    (
+        "create_topic",
+        {"topic_name": "a", "read_queue_count": 70_000},
+        InvalidParameters,
+        "65535",
+    ),
+    ("create_topic", {"topic_name": "a", "broker_groups": ["z"]}, BrokerGroupNotFound, "z"),
+    ("create_topic", {"topic_name": "a", "cluster_name": "d"}, ClusterNotFound, "d"),
+    ("change_topic", {"topic_name": "a", "is_ordered": True}, TopicNotFound, "a"),
+    ("change_topic", {"topic_name": "a"}, InvalidParameters, "value to change"),
+    ("delete_topic", {"topic_name": "a"}, TopicNotFound, "a"),
+    (
+        "create_consumer_group",
+        {"consumer_group_name": "TOOLS_CONSUMER"},
+        InvalidName,
+        "belongs",
+    ),
+    ("create_consumer_group", {"consumer_group_name": "g g"}, InvalidName, "illegal"),
+    (
+        "change_consumer_group",
+        {"consumer_group_name": "g", "retry_count_max": 1},
+        ConsumerGroupNotFound,
+        "'g'",
+    ),
+    ("delete_consumer_group", {"consumer_group_name": "g"}, ConsumerGroupNotFound, "'g'"),
+    (
+        "reset_offsets",
+        {"consumer_group_name": "g", "topic_name": "a", "position": "latest"},
+        TopicNotFound,
+        "a",
+    ),
+    (
+        "reset_offsets",
+        {"consumer_group_name": "g", "topic_name": "a", "position": "time"},
+        InvalidParameters,
+        "needs timestamp_ms",
+    ),
+    (
+        "reset_offsets",
+        {"consumer_group_name": "g", "topic_name": "a", "position": "latest", "offset": 1},
+        InvalidParameters,
+        "takes no offset",
+    ),
+    (
+        "change_broker_config",
+        {
+            "broker_group_name": "broker-a",
+            "broker_id": 7,
+            "changes": [{"name": "a", "value": "b"}],
+        },
+        BrokerUnknown,
+        "no broker 7",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("fileReserveTime", "48", "did you mean fileReservedTime"),
-        ("nonsense", "1", "there is no property 'nonsense'$"),
-        ("fileReservedTime", "-1", "a whole number from 0 to 1000000"),
-        ("longPollingEnable", "yes", "true or false"),
-        ("flushDiskType", "SLOW", "ASYNC_FLUSH or SYNC_FLUSH"),
-        ("maxMessageSize", "1TiB", "bytes from 10 to"),
-        ("storePathRootDir", "/tmp/x", "read-only"),
-        ("brokerName", "other", "read-only"),
-    ],
-)
-async def test_a_setting_that_cannot_be_is_refused_with_what_could(agents, name, value, words):
-    with pytest.raises(InvalidParameters, match=words):
-        await agents.plan(
-            "change_broker_config",
-            broker_group_name="broker-a",
-            changes=[{"name": name, "value": value}],
-        )
+async def test_what_cannot_be_is_refused(agents):
+    for kind, parameters, error, words in REFUSED_PLANS:
+        with pytest.raises(error, match=words):
+            await agents.plan(kind, **parameters)
+
+
+REFUSED_SETTINGS = [
+    ("fileReserveTime", "48", "did you mean fileReservedTime"),
+    ("nonsense", "1", "there is no property 'nonsense'$"),
+    ("fileReservedTime", "-1", "a whole number from 0 to 1000000"),
+    ("longPollingEnable", "yes", "true or false"),
+    ("flushDiskType", "SLOW", "ASYNC_FLUSH or SYNC_FLUSH"),
+    ("maxMessageSize", "1TiB", "bytes from 10 to"),
+    ("storePathRootDir", "/tmp/x", "read-only"),
+    ("brokerName", "other", "read-only"),
+]
+
+
+async def test_a_setting_that_cannot_be_is_refused_with_what_could(agents):
+    for name, value, words in REFUSED_SETTINGS:
+        changes = [{"name": name, "value": value}]
+        with pytest.raises(InvalidParameters, match=words):
+            await agents.plan("change_broker_config", broker_group_name="broker-a", changes=changes)
 
 
 async def test_a_setting_that_needs_a_restart_is_kept_and_marked(agents):

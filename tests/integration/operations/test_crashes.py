@@ -1,6 +1,6 @@
 """After any crash, no step's effect comes twice, none is lost, and the end is the model's.
 
-That is 80 generated stories, in parts that test processes share out among them (I22, G1);
+That is 40 generated stories, in parts that test processes share out among them (I22, G1);
 `make soak SOAK=operations` runs 3 000. `test_crash_mistakes` finds each mistake in fewer than 300.
 """
 
@@ -33,7 +33,7 @@ from backend.services.access import audit
 from tests.integration.operations.crashing import Crash, World
 from tests.waiting import PATIENCE_S
 
-RUNS = int(os.environ.get("REGENT_OPERATION_RUNS", "80"))
+RUNS = int(os.environ.get("REGENT_OPERATION_RUNS", "40"))
 PARTS = 4
 ANNA, BELA = Author("anna", "test"), Author("bela", "test")
 S = OperationState

@@ -25,7 +25,7 @@ from backend.operations.engine.steps import read_actions
 from backend.remoting.bodies import TopicConfig
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.crashing import NOON
-from tests.integration.operations.test_broker_kinds import consumed, every_kind
+from tests.integration.operations.test_broker_kinds import consumed, some_kinds
 from tests.integration.operations.test_lock_kinds import CORDON, finish
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -65,7 +65,7 @@ async def insert(agents, name, context=None):
     return await orders.confirm_operation(planned.id, given, ANNA, context)
 
 
-@every_kind
+@some_kinds
 async def test_it_is_listed_resumed_where_its_worker_died_and_undone(agents, case):
     await case.prepare(agents)
     confirmed = await insert(agents, case.name)

@@ -17,6 +17,7 @@ from backend.operations.engine.kind import OperationRequest
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed
 from tests.integration.services.controller_driver import ControllerDriver
+from tests.long_form import few
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ async def count_of(agents, context, request):
     return Bounds(*counts)
 
 
-@pytest.mark.parametrize(("kind", "parameters", "bounds"), BOUNDS, ids=[one[0] for one in BOUNDS])
+@pytest.mark.parametrize(("kind", "parameters", "bounds"), few(BOUNDS, 6))
 async def test_brokers_are_asked_for_facts_only_once_a_plan_is_made(
     agents, kind, parameters, bounds
 ):

@@ -36,7 +36,7 @@ def stranger(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
 
 @pytest.fixture
 def console(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
-    """Give a tab that is signed in and shows the overview."""
+    """Give a tab that is signed in, without a page."""
     with signed_in(browser, cluster) as tab:
         yield tab
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import Chromium, ConsolePage, open_console
 from tests.system.cluster import Cluster
 from tests.system.console import administrator
@@ -75,6 +76,7 @@ def test_a_user_is_invited_and_replaces_the_one_time_password_before_anything_el
     assert users(client)["bela"]["password_expires_at"] is None
 
 
+@long_form_only
 def test_a_role_is_changed_and_a_user_is_kept_out_for_a_reason_that_the_audit_keeps(
     console: ConsolePage, client: httpx.Client
 ):
@@ -99,6 +101,7 @@ def test_a_role_is_changed_and_a_user_is_kept_out_for_a_reason_that_the_audit_ke
     assert any(entry["details"].get("reason") == "joins the shift" for entry in entries)
 
 
+@long_form_only
 def test_who_is_limited_to_other_clusters_sees_none_of_this_one(
     console: ConsolePage, browser: Chromium, cluster: Cluster, client: httpx.Client
 ):
@@ -139,6 +142,7 @@ def test_the_last_administrator_stays_and_the_refusal_says_so(console: ConsolePa
     expect(dialog.get_by_role("alert")).to_contain_text("last administrator")
 
 
+@long_form_only
 def test_a_token_is_shown_once_works_and_is_revoked(console: ConsolePage, cluster: Cluster):
     page = console.page
     console.open("/access?tab=tokens")
@@ -168,6 +172,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(console: ConsolePage, cluste
         assert program.get(path).status_code == 401
 
 
+@long_form_only
 def test_signing_out_everywhere_leads_to_the_door(
     browser: Chromium, cluster: Cluster, client: httpx.Client
 ):

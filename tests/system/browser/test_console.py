@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.interop.client import StockClient
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.cluster import Cluster, wait_until
 
@@ -36,6 +37,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(stranger: ConsolePage, 
 
 
 def test_signing_out_closes_the_door(console: ConsolePage):
+    console.open_overview()
     console.page.get_by_role("button", name="Account of admin").click()
     console.page.get_by_role("menuitem", name="Sign out").click()
     expect(console.page.get_by_label("Name")).to_be_visible()
@@ -46,6 +48,7 @@ def test_signing_out_closes_the_door(console: ConsolePage):
     expect(console.heading("Topology")).not_to_be_visible()
 
 
+@long_form_only
 def test_two_broker_groups_stand_there_with_their_masters(console: ConsolePage):
     console.open("/topology")
 
@@ -61,6 +64,7 @@ def test_two_broker_groups_stand_there_with_their_masters(console: ConsolePage):
     expect(console.table("Name servers").get_by_role("row")).to_have_count(2)
 
 
+@long_form_only
 def test_a_topic_opens_with_its_queues_and_the_route_of_its_clients(
     console: ConsolePage,
     cluster: Cluster,
@@ -85,6 +89,7 @@ def test_the_message_rate_moves_while_a_stock_client_sends_and_rests_after_it(
     console: ConsolePage,
     stock_client: StockClient,
 ):
+    console.open_overview()
     console.await_live()
 
     def is_at_rest() -> bool:
@@ -109,6 +114,7 @@ def test_the_message_rate_moves_while_a_stock_client_sends_and_rests_after_it(
 
 
 def test_the_keyboard_alone_leads_through_the_console(console: ConsolePage):
+    console.open_overview()
     keyboard = console.page.keyboard
 
     console.go("gp")
@@ -121,6 +127,7 @@ def test_the_keyboard_alone_leads_through_the_console(console: ConsolePage):
     assert "search=TBW" in console.page.url
 
 
+@long_form_only
 def test_a_reload_gives_the_same_view(console: ConsolePage):
     console.open("/topics?search=TBW&kind=SYSTEM&sort=-name")
     expect(console.page.get_by_role("link", name="TBW102")).to_be_visible()
@@ -134,6 +141,7 @@ def test_a_reload_gives_the_same_view(console: ConsolePage):
 
 
 def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: ConsolePage):
+    console.open_overview()
     console.page.set_viewport_size({"width": 390, "height": 844})
     health = console.page.get_by_text("broker groups are healthy")
     expect(health).to_be_visible()
@@ -148,6 +156,7 @@ def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: Co
 
 
 def test_the_chosen_colours_are_kept_against_the_system(console: ConsolePage):
+    console.open_overview()
     root = console.page.locator("html")
     expect(root).to_have_attribute("data-mantine-color-scheme", "light")
 

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
@@ -90,6 +91,7 @@ def test_a_dead_clients_lock_is_explained_and_released_by_mouse(
 ):
     with dead_holder(cluster, "by-mouse", 0, 1) as topic:
         page = console.page
+        console.open_overview()
         page.get_by_role("link", name="Locks").click()
         expect(console.heading("Locks")).to_be_visible()
         page.get_by_role("search").get_by_label("Consumer group").fill("by-mouse")
@@ -114,10 +116,12 @@ def test_a_dead_clients_lock_is_explained_and_released_by_mouse(
     assert console.complaints == []
 
 
+@long_form_only
 def test_a_dead_clients_lock_is_released_by_keyboard_alone(
     console: ConsolePage, cluster: Cluster, client: httpx.Client
 ):
     with dead_holder(cluster, "by-keyboard", 2) as topic:
+        console.open_overview()
         keyboard = console.page.keyboard
         console.go("gl")
         expect(console.heading("Locks")).to_be_visible()
@@ -155,6 +159,7 @@ def test_the_list_of_locks_is_accessible(console: ConsolePage, cluster: Cluster)
         console.look("locks")
 
 
+@long_form_only
 def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, cluster: Cluster):
     # No other client's locks go with its own.
     gone = "10.0.0.9@77"

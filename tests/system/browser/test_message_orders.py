@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from regent_engine import parse_offset_message_id
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import END_TIMEOUT_MS, state_of
 from tests.system.browser.ordered_consumers import member
@@ -96,6 +97,7 @@ def test_a_message_is_sent_from_its_topics_page_and_found_there(
     assert console.complaints == []
 
 
+@long_form_only
 def test_a_dead_letter_that_is_chosen_is_sent_again_and_then_all_others(
     console: ConsolePage, cluster: Cluster, client: httpx.Client
 ):

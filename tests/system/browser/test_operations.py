@@ -9,6 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
@@ -70,6 +71,7 @@ def console(browser: Chromium, group: Cluster) -> Iterator[ConsolePage]:
         yield tab
 
 
+@long_form_only
 def test_a_master_is_elected_by_mouse(console: ConsolePage, group: Cluster, client: httpx.Client):
     before = await_whole(group, GROUP)
     wanted = another(client, before)
@@ -115,6 +117,7 @@ def test_a_master_is_elected_by_keyboard_alone(
 ):
     before = await_whole(group, GROUP)
     wanted = another(client, before)
+    console.open_overview()
     keyboard = console.page.keyboard
 
     console.go("gr")
@@ -148,6 +151,7 @@ def test_a_master_is_elected_by_keyboard_alone(
     assert_carried_out(group, client, console, wanted, before)
 
 
+@long_form_only
 def test_an_election_is_taken_back_from_its_page(
     console: ConsolePage, group: Cluster, client: httpx.Client
 ):
@@ -258,6 +262,7 @@ def test_a_plan_whose_facts_have_moved_says_which_and_is_planned_again(
     assert operation_id(console) != stale_id
 
 
+@long_form_only
 def test_what_is_refused_says_why_and_cannot_be_confirmed(console: ConsolePage, group: Cluster):
     await_whole(group, GROUP)
     page = console.page

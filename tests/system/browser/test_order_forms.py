@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import END_TIMEOUT_MS, state_of
 from tests.system.browser.ordered_consumers import member
@@ -123,6 +124,7 @@ def test_offsets_are_reset_with_a_preview_of_each_queue(
     expect(console.table("Read back")).to_contain_text("as intended")
 
 
+@long_form_only
 def test_a_consumer_group_is_created_and_a_setting_of_a_broker_is_changed(
     console: ConsolePage, client: httpx.Client
 ):
@@ -158,6 +160,7 @@ def test_a_consumer_group_is_created_and_a_setting_of_a_broker_is_changed(
     expect(console.table("Settings")).to_contain_text("needs a restart")
 
 
+@long_form_only
 def test_a_broker_is_cordoned_and_uncordoned_from_its_page(console: ConsolePage):
     page = console.page
     console.open("/brokers/broker-b-0")

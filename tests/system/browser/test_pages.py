@@ -1,4 +1,4 @@
-"""Every page in both colour schemes is accessible, and nothing is refused.
+"""Pages in both colour schemes are accessible, and nothing is refused.
 
 `REGENT_PICTURES=1` leaves a picture of each in `build/screenshots`.
 """
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.interop.client import StockClient
+from tests.long_form import chosen, long_form_only
 from tests.system.browser.console_page import ConsolePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -41,6 +42,7 @@ def sent_messages(stock_client: StockClient) -> None:
     stock_client.run("send", mode="async", topic=TOPIC, count=5_000)
 
 
+@long_form_only
 @pytest.mark.spark
 def test_a_requested_report_is_made_and_shown(console: ConsolePage):
     console.open("/capacity")
@@ -55,7 +57,14 @@ def test_a_requested_report_is_made_and_shown(console: ConsolePage):
     expect(console.page.get_by_role("heading", name="Disks by days until full")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    chosen(
+        PAGES,
+        *("overview", "topology", "topic", "locks-none", "broker", "access-users"),
+        *("order-create-topic", "order-reset"),
+    ),
+)
 @pytest.mark.usefixtures("sent_messages")
 def test_a_page_is_accessible_and_nothing_of_it_is_refused(tab: ConsolePage, name: str):
     path, heading = PAGES[name]

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from tests.long_form import chosen, long_form_only
 from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
-from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
-from tests.system.groups import GroupState, await_whole, registered, send
+from tests.system.cluster import Cluster
+from tests.system.groups import GroupState, await_whole, group_state, registered, send
 from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -36,18 +37,16 @@ SPARE_S = 4.0
 
 
 @pytest.fixture(scope="module")
-def group() -> Iterator[Cluster]:
-    """Run one group of three that has replaced its master once, with messages from both."""
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        fill(await_whole(cluster, GROUP))
-        kill_master(cluster)
-        fill(await_whole(cluster, GROUP))
-        yield cluster
+def group(three: Cluster) -> Cluster:
+    """Give a group of three that has replaced its master, with messages from both."""
+    # `regent up` says that it is ready once a new group is whole.
+    ready = group_state(three, GROUP)
+    assert ready is not None
+    assert ready.in_sync == {broker.address for broker in three.brokers}
+    fill(await_whole(three, GROUP))
+    kill_master(three)
+    fill(await_whole(three, GROUP))
+    return three
 
 
 @pytest.fixture
@@ -80,6 +79,7 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
     console: ConsolePage, group: Cluster
 ):
     state = await_whole(group, GROUP)
+    console.open_overview()
     console.go("gr")
     expect(console.heading("Replica groups")).to_be_visible()
     listed = console.table("Replica groups").get_by_role("row").filter(has_text=GROUP)
@@ -100,6 +100,7 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
     expect(history).to_contain_text("applied for its id")
 
 
+@long_form_only
 def test_a_replica_can_be_asked_for_without_anything_happening(
     console: ConsolePage, group: Cluster
 ):
@@ -116,7 +117,7 @@ def test_a_replica_can_be_asked_for_without_anything_happening(
     assert await_whole(group, GROUP) == state
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", chosen(PAGES, "replica-groups", "replica-group"))
 def test_a_page_of_groups_is_accessible_and_nothing_of_it_is_refused(
     console: ConsolePage, name: str
 ):
@@ -129,6 +130,7 @@ def test_a_page_of_groups_is_accessible_and_nothing_of_it_is_refused(
     console.look(name)
 
 
+@long_form_only
 def test_brokers_that_wait_for_adoption_are_taken_in_by_a_form(console: ConsolePage):
     page = console.page
     # No group is lost here: what waits is drawn from an answer of the test.
@@ -187,6 +189,7 @@ def test_a_new_master_is_shown_without_a_reload(console: ConsolePage, group: Clu
     assert console.page.evaluate("window.isTheSamePage") is True
 
 
+@long_form_only
 def test_the_topology_leads_to_the_group(console: ConsolePage):
     console.open("/topology")
 

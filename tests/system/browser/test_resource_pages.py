@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.interop.client import RunningScenario, StockClient
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.cluster import Cluster
 
@@ -82,6 +83,7 @@ def test_a_message_is_found_by_key_with_the_keyboard_and_its_body_is_shown(tab: 
     tab.look("message")
 
 
+@long_form_only
 @pytest.mark.usefixtures("left_behind")
 def test_clients_are_found_by_group_and_shown_with_their_connections(tab: ConsolePage):
     page = tab.page
@@ -142,6 +144,7 @@ def _answer_finding(route: Route) -> None:
     route.fulfill(json={"data": {"findings": found}})
 
 
+@long_form_only
 @pytest.mark.usefixtures("left_behind")
 def test_a_form_shows_what_a_group_is_set_to(tab: ConsolePage):
     tab.open(f"/consumer-groups/{GONE}")
@@ -154,6 +157,7 @@ def test_a_form_shows_what_a_group_is_set_to(tab: ConsolePage):
     tab.look("change-group")
 
 
+@long_form_only
 @pytest.mark.usefixtures("left_behind")
 def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
     console.open(f"/consumer-groups/{GONE}")
@@ -171,6 +175,7 @@ def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
     assert console.complaints == []
 
 
+@long_form_only
 @pytest.mark.usefixtures("left_behind")
 def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(tab: ConsolePage):
     tab.open(f"/topics?order=deleteGroup&group={GONE}")

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from itertools import product
 
 import pytest
 
+from tests.long_form import few
 from tests.unit.cli.test_orders import operation
 
 TALK = """
@@ -89,7 +91,7 @@ def test_what_only_looks_ends_with_its_reader_as_by_sigpipe_and_without_a_trace(
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize("form", ["table", "json", "yaml"])
+@pytest.mark.parametrize("form", few(["table", "json", "yaml"], 2))
 def test_a_list_without_a_reader_is_no_failure_and_not_done(control, form):
     _, url = control
 
@@ -98,15 +100,19 @@ def test_a_list_without_a_reader_is_no_failure_and_not_done(control, form):
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize("form", ["table", "json"])
-@pytest.mark.parametrize("closes_errors", [False, True])
 @pytest.mark.parametrize(
-    "command",
-    [
-        ("topic", "create", "orders", "--cluster", "c"),
-        ("operation", "confirm", PLANNED["id"]),
-    ],
-    ids=["order", "confirm"],
+    ("command", "closes_errors", "form"),
+    few(
+        product(
+            [
+                ("topic", "create", "orders", "--cluster", "c"),
+                ("operation", "confirm", PLANNED["id"]),
+            ],
+            [False, True],
+            ["table", "json"],
+        ),
+        3,
+    ),
 )
 def test_an_order_is_carried_out_without_a_reader(control, command, form, closes_errors):
     handler, url = control

@@ -13,6 +13,7 @@ from backend.cli import completion
 from backend.cli.app import run
 from backend.cli.context_file import Context, change_contexts
 from tests.cli_help import commands
+from tests.long_form import few
 
 ASK = """
 source "$1"; shift
@@ -114,14 +115,14 @@ def test_bash_completes_names_of_contexts(server, script, words, wanted, tmp_pat
     assert asked.stderr == ""
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize("shell", few(["zsh", "fish"], 1))
 def test_the_script_names_every_command(script, shell):
     text = script(shell).read_text()
 
     assert [path for path in commands() if path[-1] not in text] == []
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize("shell", few(["zsh", "fish"], 1))
 def test_the_shell_can_read_its_script(script, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")

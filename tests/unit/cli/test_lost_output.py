@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
+from tests.long_form import few
 from tests.unit.cli.test_app import PLANNED, REGENT, control
 
 __all__ = ["control"]
@@ -25,7 +27,7 @@ def run_redirected(redirection, *arguments, url="http://127.0.0.1:1"):
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", few(FORMS, 1))
 def test_what_only_looks_fails_and_says_why_where_its_result_is_lost(control, form):
     _, url = control
 
@@ -37,8 +39,7 @@ def test_what_only_looks_fails_and_says_why_where_its_result_is_lost(control, fo
     assert "No space left" in ended.stderr
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+@pytest.mark.parametrize(("redirection", "form"), few(product([">/dev/full", ">&-"], FORMS), 3))
 def test_an_order_is_carried_out_where_its_result_is_lost(control, form, redirection):
     handler, url = control
 

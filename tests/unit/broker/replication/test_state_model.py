@@ -22,7 +22,7 @@ from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, 
 from workers.broker.requests.fences import Overtaken
 
 BROKER_COUNT = 3
-LIVES = int(os.environ.get("REGENT_GROUP_LIVES", "15"))
+LIVES = int(os.environ.get("REGENT_GROUP_LIVES", "10"))
 TOPICS = "tu"
 NOTHING = {"offsets": {}, "topics": {}, "groups": {}, "fences": [], "changes": []}
 
