@@ -7,6 +7,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMPS := build/stamps
 ENGINE := workers/engine
+LOAD := tests/bench/load
 # One build for all tests: those of crashes need hooks at each step that changes the disk, and the
 # rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
@@ -57,6 +58,12 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
 	@touch $@
 
+$(STAMPS)/load: $(shell find $(LOAD) $(ENGINE)/remoting -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock \) -print)
+	@mkdir -p $(@D)
+	@echo "building the load generator"
+	+cd $(LOAD) && cargo build --locked --quiet --release
+	@touch $@
+
 $(STAMPS)/node: frontend/package-lock.json
 	@mkdir -p $(@D)
 	@echo "setting up the console's packages"
@@ -84,7 +91,7 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
 test: ## Run every check there is (half an hour after the set-up)
 	@.ci/toolchain test
-	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
+	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
@@ -111,6 +118,9 @@ check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --lib --bins
 	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --test '*'
+	cd $(LOAD) && cargo fmt --check
+	+cd $(LOAD) && cargo clippy --locked --quiet --release --all-targets -- -D warnings
+	+cd $(LOAD) && cargo test --locked --quiet --release
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint
@@ -123,7 +133,7 @@ test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
-test-integration: $(STAMPS)/engine
+test-integration: $(STAMPS)/engine $(STAMPS)/load
 	$(PYTHON) -m pytest -q -n 3 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
