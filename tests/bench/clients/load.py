@@ -30,19 +30,22 @@ async def run_load(
     Raises:
         LoadError: it failed; the message is its own.
     """
-    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    words = {f"--{name.replace('_', '-')}": str(value) for name, value in options.items()}
     process = await asyncio.create_subprocess_exec(
         *(str(BINARY), command, "--address", address, "--topic", topic),
-        *(part for word in words for part in word.split("=")),
+        *(word for option in words.items() for word in option),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     try:
         async with asyncio.timeout(TIMEOUT_S):
             printed, errors = await process.communicate()
+    except TimeoutError as error:
+        raise LoadError(f"{command} to {address} takes more than {TIMEOUT_S:.0f} s") from error
     finally:
         if process.returncode is None:
             process.kill()
+            await process.wait()
     if process.returncode:
         raise LoadError(f"{command} to {topic} at {address}: {errors.decode().strip()}")
     result: Result = json.loads(printed)
