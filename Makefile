@@ -163,9 +163,11 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover bench-page java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
 bench: setup $(STAMPS)/load $(STAMPS)/interop ## Print the performance ratios of one run (half an hour; only what clients see, ours and stock in turn: BENCH=clients, 15 minutes; options: BENCH=--help)
 	$(PYTHON) -m tests.bench $(BENCH)
+
+bench-page: measurements ## Plot each ratio of BENCH=clients over commits, in docs/measurements.md
 
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
 	$(PYTHON) -m tests.bench elections
