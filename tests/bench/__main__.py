@@ -31,7 +31,7 @@ from tests.bench.measure import Measure, NotMeasuredError
 from tests.bench.pipelined import measure_pipelined
 from tests.bench.pulls import measure_pulls
 from tests.bench.replication import measure_replication
-from tests.bench.results import keep, keep_for_page
+from tests.bench.results import current_commit, keep, keep_for_page
 from tests.bench.startup import measure_startup
 from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
@@ -51,17 +51,15 @@ BY_NAME_ALONE: dict[str, Callable[[], Iterable[Measure]]] = {
     "elections": lambda: [*measure_elections(), *measure_heartbeats()],
     "api": measure_api,
 }
-
-
 CLIENTS = "clients"
 
 
 def main(arguments: list[str]) -> int:
     names, options = read_options(arguments)
+    started_at, commit = datetime.now(UTC), current_commit()
     every = MEASUREMENTS | {CLIENTS: lambda: measure_clients(options)}
     if not names or MEASUREMENTS.keys() & set(names):
         native.build()
-    started_at = datetime.now(UTC)
     measures: list[Measure] = []
     missing: dict[str, str] = {}
     for name in names or every:
@@ -74,8 +72,9 @@ def main(arguments: list[str]) -> int:
             missing[name] = str(error)
             print(f"{name}: not measured, {error}", flush=True)
         if name == CLIENTS and options.is_whole and name not in missing:
-            print(f"kept in {keep_for_page(CLIENTS, measures[first:], started_at)}")
-    keep(measures, started_at, unsteady=missing)
+            kept = keep_for_page(CLIENTS, measures[first:], started_at, commit=commit)
+            print(f"kept in {kept}")
+    keep(measures, started_at, commit=commit, unsteady=missing)
     if missing:
         again = " ".join(missing)
         print(f"let the machine come to rest, then: python -m tests.bench {again}", file=sys.stderr)

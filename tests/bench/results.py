@@ -23,7 +23,6 @@ def keep(measures: Sequence[Measure], started_at: datetime, **more: Any) -> Path
     path = RESULTS / f"{started_at:%Y-%m-%dT%H%M%SZ}.json"
     run = {
         "started_at": started_at.isoformat(),
-        "commit": commit(),
         "machine": {
             "cpu_count": os.cpu_count(),
             "load_average": os.getloadavg(),
@@ -37,14 +36,16 @@ def keep(measures: Sequence[Measure], started_at: datetime, **more: Any) -> Path
     return path
 
 
-def keep_for_page(area: str, measures: Sequence[Measure], started_at: datetime) -> Path:
+def keep_for_page(
+    area: str, measures: Sequence[Measure], started_at: datetime, *, commit: str
+) -> Path:
     """Write a run in the form that docs/measurements.md is made from."""
-    path = FOR_PAGE / f"{area}-{started_at:%Y%m%dT%H%M}-{commit()}.json"
+    path = FOR_PAGE / f"{area}-{started_at:%Y%m%dT%H%M}-{commit}.json"
     run = {
         "area": area,
         "machine": f"{cpu_model()}; Linux {platform.release()}",
         "note": "",
-        "commit": commit(),
+        "commit": commit,
         "started_at": started_at.isoformat(timespec="seconds"),
         "measures": [
             {
@@ -64,8 +65,8 @@ def keep_for_page(area: str, measures: Sequence[Measure], started_at: datetime) 
     return path
 
 
-def commit() -> str:
-    """Name the commit that is measured, and say whether files differ from it."""
+def current_commit() -> str:
+    """Name the commit that is checked out, and say whether files differ from it."""
     return subprocess.run(
         ["git", "describe", "--always", "--dirty", "--exclude=*"],
         cwd=ROOT, check=True, capture_output=True, text=True,

@@ -112,10 +112,12 @@ def test_a_run_is_written_in_the_form_that_the_page_is_made_from(tmp_path, monke
     monkeypatch.setattr(results, "FOR_PAGE", tmp_path)
     measure = Measure("R7", "CPU of a send", 0.123456, ceiling=0.5, target=0.25)
 
-    path = results.keep_for_page("clients", [measure], datetime(2026, 11, 28, 9, 5, tzinfo=UTC))
+    started_at = datetime(2026, 11, 28, 9, 5, tzinfo=UTC)
+
+    path = results.keep_for_page("clients", [measure], started_at, commit="a1b2c3d")
 
     run = json.loads(path.read_text())
-    assert path.name == f"clients-20261128T0905-{run['commit']}.json"
+    assert (path.name, run["commit"]) == ("clients-20261128T0905-a1b2c3d.json", "a1b2c3d")
     (kept,) = run["measures"]
     assert (kept["value"], kept["limit"], kept["target"]) == (0.1235, 0.5, 0.25)
     assert kept["verdict"] == "ok"
