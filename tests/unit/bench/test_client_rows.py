@@ -71,7 +71,7 @@ def test_an_older_commit_in_the_same_run_bounds_ours_as_well():
 
 def test_a_block_whose_echoes_differ_says_nothing_of_the_ratio_to_the_echo():
     row = build_row("R6b", judge_rates, has_echo=True)
-    steady, restless = (90.0, 110.0), (100.0, 300.0)
+    steady, restless = (90, 110), (100, 300)
 
     of_echo, of_stock = judge_rates(
         row, [build_block(50, 10, echoes=steady), build_block(900, 10, echoes=restless)]
