@@ -7,6 +7,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMPS := build/stamps
 ENGINE := workers/engine
+LOAD := tests/bench/load
 # One build for all tests: those of crashes need hooks at each step that changes the disk, and the
 # rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
@@ -67,6 +68,12 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
 	@touch $@
 
+$(STAMPS)/load: $(shell find $(LOAD) $(ENGINE)/remoting -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock \) -print)
+	@mkdir -p $(@D)
+	@echo "building the load generator"
+	+cd $(LOAD) && cargo build --locked --quiet --release
+	@touch $@
+
 $(STAMPS)/node: frontend/package-lock.json
 	@mkdir -p $(@D)
 	@echo "setting up the console's packages"
@@ -94,7 +101,7 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
 test: ## Run every check there is (about twenty minutes after the set-up)
 	@.ci/toolchain test
-	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
+	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
@@ -121,6 +128,9 @@ check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --lib --bins
 	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --test '*'
+	cd $(LOAD) && cargo fmt --check
+	+cd $(LOAD) && cargo clippy --locked --quiet --release --all-targets -- -D warnings
+	+cd $(LOAD) && cargo test --locked --quiet --release
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint
@@ -133,7 +143,7 @@ test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
-test-integration: $(STAMPS)/engine
+test-integration: $(STAMPS)/engine $(STAMPS)/load
 	$(PYTHON) -m pytest -q -n 3 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
@@ -163,9 +173,11 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
-bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes; NATIVE=1: built for this processor)
-	$(PYTHON) -m tests.bench
+.PHONY: bench bench-api bench-controller bench-failover bench-page java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
+bench: setup $(STAMPS)/load $(STAMPS)/interop ## Print the performance ratios of one run (half an hour; only what clients see, ours and stock in turn: BENCH=clients, 15 minutes; options: BENCH=--help; NATIVE=1: built for this processor)
+	$(PYTHON) -m tests.bench $(BENCH)
+
+bench-page: measurements ## Plot each ratio of BENCH=clients over commits, in docs/measurements.md
 
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
 	$(PYTHON) -m tests.bench elections

@@ -23,12 +23,17 @@ class Server:
 
 def build() -> None:
     """Build the programs; the engine itself is expected to be installed already."""
-    for crate, features in (("regent-commitlog", ["--features", "bench"]), ("regent-hotpath", [])):
-        subprocess.run(
-            ["cargo", "build", "--quiet", "--release", "--examples", "-p", crate, *features],
-            cwd=ENGINE,
-            check=True,
-        )
+    _build("--examples", "-p", "regent-commitlog", "--features", "bench")
+    _build("--examples", "-p", "regent-hotpath")
+
+
+def build_echo() -> None:
+    """Build the echo alone."""
+    _build("--example", "echo", "-p", "regent-hotpath")
+
+
+def _build(*targets: str) -> None:
+    subprocess.run(["cargo", "build", "--quiet", "--release", *targets], cwd=ENGINE, check=True)
 
 
 def run_json(name: str, *arguments: str, core: int | None = None) -> Any:

@@ -88,7 +88,8 @@ class StockBroker:
             self.home,
             "org.apache.rocketmq.broker.BrokerStartup",
             {**self._properties(), **self.properties},
-            options=(*self.jvm_options, "-XX:MaxDirectMemorySize=256m"),
+            # Of two values for one option, a JVM takes the last.
+            options=("-XX:MaxDirectMemorySize=256m", *self.jvm_options),
             launcher=self.launcher,
         )
 

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,9 +41,13 @@ class OurGroup(Group):
         port: int,
         *,
         policy: LeasePolicy,
+        properties: Mapping[str, str] | None = None,
+        root: Path = ROOT,
     ) -> None:
+        """Give the agents more properties, or run those of another checkout."""
         super().__init__(directory, host, places, port)
         self.label, self._policy = f"ours, {policy}", policy
+        self._more, self._root = dict(properties or {}), root
         # A unix socket's path may have 107 bytes only.
         self._sockets = tempfile.TemporaryDirectory(prefix="regent-")
         self._postgres: Any = None
@@ -108,6 +112,7 @@ class OurGroup(Group):
             *("-m", "workers.broker", "-c", str(config)),
             log_path=log_path,
             launcher=member.place.launcher,
+            root=self._root,
         )
 
         def has_started() -> bool:
@@ -135,17 +140,23 @@ class OurGroup(Group):
             "enableControllerMode": "true",
             "storePathRootDir": str(member.home / "store"),
             "mappedFileSizeCommitLog": str(SEGMENT_BYTES),
+            **self._more,
         }
 
 
 async def spawn(
-    *arguments: str, log_path: Path, launcher: tuple[str, ...] = (), **environment: str
+    *arguments: str,
+    log_path: Path,
+    launcher: tuple[str, ...] = (),
+    root: Path = ROOT,
+    **environment: str,
 ) -> asyncio.subprocess.Process:
-    """Start a Python process that logs to a file."""
+    """Start a Python process of a checkout, which logs to a file."""
+    python = sys.executable if root == ROOT else str(root / ".venv" / "bin" / "python")
     with log_path.open("ab") as log:
         return await asyncio.create_subprocess_exec(
-            *(*launcher, sys.executable, *arguments),
-            cwd=ROOT,
+            *(*launcher, python, *arguments),
+            cwd=root,
             env=os.environ | environment,
             stdout=log,
             stderr=log,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.bench.failover.group import Address, Group, GroupError, Member
@@ -28,10 +29,21 @@ class StockGroup(Group):
     label = "stock 5.5.0"
     whole_timeout_s = 400.0
 
-    def __init__(self, directory: Path, host: str, places: tuple[Place, ...], port: int) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        host: str,
+        places: tuple[Place, ...],
+        port: int,
+        *,
+        properties: Mapping[str, object] = PROPERTIES,
+        jvm_options: tuple[str, ...] = JVM_OPTIONS,
+    ) -> None:
+        """Use the brokers' settings, and the options of every Java process."""
         super().__init__(directory, host, places, port)
+        self._properties, self._jvm_options = properties, jvm_options
         self._server = StockNameServer(
-            port, directory / "name-server", host=host, jvm_options=JVM_OPTIONS
+            port, directory / "name-server", host=host, jvm_options=jvm_options
         )
         self._brokers: dict[int, StockBroker] = {}
 
@@ -59,8 +71,8 @@ class StockGroup(Group):
             host=member.place.host,
             name_server=f"{self.host}:{self._server.port}",
             launcher=member.place.launcher,
-            jvm_options=JVM_OPTIONS,
-            properties=PROPERTIES,
+            jvm_options=self._jvm_options,
+            properties=self._properties,
         )
         await broker.start()
         member.process = broker.process
