@@ -33,8 +33,6 @@ pub enum Step<'a> {
     },
     /// Syncs the names in a directory.
     SyncDir,
-    /// Syncs the file system that holds a directory.
-    SyncFileSystem,
     /// Renames a file to another name.
     Rename(&'a Path),
     /// Exchanges two directories.

@@ -5,10 +5,10 @@
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::files::{remove_dir, sync_file_system};
+use crate::files::remove_dir;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
-use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
+use crate::queue_flush::at_the_same_time;
 use crate::queue_layout::{Layout, OFFSET_MAX, Placed};
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
@@ -94,18 +94,12 @@ impl QueueRebuild {
 
     /// Cuts every queue where the log was cut, and makes that durable.
     pub(crate) fn cut_behind(&mut self, log_position: u64) -> Result<(), StoreError> {
-        let queue_count = self.all().count();
         for slot in self.all() {
             slot.queue.cut_behind(log_position, 0)?;
-            // Those that need no cut as well: an earlier attempt may not have been synced.
-            if queue_count <= FLUSHED_SINGLY_COUNT_MAX {
-                slot.queue.flush_end()?;
-            }
         }
-        if queue_count > FLUSHED_SINGLY_COUNT_MAX {
-            sync_file_system(self.table.homes().dir(Layout::Plain))?;
-        }
-        Ok(())
+        // Those that need no cut as well: an earlier attempt may not have been synced.
+        let queues: Vec<_> = self.all().map(|slot| &slot.queue).collect();
+        at_the_same_time(&queues, |queue| queue.flush_end())
     }
 
     /// Finds queues whose next offset does not follow from the record of their last entry

@@ -119,7 +119,8 @@ impl Store {
         let mut checkpointer = Checkpointer {
             checkpoint: Checkpoint::load(&directory.checkpoint())?,
             file: directory.open_checkpoint()?,
-            queues_flushed_at_ms: now_ms,
+            round_at_ms: now_ms,
+            round: None,
             queues_position: report.scanned_from,
         };
         let trust = Trust::after(&report, &checkpointer.checkpoint);

@@ -319,12 +319,6 @@ impl QueueTable {
         }
         std::mem::take(&mut self.dirty)
     }
-
-    /// Takes back queues that could not be flushed.
-    pub(crate) fn put_dirty(&mut self, queues: Vec<Arc<SharedQueue>>) {
-        let not_listed = queues.into_iter().filter(|queue| queue.mark_dirty());
-        self.dirty.extend(not_listed);
-    }
 }
 
 impl TopicWriter {

@@ -14,6 +14,7 @@ mod late_start;
 mod marks;
 mod message;
 mod model;
+mod queue_rounds;
 mod queues;
 mod rebuild;
 mod remade;
