@@ -10,7 +10,7 @@ use crate::checkpoint::Checkpoint;
 use crate::cold::ColdReads;
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
-use crate::epoch_file::EpochFile;
+use crate::epoch_file::{EpochFile, Epochs};
 use crate::error::StoreError;
 use crate::files::segment_name;
 use crate::flushing::{Checkpointer, Flusher};
@@ -42,7 +42,7 @@ pub struct Store {
     pub(crate) appender: Mutex<Appender>,
     /// Locks are taken in this order: the index's, the checkpointer's, the flusher's, the appender's.
     pub(crate) index: Index,
-    pub(crate) epochs: Mutex<EpochFile>,
+    pub(crate) epochs: Epochs,
     pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Mutex<()>,
@@ -152,7 +152,7 @@ impl Store {
                 log: writer,
                 queues: recovered.queues,
             }),
-            epochs: Mutex::new(epochs),
+            epochs: Epochs::new(epochs),
             cold_reads: ColdReads::default(),
             expiry: Mutex::new(()),
             spares,
