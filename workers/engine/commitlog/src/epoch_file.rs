@@ -8,12 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
 use crate::checked_text;
 use crate::epochs::{Epoch, EpochList};
 use crate::error::StoreError;
 use crate::files::{Replacement, remove_file, replace_file, sync_parent};
+use crate::locks::{Ranked, rank};
 use crate::store::Store;
 
 /// The epochs of a store. Nobody who reads the list waits for the file.
@@ -22,7 +23,7 @@ pub(crate) struct Epochs {
     /// What the synced file holds; locked for a copy of a pointer only.
     durable: RwLock<EpochList>,
     /// Locked while the file is written.
-    file: Mutex<EpochFile>,
+    file: Ranked<{ rank::EPOCHS }, EpochFile>,
     /// Where an epoch begins that is not in the synced file yet; `u64::MAX` without one.
     beginning_at: AtomicU64,
 }
@@ -31,7 +32,7 @@ impl Epochs {
     pub(crate) fn new(file: EpochFile) -> Self {
         Self {
             durable: RwLock::new(file.list.clone()),
-            file: Mutex::new(file),
+            file: Ranked::new(file),
             beginning_at: AtomicU64::new(u64::MAX),
         }
     }

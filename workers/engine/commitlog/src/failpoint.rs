@@ -69,6 +69,7 @@ mod watched {
     use parking_lot::RwLock;
 
     use super::Step;
+    use crate::locks::apart;
 
     /// A step that is about to be done, or was.
     #[derive(Debug, Clone, Copy)]
@@ -108,7 +109,7 @@ mod watched {
             |(root, hook): &(PathBuf, Hook)| event.path.starts_with(root).then(|| Arc::clone(hook));
         // Not while the hook runs, which may open a store of its own.
         let hook = WATCHED.read().iter().find_map(find);
-        hook.map_or(Ok(()), |hook| hook(&event))
+        hook.map_or(Ok(()), |hook| apart(|| hook(&event)))
     }
 
     pub(crate) fn step<T>(

@@ -8,12 +8,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::RwLock;
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::files::{create_dir, list, remove_file, rename, sync_dir};
+use crate::locks::{Ranked, RankedGuard, rank};
 use crate::log::SharedLog;
 use crate::recovery::RecoveryReport;
 
@@ -96,7 +97,7 @@ pub(crate) struct Index {
     /// Oldest first, and so by stamp. A search holds it shared for a turn, and only the holder of
     /// `build` changes it.
     files: RwLock<Vec<IndexFile>>,
-    build: Mutex<Build>,
+    build: Ranked<{ rank::INDEX }, Build>,
     position: AtomicU64,
     damaged_count: AtomicU64,
 }
@@ -105,7 +106,7 @@ impl Index {
     fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
         Self {
             files: RwLock::new(Vec::new()),
-            build: Mutex::new(Build::default()),
+            build: Ranked::new(Build::default()),
             position: AtomicU64::new(0),
             damaged_count: AtomicU64::new(0),
             dir,
@@ -294,7 +295,7 @@ impl Index {
     }
 
     /// Keeps the index as it is while the returned value lives.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+    pub(crate) fn hold(&self) -> RankedGuard<'_, { rank::INDEX }, impl Sized> {
         self.build.lock()
     }
 

@@ -36,6 +36,7 @@ mod flushing;
 mod held;
 mod index;
 pub mod inspect;
+mod locks;
 mod log;
 mod loss;
 mod mark;

@@ -2,11 +2,10 @@
 
 use std::thread;
 
-use parking_lot::MutexGuard;
-
 use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
+use crate::locks::{RankedGuard, rank};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue_layout::Placed;
@@ -28,7 +27,7 @@ const RECORD_ALLOWANCE: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Writer<'a> {
     store: &'a Store,
-    appender: MutexGuard<'a, Appender>,
+    appender: RankedGuard<'a, { rank::APPENDER }, Appender>,
 }
 
 impl Store {
@@ -54,7 +53,7 @@ impl Store {
 
     fn writer_of<'a>(
         &'a self,
-        appender: MutexGuard<'a, Appender>,
+        appender: RankedGuard<'a, { rank::APPENDER }, Appender>,
     ) -> Result<Writer<'a>, StoreError> {
         self.check_writable()?;
         Ok(Writer {
