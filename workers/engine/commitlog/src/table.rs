@@ -1,6 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
 mod aligned;
+mod lacking;
 mod open;
 mod removal;
 

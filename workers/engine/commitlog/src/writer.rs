@@ -14,7 +14,7 @@ use crate::record::{
     is_inner_batch,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenQueue;
+use crate::table::{OpenQueue, QueueTable};
 use crate::walk::may_look_torn;
 
 mod inner_batch;
@@ -72,6 +72,10 @@ impl Appender {
 }
 
 impl Writer<'_> {
+    pub(crate) fn queues(&mut self) -> &mut QueueTable {
+        &mut self.appender.queues
+    }
+
     /// Appends the messages of a packed traditional batch as one unit: all of them, in one
     /// segment, with consecutive queue offsets, or none.
     ///

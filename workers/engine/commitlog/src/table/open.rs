@@ -36,16 +36,23 @@ impl OpenTopic<'_> {
         queue_id: i32,
         count: u64,
     ) -> Result<OpenQueue<'_>, AppendError> {
-        let index = queue_index(queue_id)?;
-        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
-            self.create(queue_id, index);
-        }
+        let index = self.open_queue(queue_id)?;
         let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
             return Err(AppendError::IllegalQueueId(queue_id));
         };
         writer.reserve(count, self.ahead)?;
         let dirty = &mut *self.dirty;
         Ok(OpenQueue { writer, dirty })
+    }
+
+    /// Index of the queue, which is made on its first use.
+    #[inline(always)]
+    pub(super) fn open_queue(&mut self, queue_id: i32) -> Result<usize, AppendError> {
+        let index = queue_index(queue_id)?;
+        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
+            self.create(queue_id, index);
+        }
+        Ok(index)
     }
 
     /// Counts appended messages.
