@@ -23,6 +23,7 @@ from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
 from workers.broker.commit_log.elapsed import elapsed_ms
+from workers.broker.commit_log.file_thread import FileThread
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.commit_log.indexer import Indexer
 from workers.broker.commit_log.message import Message, turn_aside
@@ -94,6 +95,7 @@ class Broker:
             resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over),
         )
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
+        self.file_thread = FileThread()
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
@@ -133,7 +135,7 @@ class Broker:
 
     def _build_hot_path(self) -> HotPath:
         settings = self.settings
-        return HotPath(
+        hot = HotPath(
             self.store,
             broker_name=settings.broker_name,
             cluster_name=settings.cluster_name,
@@ -141,6 +143,8 @@ class Broker:
             region=settings.region_id,
             trace_on=settings.trace_on,
         )
+        hot.set_setting_aside(True)
+        return hot
 
     @property
     def is_writable(self) -> bool:

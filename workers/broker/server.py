@@ -226,6 +226,7 @@ class BrokerServer:
         await broker.indexer.stop()
         await broker.flusher.stop()
         await broker.read_threads.stop()
+        await broker.file_thread.stop()
         for session in list(self._sessions):
             session.close()
         if self._lone is not None:

@@ -9,19 +9,29 @@ the unread bytes in the socket are still read and served, without answers.
 """
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from functools import partial
 from typing import Final, cast
 
 import structlog
-from regent_engine import Command, Connection, ProtocolError, Received, StoreError
+from regent_engine import (
+    Command,
+    Connection,
+    Decoder,
+    HotPath,
+    ProtocolError,
+    Received,
+    StoreError,
+)
 
 from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
 from workers.broker.commit_log.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.errors import Refusal
 from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.requests.caller import OPEN_COUNT_MAX
 
@@ -70,6 +80,9 @@ class BrokerSession(asyncio.Protocol):
         self._is_ended = False
         # The last slice had more pulls than one turn answers.
         self._is_left = False
+        # This send waits for a file of its queue. All that follows it waits as well, so that the
+        # order is kept.
+        self._set_aside: Command | None = None
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()
@@ -104,9 +117,7 @@ class BrokerSession(asyncio.Protocol):
         waiting_bytes = len(self._chunk) - self._served
         if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
             self._serve_rest()
-            self._chunk, self._served = data, 0
-        else:
-            self._chunk, self._served = self._chunk[self._served :] + data, 0
+        self._chunk, self._served = self._chunk[self._served :] + data, 0
         if self._next_turn is None:
             if self._takes_bulk:
                 self._wait_for_turn()
@@ -134,7 +145,7 @@ class BrokerSession(asyncio.Protocol):
         self.is_congested = self._takes_bulk = False
         if self._is_ended:
             self._serve_rest()
-            self._waiting.clear()
+            self._forget_waiting()
         elif self._descriptor is not None:
             # The transport closes the socket after this call.
             self._chunk = self._chunk[self._served :] + read_unread(self._descriptor)
@@ -181,15 +192,22 @@ class BrokerSession(asyncio.Protocol):
 
     def _drop_rest(self) -> None:
         self._served = len(self._chunk)
+        self._forget_waiting()
+
+    def _forget_waiting(self) -> None:
         self._waiting.clear()
+        self._set_aside = None
 
     def _serve_slice(self) -> None:
         self._next_turn = None
         if not self._broker.gate.is_open:
             self._await_gate()
             return
-        self._receive(SLICE_BYTES)
-        if self._served < len(self._chunk):
+        if self._set_aside is None:
+            self._receive(SLICE_BYTES)
+        if self._set_aside is not None:
+            self._adjust_reading()
+        elif self._served < len(self._chunk):
             self._wait_for_turn()
         elif self._transport is None:
             self._end_if_served()
@@ -214,7 +232,7 @@ class BrokerSession(asyncio.Protocol):
             self._adjust_reading()
 
     def _serve_rest(self) -> None:
-        if self._next_turn is not None:
+        if self._next_turn is not None and self._set_aside is None:
             self._next_turn.cancel()
             self._next_turn = None
             self._receive(len(self._chunk) - self._served, takes_pulls=False)
@@ -283,6 +301,26 @@ class BrokerSession(asyncio.Protocol):
         if cold := received.cold:
             self._waiting.extend(cold)
             self._serve_waiting()
+        if (send := received.set_aside) is not None:
+            self._set_aside = send
+            self._begin(self._make_files([send, *self._requests_ahead()]))
+
+    def _requests_ahead(self) -> list[Command]:
+        """Decode what follows a send that is set aside: other sends may lack files as well."""
+        ahead = self._chunk[self._served : self._served + SLICE_BYTES]
+        try:
+            return Decoder().receive(ahead)
+        except ProtocolError:
+            return []  # The connection meets the error when it comes there.
+
+    async def _make_files(self, requests: list[Command]) -> None:
+        """Have a thread make the files that the queues of sends lack, then serve the first send."""
+        make = partial(_make_queue_files, self._broker.hot, requests)
+        # Where a file cannot be made, the append says why.
+        with contextlib.suppress(Refusal, StoreError):
+            await self._broker.file_thread.run(make)
+        self._waiting.append(requests[0])
+        self._serve_waiting()
 
     def _note_pulled(
         self,
@@ -334,7 +372,12 @@ class BrokerSession(asyncio.Protocol):
             self._await_gate()
             return
         while self._waiting and not self.is_congested and len(self._tasks) < OPEN_COUNT_MAX:
-            self._serve(self._waiting.popleft())
+            command = self._waiting.popleft()
+            self._serve(command)
+            if command is self._set_aside:
+                self._set_aside = None
+                self.go_on()
+                return
         if self._transport is None:
             self._end_if_served()
         else:
@@ -348,9 +391,12 @@ class BrokerSession(asyncio.Protocol):
             if not command.is_oneway:
                 self.send(outcome)
         elif outcome is not None:
-            task = self._loop.create_task(self._finish(command, outcome))
-            self._tasks.add(task)
-            task.add_done_callback(self._on_done)
+            self._begin(self._finish(command, outcome))
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
 
     async def _finish(self, command: Command, outcome: Awaitable[bytes]) -> None:
         reply = await outcome
@@ -369,10 +415,14 @@ class BrokerSession(asyncio.Protocol):
         # The rest for the next turn must not grow, and the end of the connection must not come
         # before it.
         waits_for_turn = self._is_left and self._next_turn is not None
-        wants_reading = (
-            not (self.is_congested or self._waiting or waits_for_turn) and self._broker.gate.is_open
-        )
+        waits = self.is_congested or self._waiting or waits_for_turn or self._set_aside
+        wants_reading = not waits and self._broker.gate.is_open
         if wants_reading and not self._transport.is_reading():
             self._transport.resume_reading()
         elif not wants_reading and self._transport.is_reading():
             self._transport.pause_reading()
+
+
+def _make_queue_files(hot: HotPath, requests: list[Command]) -> None:
+    for request in requests:
+        hot.make_queue_file(request)

@@ -13,7 +13,7 @@ from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies, messages, send_fields
 from tests.integration.broker.slow_disk import SlowDisk
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.server import BrokerServer
 
 
@@ -316,3 +316,71 @@ def batch_entry(body: bytes, properties: dict[str, str]) -> bytes:
     inner = struct.pack(">iii", 0, 0, 0) + struct.pack(">i", len(body)) + body
     inner += struct.pack(">h", len(text)) + text
     return struct.pack(">i", len(inner) + 4) + inner
+
+
+async def test_first_sends_to_queues_are_stored_in_the_order_of_their_connection(client):
+    await client.send("T", b"create")
+
+    sends = [
+        client.start(RequestCode.SEND_MESSAGE_V2, send_fields("T", queue_id=number % 4), b"x")
+        for number in range(200)
+    ]
+    answers = await asyncio.gather(*sends)
+
+    assert {answer.code for answer in answers} == {0}
+    for queue_id, first in enumerate((1, 0, 0, 0)):
+        offsets = [int(answer.ext["queueOffset"]) for answer in answers[queue_id::4]]
+        assert offsets == list(range(first, first + 50))
+
+
+class LateFiles:
+    """Makes files of queues once it is allowed to."""
+
+    def __init__(self, broker: BrokerServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked, self.allowed = asyncio.Event(), asyncio.Event()
+        self._run = broker.broker.file_thread.run
+        monkeypatch.setattr(broker.broker.file_thread, "run", self.run)
+
+    async def run(self, make):
+        self.asked.set()
+        await self.allowed.wait()
+        await self._run(make)
+
+
+async def test_a_client_does_not_wait_for_the_file_of_another_clients_queue(
+    broker, connect, monkeypatch
+):
+    client, other = await connect(broker), await connect(broker)
+    await client.send("T", b"create")
+    files = LateFiles(broker, monkeypatch)
+
+    first, second, third = (
+        client.start(RequestCode.SEND_MESSAGE_V2, send_fields("T", queue_id=queue_id), b"x")
+        for queue_id in (1, 1, 0)
+    )
+    await asyncio.wait_for(files.asked.wait(), PATIENCE_S)
+    meanwhile = await other.send("T", b"x")
+
+    assert (meanwhile.code, meanwhile.ext["queueOffset"]) == (0, "1")
+    assert not any(sent.done() for sent in (first, second, third))
+    files.allowed.set()
+    offsets = [(await sent).ext["queueOffset"] for sent in (first, second, third)]
+    assert offsets == ["0", "1", "2"]
+
+
+async def test_what_a_client_sent_before_it_left_is_stored_though_a_file_must_be_made(
+    broker, connect, monkeypatch
+):
+    client, other = await connect(broker), await connect(broker)
+    await other.send("T", b"create")
+    files = LateFiles(broker, monkeypatch)
+
+    for queue_id in (1, 2, 1):
+        client.notify(RequestCode.SEND_MESSAGE_V2, send_fields("T", queue_id=queue_id), b"x")
+    await asyncio.wait_for(files.asked.wait(), PATIENCE_S)
+    await client.close()
+    files.allowed.set()
+
+    store = broker.broker.store
+    await eventually(lambda: store.offsets("T", 1) == (0, 2))
+    assert store.offsets("T", 2) == (0, 1)

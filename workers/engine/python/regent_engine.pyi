@@ -840,6 +840,18 @@ class HotPath:
             StoreError: the store looked at nothing.
         """
 
+    def make_queue_file(self, command: Command) -> None:
+        """Make the file that the queue of a send lacks, while others append; `append` it then.
+
+        It waits for the disk. Where the file cannot be made, the append says why.
+
+        Raises:
+            StoreError: the store is closed, or has panicked.
+        """
+
+    def set_setting_aside(self, setting_aside: bool) -> None:
+        """Have connections set aside a send whose queue lacks a file for it."""
+
     def grant_pulls(
         self,
         group: str,
@@ -921,6 +933,10 @@ class Received:
     def deferred_position(self) -> int: ...
     @property
     def cold(self) -> list[Command]: ...
+    @property
+    def set_aside(self) -> Command | None:
+        """A send whose queue lacks a file for it: the slice is left behind it."""
+
     @property
     def arrivals(self) -> list[tuple[str, int, int]]: ...
     @property

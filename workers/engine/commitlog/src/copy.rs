@@ -7,7 +7,6 @@
 use std::marker::PhantomData;
 
 use crate::config::CrcProperty;
-use crate::epochs::Epoch;
 use crate::error::{AppendError, StoreError};
 use crate::log::LogSegment;
 use crate::message::QueueEntry;
@@ -65,24 +64,6 @@ impl Store {
     #[must_use]
     pub fn last_segment_start(&self) -> u64 {
         self.log.last_segment_start()
-    }
-
-    /// Takes over an epoch that a master began; it is on the disk when this returns (D12).
-    ///
-    /// Its start may lie ahead of this log's end: stock labels the last bytes of an epoch with the
-    /// next one (storage-and-ha.md 11.4, trap 46). The newest epoch again changes nothing.
-    ///
-    /// # Errors
-    /// The epoch does not follow the newest one known; as for [`Store::begin_epoch`] otherwise.
-    pub fn adopt_epoch(&self, epoch: Epoch) -> Result<(), StoreError> {
-        self.check_writable()?;
-        let mut file = self.epochs.lock();
-        let mut list = file.list().clone();
-        if list.last() == Some(epoch) {
-            return Ok(());
-        }
-        list.append(epoch)?;
-        file.write(self, list)
     }
 
     /// Appends what a master's log holds at `position`, which is the end of this one; an empty log

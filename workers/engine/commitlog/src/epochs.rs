@@ -1,6 +1,7 @@
 //! Which master wrote which part of the log: a pure value (storage-and-ha.md 9.4).
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::StoreError;
 
@@ -33,9 +34,11 @@ impl fmt::Display for Epoch {
 /// one wrote nothing; it then owns no byte and gives way to the later one, because the file is
 /// shared with stock, which must not find both (storage-and-ha.md 11.4, trap 47). Of the epochs
 /// that wrote nothing only the newest is therefore in the list.
+///
+/// A clone copies a pointer; the epochs themselves are copied by the first change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EpochList {
-    epochs: Vec<Epoch>,
+    epochs: Arc<Vec<Epoch>>,
 }
 
 impl EpochList {
@@ -65,7 +68,7 @@ impl EpochList {
             return Err(StoreError::EpochRefused { epoch, newest });
         }
         self.cut_from(epoch.start_position);
-        self.epochs.push(epoch);
+        Arc::make_mut(&mut self.epochs).push(epoch);
         Ok(())
     }
 
@@ -110,7 +113,8 @@ impl EpochList {
     /// Removes epochs that begin at or behind `position`, where the log is cut.
     pub fn cut_from(&mut self, position: u64) {
         let kept = |epoch: &Epoch| epoch.start_position < position;
-        self.epochs.truncate(self.epochs.partition_point(kept));
+        let kept = self.epochs.partition_point(kept);
+        Arc::make_mut(&mut self.epochs).truncate(kept);
     }
 
     /// Removes epochs that own no byte of a log that ends at `log_end` and is a beginning of the
@@ -127,7 +131,7 @@ impl EpochList {
         };
         let has_next = self.epochs.get(written_count).is_some_and(is_next);
         let kept = written_count + usize::from(has_next);
-        self.epochs.truncate(kept.max(usize::from(log_end > 0)));
+        Arc::make_mut(&mut self.epochs).truncate(kept.max(usize::from(log_end > 0)));
     }
 
     /// Removes epochs that end at or before `position`, where the log now begins, but for the newest
@@ -135,8 +139,7 @@ impl EpochList {
     pub fn cut_before(&mut self, position: u64) {
         let begun = |epoch: &Epoch| epoch.start_position <= position;
         let expired = self.epochs.partition_point(begun).saturating_sub(1);
-        self.epochs
-            .drain(..expired.saturating_sub(EXPIRED_COUNT_MAX));
+        Arc::make_mut(&mut self.epochs).drain(..expired.saturating_sub(EXPIRED_COUNT_MAX));
     }
 
     /// The epochs before the one of a number.
@@ -144,7 +147,7 @@ impl EpochList {
     pub fn before(&self, number: i32) -> Self {
         let earlier = self.epochs.iter().filter(|epoch| epoch.number < number);
         Self {
-            epochs: earlier.copied().collect(),
+            epochs: Arc::new(earlier.copied().collect()),
         }
     }
 

@@ -33,8 +33,6 @@ pub enum Step<'a> {
     },
     /// Syncs the names in a directory.
     SyncDir,
-    /// Syncs the file system that holds a directory.
-    SyncFileSystem,
     /// Renames a file to another name.
     Rename(&'a Path),
     /// Exchanges two directories.
@@ -76,6 +74,7 @@ mod watched {
     use parking_lot::RwLock;
 
     use super::Step;
+    use crate::locks::apart;
 
     /// A step that is about to be done, or was.
     #[derive(Debug, Clone, Copy)]
@@ -138,7 +137,7 @@ mod watched {
             |(root, hook): &(PathBuf, Hook)| event.path.starts_with(root).then(|| Arc::clone(hook));
         // Not while the hook runs, which may open a store of its own.
         let hook = WATCHED.read().iter().find_map(find);
-        hook.map_or(Ok(()), |hook| hook(&event))
+        hook.map_or(Ok(()), |hook| apart(|| hook(&event)))
     }
 
     pub(crate) fn step<T>(

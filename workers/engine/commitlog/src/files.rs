@@ -5,9 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    CWD, FallocateFlags, RenameFlags, SeekFrom, fallocate, renameat_with, seek, syncfs,
-};
+use rustix::fs::{CWD, FallocateFlags, RenameFlags, SeekFrom, fallocate, renameat_with, seek};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
@@ -257,12 +255,6 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> Result<(), StoreError> {
         renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(io::Error::from)
     });
     exchanged.map_err(|error| StoreError::io(other, error))
-}
-
-/// Makes everything on the file system of `dir` durable.
-pub(crate) fn sync_file_system(dir: &Path) -> Result<(), StoreError> {
-    let synced = step(Step::SyncFileSystem, dir, || Ok(syncfs(File::open(dir)?)?));
-    synced.map_err(|error| StoreError::io(dir, error))
 }
 
 pub(crate) fn create_dir(dir: &Path) -> Result<(), StoreError> {

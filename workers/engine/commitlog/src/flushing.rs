@@ -4,7 +4,7 @@ use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::error::StoreError;
 use crate::follower::Follower;
 use crate::log::SharedLog;
-use crate::queue_flush::flush_queues;
+use crate::queue_flush::FlushRound;
 use crate::record::{Found, locate};
 use crate::seal::SealFile;
 use crate::store::Store;
@@ -24,7 +24,10 @@ pub(crate) struct Flusher {
 pub(crate) struct Checkpointer {
     pub(crate) checkpoint: Checkpoint,
     pub(crate) file: CheckpointFile,
-    pub(crate) queues_flushed_at_ms: i64,
+    /// When the last round of flushing queues began.
+    pub(crate) round_at_ms: i64,
+    /// The round that is under way.
+    pub(crate) round: Option<FlushRound>,
     /// Entries of records before it were flushed.
     pub(crate) queues_position: u64,
 }
@@ -58,17 +61,24 @@ impl Store {
     pub fn flush_tick(&self, now_ms: i64) -> Result<(), StoreError> {
         let mut checkpointer = self.checkpointer.lock();
         self.check_open()?;
-        let waited_ms = now_ms.saturating_sub(checkpointer.queues_flushed_at_ms);
-        let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
         checkpointer.note(&self.flush_open_log()?);
         // Also where queues cannot be flushed now: the log is acknowledged meanwhile.
         let written = self.write_checkpoint(&mut checkpointer);
-        if (0..interval_ms).contains(&waited_ms) {
+        if self.is_read_only() {
             return written;
         }
+        let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
+        if checkpointer.round.is_none() {
+            let waited_ms = now_ms.saturating_sub(checkpointer.round_at_ms);
+            if (0..interval_ms).contains(&waited_ms) {
+                return written;
+            }
+            self.begin_round(&mut checkpointer, now_ms);
+        }
         // After the log: an entry on the disk whose record is not makes recovery read all of it.
-        self.flush_queues(&mut checkpointer)?;
-        checkpointer.queues_flushed_at_ms = now_ms;
+        self.flush_round(&mut checkpointer, |round| {
+            round.flush_due(now_ms, interval_ms)
+        })?;
         checkpointer.note(&self.flush_open_log()?);
         let written_again = self.write_checkpoint(&mut checkpointer);
         written.and(written_again)
@@ -86,7 +96,11 @@ impl Store {
         flusher: &mut Flusher,
     ) -> Result<(), StoreError> {
         checkpointer.note(&self.flush_log(flusher)?);
-        self.flush_queues(checkpointer)?;
+        if !self.is_read_only() {
+            let began_at_ms = checkpointer.round_at_ms;
+            self.begin_round(checkpointer, began_at_ms);
+            self.flush_round(checkpointer, |round| round.flush_all().map(|()| true))?;
+        }
         self.write_checkpoint(checkpointer)
     }
 
@@ -111,26 +125,34 @@ impl Store {
         })
     }
 
-    fn flush_queues(&self, checkpointer: &mut Checkpointer) -> Result<(), StoreError> {
-        if self.is_read_only() {
-            return Ok(());
-        }
-        let (touched, timestamp_ms, position) = {
+    /// Begins a round with the queues that were touched, and those that the round before it has left.
+    fn begin_round(&self, checkpointer: &mut Checkpointer, now_ms: i64) {
+        let before = checkpointer.round.take();
+        let mut touched = before.map_or_else(Vec::new, FlushRound::into_left);
+        let end = {
             let mut appender = self.appender.lock();
-            (
-                appender.queues.take_dirty(),
-                self.log.last_store_timestamp_ms(),
-                self.log.max_position(),
-            )
+            touched.extend(appender.queues.take_dirty());
+            (self.log.last_store_timestamp_ms(), self.log.max_position())
         };
-        let dir = self.directory.consume_queues();
-        if let Err(error) = self.flushing(|| flush_queues(&touched, &dir)) {
-            // Where the store goes on, they are flushed by the next call.
-            self.appender.lock().queues.put_dirty(touched);
-            return Err(error);
+        checkpointer.round = Some(FlushRound::new(touched, end, now_ms));
+        checkpointer.round_at_ms = now_ms;
+    }
+
+    /// Flushes queues of the round; once none is left, the checkpoint vouches for them.
+    fn flush_round(
+        &self,
+        checkpointer: &mut Checkpointer,
+        flush: impl FnOnce(&mut FlushRound) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let Some(round) = &mut checkpointer.round else {
+            return Ok(());
+        };
+        // Where the store goes on after an error, the next call flushes them.
+        if self.flushing(|| flush(round))? {
+            checkpointer.checkpoint.queue_timestamp_ms = round.timestamp_ms;
+            checkpointer.queues_position = round.position;
+            checkpointer.round = None;
         }
-        checkpointer.checkpoint.queue_timestamp_ms = timestamp_ms;
-        checkpointer.queues_position = position;
         Ok(())
     }
 

@@ -37,6 +37,7 @@ mod follower;
 mod held;
 mod index;
 pub mod inspect;
+mod locks;
 mod log;
 mod loss;
 mod mark;

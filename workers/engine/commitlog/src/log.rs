@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::RwLock;
 
 use crate::error::StoreError;
 use crate::files::{allocate_segment, segment_name};
+use crate::locks::{Ranked, RankedGuard, rank};
 use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter, Room};
@@ -67,7 +68,7 @@ pub(crate) struct SharedLog {
     /// Readers see no record that ends behind it; `u64::MAX` where nothing holds them back.
     read_limit: AtomicU64,
     /// Where the first record begins that readers were not told of.
-    shown_position: Mutex<u64>,
+    shown_position: Ranked<{ rank::SHOWN }, u64>,
 }
 
 impl SharedLog {
@@ -80,7 +81,7 @@ impl SharedLog {
             flushed_position: AtomicU64::new(end),
             last_store_timestamp_ms: AtomicI64::new(0),
             read_limit: AtomicU64::new(u64::MAX),
-            shown_position: Mutex::new(0),
+            shown_position: Ranked::new(0),
         }
     }
 
@@ -156,7 +157,7 @@ impl SharedLog {
         moved != Ok(u64::MAX)
     }
 
-    pub(crate) fn shown_position(&self) -> MutexGuard<'_, u64> {
+    pub(crate) fn shown_position(&self) -> RankedGuard<'_, { rank::SHOWN }, u64> {
         self.shown_position.lock()
     }
 

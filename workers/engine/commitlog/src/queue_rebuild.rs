@@ -5,10 +5,9 @@
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::files::sync_file_system;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
-use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
+use crate::queue_flush::at_the_same_time;
 use crate::queue_layout::OFFSET_MAX;
 use crate::record::{RecordView, occupies_queue};
 use crate::recovery::RecoveryReport;
@@ -73,18 +72,12 @@ impl QueueRebuild {
 
     /// Cuts every queue where the log was cut, and makes that durable.
     pub(crate) fn cut_behind(&mut self, log_position: u64) -> Result<(), StoreError> {
-        let queue_count = self.all().count();
         for slot in self.all() {
             slot.queue.cut_behind(log_position, 0)?;
-            // Those that need no cut as well: an earlier attempt may not have been synced.
-            if queue_count <= FLUSHED_SINGLY_COUNT_MAX {
-                slot.queue.flush_end()?;
-            }
         }
-        if queue_count > FLUSHED_SINGLY_COUNT_MAX {
-            sync_file_system(self.table.home().dir())?;
-        }
-        Ok(())
+        // Those that need no cut as well: an earlier attempt may not have been synced.
+        let queues: Vec<_> = self.all().map(|slot| &slot.queue).collect();
+        at_the_same_time(&queues, |queue| queue.flush_end())
     }
 
     /// Finds queues whose next offset does not follow from the record of their last entry

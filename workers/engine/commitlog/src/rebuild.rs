@@ -9,10 +9,14 @@ use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
-use crate::files::{create_dir, exchange, remove_dir, rename, sync_dir, sync_file_system};
+use crate::failpoint::{self, step};
+use crate::files::{
+    SegmentFile, create_dir, exchange, list_segments, open_segment, remove_dir, rename, sync_dir,
+};
 use crate::index::NewIndex;
 use crate::inspect::{LogWalk, Step};
 use crate::message::QueueRange;
+use crate::queue_flush::flush_queues;
 use crate::queue_rebuild::QueueRebuild;
 use crate::table::QueueHome;
 use crate::truncation::Truncation;
@@ -190,9 +194,11 @@ impl Rebuild {
         }
         let table = self.queues.finish(min_position, false);
         rebuilt.queues = table.shared().ranges();
-        // Also the log: the checkpoint is going to speak of it.
-        sync_file_system(self.directory.commit_log())?;
-        sync_file_system(&self.places.root)?;
+        let queues = table.shared().list().into_iter().map(|(_, _, queue)| queue);
+        flush_queues(&queues.collect::<Vec<_>>())?;
+        // The checkpoint is going to vouch for the log as well.
+        sync_segments(self.directory.commit_log())?;
+        sync_dir(&self.places.root)?;
         self.places.exchange(self.parts)?;
         if self.directory.mark()?.is_none() {
             // All of the log and the new parts are on the disk now.
@@ -222,6 +228,16 @@ impl Rebuild {
 fn walk(directory: &StoreDirectory, crc_property: CrcProperty) -> Result<LogWalk, StoreError> {
     let walk = LogWalk::new(directory.commit_log())?.measured()?;
     Ok(walk.judging_by(crc_property).limited_by(directory.abort()))
+}
+
+/// Makes every segment of a log durable.
+fn sync_segments(dir: &Path) -> Result<(), StoreError> {
+    for SegmentFile { path, .. } in list_segments(dir)? {
+        let file = open_segment(&path)?;
+        step(failpoint::Step::SyncFile, &path, || file.sync_all())
+            .map_err(|error| StoreError::io(&path, error))?;
+    }
+    sync_dir(dir)
 }
 
 fn incomplete(position: u64, reason: &str) -> StoreError {

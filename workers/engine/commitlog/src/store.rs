@@ -1,21 +1,21 @@
-//! A store: opening, flushing, closing, and what all its parts share.
+//! A store: opening, flushing, closing, and what all its parts share. Its locks, and the order in which a
+//! thread takes them, are in the table of [`rank`].
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-
 use crate::checkpoint::Checkpoint;
 use crate::cold::ColdReads;
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
-use crate::epoch_file::EpochFile;
+use crate::epoch_file::{EpochFile, Epochs};
 use crate::error::StoreError;
 use crate::files::segment_name;
 use crate::flushing::{Checkpointer, Flusher};
 use crate::follower::Followers;
 use crate::index::{Index, IndexBuilder, Trust};
+use crate::locks::{Ranked, rank};
 use crate::log::{LogWriter, SharedLog};
 use crate::memory;
 use crate::message::{Counters, QueueRange, Traffic};
@@ -40,20 +40,19 @@ pub struct Store {
     pub(crate) config: StoreConfig,
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
-    pub(crate) appender: Mutex<Appender>,
-    /// Locks are taken in this order: the followers', the checkpointer's, the flusher's, the appender's.
-    pub(crate) followers: Mutex<Followers>,
+    pub(crate) appender: Ranked<{ rank::APPENDER }, Appender>,
+    pub(crate) followers: Ranked<{ rank::FOLLOWERS }, Followers>,
     pub(crate) index: Arc<Index>,
-    pub(crate) epochs: Mutex<EpochFile>,
+    pub(crate) epochs: Epochs,
     pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
-    pub(crate) expiry: Mutex<()>,
+    pub(crate) expiry: Ranked<{ rank::EXPIRY }, ()>,
     pub(crate) spares: Option<Arc<Spares>>,
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
-    pub(crate) write_back: Mutex<WriteBack>,
-    pub(crate) checkpointer: Mutex<Checkpointer>,
-    pub(crate) flusher: Mutex<Flusher>,
+    pub(crate) write_back: Ranked<{ rank::WRITE_BACK }, WriteBack>,
+    pub(crate) checkpointer: Ranked<{ rank::CHECKPOINTER }, Checkpointer>,
+    pub(crate) flusher: Ranked<{ rank::FLUSHER }, Flusher>,
     state: AtomicU8,
     failure: OnceLock<String>,
     recovery: RecoveryReport,
@@ -121,7 +120,8 @@ impl Store {
         let mut checkpointer = Checkpointer {
             checkpoint: Checkpoint::load(&directory.checkpoint())?,
             file: directory.open_checkpoint()?,
-            queues_flushed_at_ms: now_ms,
+            round_at_ms: now_ms,
+            round: None,
             queues_position: report.scanned_from,
         };
         let trust = Trust::after(&report, &checkpointer.checkpoint);
@@ -153,21 +153,21 @@ impl Store {
             config,
             log,
             queues,
-            followers: Mutex::new(followers),
+            followers: Ranked::new(followers),
             index,
-            appender: Mutex::new(Appender {
+            appender: Ranked::new(Appender {
                 log: writer,
                 queues: recovered.queues,
             }),
-            epochs: Mutex::new(epochs),
+            epochs: Epochs::new(epochs),
             cold_reads: ColdReads::default(),
-            expiry: Mutex::new(()),
+            expiry: Ranked::new(()),
             spares,
             directory,
             opened_at_ms: now_ms,
-            write_back: Mutex::default(),
-            checkpointer: Mutex::new(checkpointer),
-            flusher: Mutex::new(Flusher { seals }),
+            write_back: Ranked::default(),
+            checkpointer: Ranked::new(checkpointer),
+            flusher: Ranked::new(Flusher { seals }),
             state: AtomicU8::new(OPEN),
             failure: OnceLock::new(),
             recovery: report,

@@ -1,6 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
 mod aligned;
+mod lacking;
 mod open;
 mod removal;
 mod traffic;
@@ -305,12 +306,6 @@ impl QueueTable {
             queue.clear_dirty();
         }
         std::mem::take(&mut self.dirty)
-    }
-
-    /// Takes back queues that could not be flushed.
-    pub(crate) fn put_dirty(&mut self, queues: Vec<Arc<SharedQueue>>) {
-        let not_listed = queues.into_iter().filter(|queue| queue.mark_dirty());
-        self.dirty.extend(not_listed);
     }
 }
 

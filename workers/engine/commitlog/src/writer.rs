@@ -2,11 +2,10 @@
 
 use std::thread;
 
-use parking_lot::MutexGuard;
-
 use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
+use crate::locks::{RankedGuard, rank};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
 use crate::record::{
@@ -14,7 +13,7 @@ use crate::record::{
     encoded_size,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenQueue;
+use crate::table::{OpenQueue, QueueTable};
 use crate::walk::may_look_torn;
 
 mod plain;
@@ -27,7 +26,7 @@ const RECORD_ALLOWANCE: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Writer<'a> {
     store: &'a Store,
-    appender: MutexGuard<'a, Appender>,
+    appender: RankedGuard<'a, { rank::APPENDER }, Appender>,
 }
 
 impl Store {
@@ -87,6 +86,10 @@ impl Appender {
 }
 
 impl Writer<'_> {
+    pub(crate) fn queues(&mut self) -> &mut QueueTable {
+        &mut self.appender.queues
+    }
+
     /// Appends the messages of a packed traditional batch as one unit: all of them, in one
     /// segment, with consecutive queue offsets, or none.
     ///

@@ -105,6 +105,7 @@ pub struct HotPath {
     refusal: RwLock<String>,
     handing_up: AtomicBool,
     deferring: AtomicBool,
+    setting_aside: AtomicBool,
     /// Of everything that checks of pulls look at; it rises with each change.
     facts_version: AtomicU64,
     /// Kinds of pulls that passed every check, by their keys.
@@ -130,6 +131,7 @@ impl HotPath {
             refusal: RwLock::default(),
             handing_up: AtomicBool::new(false),
             deferring: AtomicBool::new(false),
+            setting_aside: AtomicBool::new(false),
             facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
             put_times: TurnTimes::default(),
@@ -175,6 +177,11 @@ impl HotPath {
     /// because replicas must hold the messages first (D7).
     pub fn set_deferring(&self, deferring: bool) {
         self.deferring.store(deferring, Ordering::Release);
+    }
+
+    /// Say whether connections set aside a send that would wait for a file of a queue to be made.
+    pub fn set_setting_aside(&self, setting_aside: bool) {
+        self.setting_aside.store(setting_aside, Ordering::Release);
     }
 
     /// Say that pulls of one kind pass every check, as long as the facts have the version of the grant.
@@ -234,6 +241,10 @@ impl HotPath {
 
     pub(crate) fn is_deferring(&self) -> bool {
         self.deferring.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_setting_aside(&self) -> bool {
+        self.setting_aside.load(Ordering::Acquire)
     }
 
     pub(crate) fn refusal(&self) -> RwLockReadGuard<'_, String> {

@@ -133,7 +133,8 @@ impl Connection {
             received.replies.reserve(chunk.len() / 4);
         }
         let (peer, scratch) = (self.peer, &mut self.scratch);
-        let call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        call.is_setting_aside = hot.is_setting_aside();
         let outcome = call.run(&mut self.framer, &mut self.patterns, chunk);
         received.merge_arrivals();
         if self.scratch.capacity() > KEPT_SIZE_MAX {
@@ -160,6 +161,35 @@ pub struct DecodedSend<'a> {
     pub body: &'a [u8],
 }
 
+impl<'a> DecodedSend<'a> {
+    fn fields(&self) -> SendFields<'a> {
+        let mut fields = SendFields::default();
+        for &(key, value) in &self.ext {
+            fields.put(Text::plain(key), Some(Text::plain(value)));
+        }
+        fields
+    }
+}
+
+/// Make the file that the queue of a send lacks, while others append; [`append_send`] it then. This waits for
+/// the disk. Where the file cannot be made, the append says why.
+pub fn make_queue_file(hot: &HotPath, store: &Store, send: &DecodedSend<'_>) {
+    let Some(request) = send.fields().request(send.code) else {
+        return;
+    };
+    let topics = hot.topics();
+    let topic = topics.get(request.topic.as_ref());
+    // Where the broker is to choose the queue, it chooses another one for the append.
+    if let Some(topic) = topic.filter(|_| request.queue_id >= 0)
+        && let Some(queue_id) = topic.queue_id(request.queue_id, &hot.next_queue)
+    {
+        let name = topic.name.clone();
+        drop(topics);
+        let count = request.count_max(send.body.len());
+        let _ = store.make_queue_file(&name, queue_id, count);
+    }
+}
+
 /// Append and answer one send of `peer` as a connection does. `false` leaves it: it is not an ordinary
 /// one, or clients cannot simply send to its topic.
 pub fn append_send(
@@ -170,10 +200,7 @@ pub fn append_send(
     now_ms: i64,
     received: &mut Received,
 ) -> bool {
-    let mut fields = SendFields::default();
-    for &(key, value) in &send.ext {
-        fields.put(Text::plain(key), Some(Text::plain(value)));
-    }
+    let fields = send.fields();
     let Some(request) = fields.request(send.code) else {
         return false;
     };
@@ -212,6 +239,9 @@ struct Call<'c, 't, 's> {
     is_writable: bool,
     is_handing_up: bool,
     is_deferring: bool,
+    is_setting_aside: bool,
+    /// Whether the send that was left last waits for a file of its queue.
+    lacks_file: bool,
     scratch: &'c mut Scratch,
     received: &'c mut Received,
     taker: Taker<'t, 's>,
@@ -239,6 +269,8 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             is_writable: hot.is_writable(),
             is_handing_up: hot.is_handing_up(),
             is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
+            is_setting_aside: false,
+            lacks_file: false,
             scratch,
             received,
             taker,
@@ -257,7 +289,9 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
                 framer.fail(error);
                 return Err(error);
             }
-            if self.taker.bytes_max > 0 && self.received.pulled_bytes >= self.taker.bytes_max {
+            let has_enough =
+                self.taker.bytes_max > 0 && self.received.pulled_bytes >= self.taker.bytes_max;
+            if has_enough || self.received.set_aside.is_some() {
                 self.received.left = frames.leave().len();
                 break;
             }
@@ -284,7 +318,7 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
                 ..Header::default()
             };
             if !self.on_send(frame, &header, &send) {
-                self.received.cold.push(Command::decode(frame)?);
+                self.hand_up(Command::decode(frame)?);
             }
             return Ok(());
         }
@@ -309,9 +343,17 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             false
         };
         if !is_answered {
-            self.received.cold.push(Command::decode(frame)?);
+            self.hand_up(Command::decode(frame)?);
         }
         Ok(())
+    }
+
+    fn hand_up(&mut self, command: Command) {
+        if std::mem::take(&mut self.lacks_file) {
+            self.received.set_aside = Some(command);
+        } else {
+            self.received.cold.push(command);
+        }
     }
 
     /// Answer a pull of a kind that is granted, if it finds messages in memory. `false` leaves it,

@@ -23,7 +23,7 @@ mod turn_times;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
-pub use connection::{Connection, DecodedSend, append_send};
+pub use connection::{Connection, DecodedSend, append_send, make_queue_file};
 pub use properties::SPECIAL_PROPERTIES;
 pub use pull::{Commit, Grant, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;

@@ -34,6 +34,9 @@ pub struct Received {
     pub deferred_position: u64,
     /// Requests that the hot path leaves alone, and answers, in order.
     pub cold: Vec<Command>,
+    /// A send whose queue lacks a file for it: have [`make_queue_file`](crate::make_queue_file) make it on
+    /// another thread. The chunk is left from there on, so that the order of the connection is kept.
+    pub set_aside: Option<Command>,
     /// The queues that grew, each once.
     pub arrivals: Vec<Arrival>,
     /// Why the store did not take a message that it should have taken.
@@ -43,7 +46,8 @@ pub struct Received {
     pub pulled: Vec<Pulled>,
     /// Bytes of the records in all those answers.
     pub pulled_bytes: usize,
-    /// Bytes at the end of the chunk that were not looked at, once there were enough of those.
+    /// Bytes at the end of the chunk that were not looked at, once there were enough of those, or behind a
+    /// send that was set aside.
     pub left: usize,
     /// What those pulls commit, in order.
     pub commits: Vec<Commit>,

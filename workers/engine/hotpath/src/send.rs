@@ -98,6 +98,20 @@ pub(crate) struct SendRequest<'a> {
     pub(crate) is_batch: bool,
 }
 
+/// Bytes of the smallest message in a batch (storage-and-ha.md 2.11).
+const BATCHED_SIZE_MIN: usize = 22;
+
+impl SendRequest<'_> {
+    /// How many messages a body of a size can hold.
+    pub(crate) fn count_max(&self, body_size: usize) -> u64 {
+        if self.is_batch {
+            (body_size / BATCHED_SIZE_MIN).max(1) as u64
+        } else {
+            1
+        }
+    }
+}
+
 impl<'a> SendFields<'a> {
     fn spelt(&self, code: i32) -> &Fields<'a> {
         if code == SEND_MESSAGE {

@@ -10,7 +10,8 @@ use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
 use regent_hotpath::{
-    DecodedSend, Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic, append_send,
+    DecodedSend, Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic,
+    append_send, make_queue_file,
 };
 use regent_remoting::limits;
 
@@ -166,26 +167,24 @@ impl HotPath {
         now_ms: i64,
     ) -> PyResult<Option<Received>> {
         let peer = host(&peer)?;
-        let ext = text_pairs(command.ext.bind(py).as_any())?;
-        let encoding = encoding_named(command.encoding)?;
-        let (code, opaque, flag) = (command.code, command.opaque, command.flag);
-        let body = command.body.as_bytes(py);
-        let (is_taken, received) = self.0.store.run(py, |store| {
-            let send = DecodedSend {
-                code,
-                opaque,
-                flag,
-                encoding,
-                ext: ext.iter().map(|(key, value)| (&**key, &**value)).collect(),
-                body,
-            };
+        let (is_taken, received) = self.with_send(py, command, |store, send| {
             let mut received = hotpath::Received::default();
-            let is_taken = append_send(&self.0.hot, store, peer, &send, now_ms, &mut received);
-            Ok((is_taken, received))
+            let is_taken = append_send(&self.0.hot, store, peer, send, now_ms, &mut received);
+            (is_taken, received)
         })?;
         is_taken
             .then(|| Received::new(py, received, None))
             .transpose()
+    }
+
+    fn make_queue_file(&self, py: Python<'_>, command: &Command) -> PyResult<()> {
+        self.with_send(py, command, |store, send| {
+            make_queue_file(&self.0.hot, store, send);
+        })
+    }
+
+    fn set_setting_aside(&self, setting_aside: bool) {
+        self.0.hot.set_setting_aside(setting_aside);
     }
 
     fn set_handing_up(&self, handing_up: bool) {
@@ -194,6 +193,32 @@ impl HotPath {
 
     fn set_deferring(&self, deferring: bool) {
         self.0.hot.set_deferring(deferring);
+    }
+}
+
+impl HotPath {
+    /// Run work on a send that was decoded.
+    fn with_send<T: Send>(
+        &self,
+        py: Python<'_>,
+        command: &Command,
+        work: impl FnOnce(&commitlog::Store, &DecodedSend<'_>) -> T + Send,
+    ) -> PyResult<T> {
+        let ext = text_pairs(command.ext.bind(py).as_any())?;
+        let encoding = encoding_named(command.encoding)?;
+        let (code, opaque, flag) = (command.code, command.opaque, command.flag);
+        let body = command.body.as_bytes(py);
+        self.0.store.run(py, |store| {
+            let send = DecodedSend {
+                code,
+                opaque,
+                flag,
+                encoding,
+                ext: ext.iter().map(|(key, value)| (&**key, &**value)).collect(),
+                body,
+            };
+            Ok(work(store, &send))
+        })
     }
 }
 
@@ -224,6 +249,7 @@ pub(crate) struct Received {
     deferred: Py<PyBytes>,
     deferred_position: u64,
     cold: Vec<Py<Command>>,
+    set_aside: Option<Py<Command>>,
     arrivals: Vec<(String, i32, u64)>,
     store_failure: Option<String>,
     pull_answers: Option<Py<PyBytes>>,
@@ -242,12 +268,17 @@ impl Received {
         let cold: PyResult<_> = cold
             .map(|command| Py::new(py, Command::new(py, command)?))
             .collect();
+        let set_aside = received.set_aside;
+        let set_aside: PyResult<_> = set_aside
+            .map(|command| Py::new(py, Command::new(py, command)?))
+            .transpose();
         let arrivals = received.arrivals.into_iter();
         Ok(Self {
             replies: PyBytes::new(py, &received.replies).unbind(),
             deferred: PyBytes::new(py, &received.deferred).unbind(),
             deferred_position: received.deferred_position,
             cold: cold?,
+            set_aside: set_aside?,
             arrivals: arrivals
                 .map(|arrival| {
                     (

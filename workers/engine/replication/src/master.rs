@@ -97,9 +97,10 @@ impl MasterLink {
     /// The answer to a handshake: this log's history.
     #[must_use]
     pub fn greeting(store: &Store) -> Vec<u8> {
+        let log_end = store.replicable_end();
         let epochs = store.epochs();
         let greeting = Greeting {
-            log_end: store.max_position(),
+            log_end,
             last_epoch: epochs.last().map_or(-1, |last| last.number),
             epochs,
         };
@@ -122,7 +123,7 @@ impl MasterLink {
         let Some(position) = self.next_position else {
             return Ok(None);
         };
-        let end = store.max_position();
+        let end = store.replicable_end();
         if position >= end {
             return Ok(None);
         }
@@ -167,7 +168,7 @@ impl MasterLink {
     #[must_use]
     pub fn pending(&self, store: &Store) -> u64 {
         let sent_to = self.next_position.unwrap_or(u64::MAX);
-        store.max_position().saturating_sub(sent_to)
+        store.replicable_end().saturating_sub(sent_to)
     }
 
     /// Where the next transfer begins; `None` until the replica has reported.

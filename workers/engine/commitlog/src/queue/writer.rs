@@ -10,9 +10,11 @@ use super::{QueueSegment, SharedQueue};
 use crate::error::StoreError;
 use crate::message::QueueEntry;
 use crate::queue_ahead::{QueuesAhead, Slice};
-use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
+use crate::queue_file::{
+    LackingFile, MadeFile, SLICE_SIZE_BYTES, create_file, extend_file, slice_end,
+};
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, encode_entry};
-use crate::sys::MapWriter;
+use crate::sys::{ExclusiveMap, MapWriter};
 
 /// Most that a queue is given ahead at once.
 const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
@@ -187,7 +189,8 @@ impl QueueWriter {
 
     #[cold]
     fn grow(&mut self, count: u64) -> Result<(), StoreError> {
-        let SharedQueue { dir, file_size, .. } = &*self.shared;
+        let shared = Arc::clone(&self.shared);
+        let SharedQueue { dir, file_size, .. } = &*shared;
         let from = self.shared.end_bytes();
         let to = from + count * ENTRY_BYTES;
         let mut base = from - from % file_size;
@@ -197,21 +200,71 @@ impl QueueWriter {
             if let Some(file) = files.find(|file| file.base == base) {
                 file.allocate(dir, *file_size, end)?;
             } else {
-                let (map, allocated) = create_file(dir, base, *file_size, end)?;
-                let map = map.into_writer(0);
-                self.shared.note_new_file();
-                self.shared.segments.write().push(QueueSegment {
-                    base,
-                    map: map.reader(),
-                });
-                let file = QueueTail::new(base, map, allocated);
-                match &self.file {
-                    Some(_) => self.files_behind.push(file),
-                    None => self.file = Some(file),
-                }
+                let created = create_file(dir, base, *file_size, end)?;
+                self.add_file(base, created);
             }
             base += file_size;
         }
+        Ok(())
+    }
+
+    fn add_file(&mut self, base: u64, (map, allocated): (ExclusiveMap, u64)) {
+        let map = map.into_writer(0);
+        self.shared.note_new_file();
+        self.shared.segments.write().push(QueueSegment {
+            base,
+            map: map.reader(),
+        });
+        let file = QueueTail::new(base, map, allocated);
+        match &self.file {
+            Some(_) => self.files_behind.push(file),
+            None => self.file = Some(file),
+        }
+    }
+
+    /// Whether a file must be made before `count` entries can be pushed.
+    #[inline]
+    pub(crate) fn lacks_file(&self, count: u64) -> bool {
+        let size = count.saturating_mul(ENTRY_BYTES);
+        let has_no_room = |file: &QueueTail| (file.map.remaining() as u64) < size;
+        self.files_behind.is_empty() && self.file.as_ref().is_none_or(has_no_room)
+    }
+
+    /// The file that must be made first of all then.
+    pub(crate) fn lacking_file(&self, count: u64) -> Option<LackingFile> {
+        if !self.lacks_file(count) {
+            return None;
+        }
+        let file_size = self.shared.file_size;
+        let from = self.shared.end_bytes();
+        let base = match &self.file {
+            Some(file) => file.base + file_size,
+            None => from - from % file_size,
+        };
+        let to = from.saturating_add(count.saturating_mul(ENTRY_BYTES));
+        Some(LackingFile {
+            queue: Arc::clone(&self.shared),
+            base,
+            file_size,
+            end: to.min(base + file_size) - base,
+        })
+    }
+
+    /// Takes a file that was made for this queue, if it is still what the queue lacks; else it is removed.
+    pub(crate) fn take_file(&mut self, made: MadeFile) -> Result<(), StoreError> {
+        let is_lacking = |made: &MadeFile| {
+            Arc::ptr_eq(&self.shared, &made.queue)
+                && self
+                    .lacking_file(u64::MAX)
+                    .is_some_and(|lacking| lacking.base == made.base)
+        };
+        if !is_lacking(&made) {
+            made.drop_file();
+            return Ok(());
+        }
+        let base = made.base;
+        let put = made.put()?;
+        self.add_file(base, put);
         Ok(())
     }
 

@@ -52,7 +52,7 @@ impl OpenTopic<'_> {
         queue_id: i32,
         count: u64,
     ) -> Result<OpenQueue<'_>, AppendError> {
-        let index = self.index_of(queue_id)?;
+        let index = self.open_queue(queue_id)?;
         let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
             return Err(AppendError::IllegalQueueId(queue_id));
         };
@@ -64,14 +64,14 @@ impl OpenTopic<'_> {
     /// The end of the queue, made on its first use.
     #[inline(always)]
     pub(crate) fn writer(&mut self, queue_id: i32) -> Result<&mut QueueWriter, AppendError> {
-        let index = self.index_of(queue_id)?;
+        let index = self.open_queue(queue_id)?;
         let slot = self.topic.queues.get_mut(index).and_then(Option::as_mut);
         slot.ok_or(AppendError::IllegalQueueId(queue_id))
     }
 
-    /// Where the queue is in the list of its topic; the queue is made on its first use.
+    /// Index of the queue, which is made on its first use.
     #[inline(always)]
-    fn index_of(&mut self, queue_id: i32) -> Result<usize, AppendError> {
+    pub(super) fn open_queue(&mut self, queue_id: i32) -> Result<usize, AppendError> {
         let index = queue_index(queue_id)?;
         if !matches!(self.topic.queues.get(index), Some(Some(_))) {
             self.create(queue_id, index);

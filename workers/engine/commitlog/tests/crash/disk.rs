@@ -157,7 +157,6 @@ impl Disk {
                     self.dirs[dir].sync(&mut self.inodes);
                 }
             }
-            Step::SyncFileSystem => self.sync_all(),
             Step::Rename(to) => {
                 let (dir, name) = self.parent(event.path);
                 let node = self.dirs[dir].live()[&name];
@@ -273,17 +272,6 @@ impl Disk {
         let (dir, _) = self.parent(path);
         let pending = &mut self.dirs[dir].pending;
         pending.retain(|change| !matches!(change, Change::Size(of, _) if *of == inode));
-    }
-
-    fn sync_all(&mut self) {
-        for dir in &mut self.dirs {
-            for change in dir.pending.drain(..) {
-                apply(&mut dir.durable, &change);
-            }
-        }
-        for inode in &mut self.inodes {
-            inode.sync(0, usize::MAX);
-        }
     }
 
     fn note_dir(&mut self, path: &Path) {

@@ -4,14 +4,22 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
-use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_commitlog::{EpochList, NewMessage, Store, StoreConfig, StoreError};
 
-use crate::support::NOW_MS;
+use crate::support::epochs::list;
+use crate::support::{self, NOW_MS, crash};
 use crate::tempdir;
+
+/// How long a call may take that waits for nothing.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a call is given that must wait.
+const MOMENT: Duration = Duration::from_millis(100);
 
 fn open(dir: &Path) -> Store {
     Store::open(StoreConfig::new(dir), NOW_MS).unwrap()
@@ -74,6 +82,80 @@ fn an_epoch_that_finds_no_room_begins_once_there_is_some() {
         drop(watched);
         assert_eq!(open(dir.path()).epochs(), after);
     }
+}
+
+/// What another thread saw that appended a message and flushed the log while an epoch was written.
+struct Meanwhile {
+    epochs: EpochList,
+    replicable_end: u64,
+    /// Whether the flush was over before the file was on the disk.
+    is_flushed: bool,
+    killed: tempfile::TempDir,
+}
+
+/// Begins an epoch whose file takes the disk as long as the other thread needs.
+fn begin_slowly(
+    store: &Arc<Store>,
+    dir: &Path,
+    number: i32,
+) -> (Meanwhile, Result<u64, StoreError>) {
+    let (other, root) = (Arc::clone(store), dir.to_path_buf());
+    let (seen, sees) = mpsc::channel();
+    let (done, flushed) = mpsc::channel();
+    let hook: Hook = Arc::new(move |event: &Event<'_>| {
+        let is_it = event.step == Step::SyncFile && event.path.ends_with("epochFileCheckpoint.new");
+        if is_it && !event.is_done {
+            let (store, done) = (Arc::clone(&other), done.clone());
+            let (tell, appended) = mpsc::channel();
+            let (over, ends) = mpsc::channel();
+            thread::spawn(move || {
+                append(&store);
+                tell.send((store.epochs(), store.replicable_end())).unwrap();
+                done.send(store.flush()).unwrap();
+                over.send(())
+            });
+            let (epochs, replicable_end) = appended.recv_timeout(PATIENCE).unwrap();
+            let killed = crash(&root);
+            let is_flushed = ends.recv_timeout(MOMENT).is_ok();
+            let meanwhile = Meanwhile {
+                epochs,
+                replicable_end,
+                is_flushed,
+                killed,
+            };
+            seen.send(meanwhile).unwrap();
+        }
+        Ok(())
+    });
+    let _watched = watch(dir, hook);
+    store.begin_epoch(number).unwrap();
+    (
+        sees.recv().unwrap(),
+        flushed.recv_timeout(PATIENCE).unwrap(),
+    )
+}
+
+#[test]
+fn appends_and_readers_go_on_while_an_epoch_is_written_and_its_records_are_promised_afterwards() {
+    let dir = tempdir();
+    let store = Arc::new(support::open(dir.path()));
+    store.begin_epoch(1).unwrap();
+    append(&store);
+    let start = store.max_position();
+
+    let (meanwhile, flushed) = begin_slowly(&store, dir.path(), 2);
+
+    assert_eq!(meanwhile.epochs, list(&[(1, 0)]));
+    assert_eq!(meanwhile.replicable_end, start);
+    assert!(!meanwhile.is_flushed);
+    assert_eq!(flushed.unwrap(), store.max_position());
+    assert_eq!(store.replicable_end(), store.max_position());
+    assert!(store.max_position() > start);
+    assert_eq!(store.epochs(), list(&[(1, 0), (2, start)]));
+    // A kill before the file is on the disk leaves the record to the epoch before.
+    let killed = support::open(meanwhile.killed.path());
+    assert_eq!(killed.epochs(), list(&[(1, 0)]));
+    assert_eq!(killed.max_position(), store.max_position());
 }
 
 #[test]

@@ -15,6 +15,8 @@ mod late_start;
 mod marks;
 mod message;
 mod model;
+mod queue_files;
+mod queue_rounds;
 mod queues;
 mod rebuild;
 mod remade;

@@ -114,6 +114,14 @@ impl Scenario {
 
     fn append(&mut self) -> Result<(), StoreError> {
         let planned = self.plan(1, true);
+        if self.random.bool() {
+            let (topic, queue_id) = (planned[0].topic, planned[0].queue_id);
+            let made = self.store().make_queue_file(topic, queue_id, 1);
+            if let Err(error) = made {
+                self.settle(1, &[]);
+                return Err(store_error(error));
+            }
+        }
         let done = self.store().writer().and_then(|mut writer| {
             let appended = writer.append(&planned[0].as_new(), self.now_ms);
             appended.map_err(store_error)

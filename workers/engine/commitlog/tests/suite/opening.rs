@@ -356,14 +356,18 @@ fn the_system_names_of_a_full_disk_are_told_apart_from_other_errors() {
 }
 
 #[test]
-fn many_touched_queues_are_flushed_together() {
+fn many_touched_queues_are_flushed_over_the_interval() {
     let dir = tempdir();
     let store = open(dir.path());
     for queue_id in 0..300 {
         append(&store, "t", queue_id, b"x");
     }
 
-    store.flush_tick(NOW_MS + 10_000).unwrap();
+    for waited_ms in [10_000, 15_000] {
+        store.flush_tick(NOW_MS + waited_ms).unwrap();
+        assert_eq!(checkpoint(dir.path())[1], 0);
+    }
+    store.flush_tick(NOW_MS + 20_000).unwrap();
 
     assert_eq!(checkpoint(dir.path())[1], NOW_MS);
     drop(store);

@@ -44,6 +44,13 @@ impl Call<'_, '_, '_> {
             }
             return true;
         }
+        if self.is_setting_aside {
+            let count = send.count_max(frame.body.len());
+            self.lacks_file = self.lacks_queue_file(&topic.name, queue_id, count);
+            if self.lacks_file {
+                return false;
+            }
+        }
         let message = NewMessage {
             flag: send.flag,
             sys_flag: send.sys_flag,
@@ -74,6 +81,12 @@ impl Call<'_, '_, '_> {
             }
         }
         true
+    }
+
+    fn lacks_queue_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
+        // A store that takes nothing says so to the append.
+        writer(&mut self.writer, self.store)
+            .is_ok_and(|writer| writer.lacks_queue_file(topic, queue_id, count))
     }
 
     /// Append one message, returning its queue offset.

@@ -96,3 +96,76 @@ fn buffers_of_unusual_messages_are_given_back() {
         assert!(kept <= KEPT_SIZE_MAX, "{kept}");
     }
 }
+
+#[test]
+fn a_send_whose_queue_lacks_a_file_is_set_aside_with_all_that_follows_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut config = StoreConfig::new(dir.path());
+    config.segment_size_bytes = 32 << 20;
+    let store = Store::open(config, NOW_MS).expect("the store opens");
+    let hot = hot_path();
+    hot.set_setting_aside(true);
+    let peer = SocketAddr::from(([10, 0, 0, 5], 1));
+    let mut connection = Connection::new(peer, &hot);
+    let one = |body: &[u8]| send(310, &format!("UNIQ_KEY\u{1}{KEY}\u{2}"), body);
+    let chunk = [one(b"first"), one(b"second"), one(b"third")].concat();
+    let receive = |connection: &mut Connection, chunk: &[u8]| {
+        let mut received = Received::default();
+        connection
+            .receive(&hot, &store, chunk, NOW_MS, &mut received)
+            .expect("whole frames");
+        received
+    };
+
+    // The first frame comes in two parts.
+    let began = receive(&mut connection, &chunk[..9]);
+    let received = receive(&mut connection, &chunk[9..]);
+
+    assert!(began.set_aside.is_none());
+    let command = received.set_aside.expect("a new queue");
+    assert_eq!(command.body, b"first");
+    assert_eq!(received.left, one(b"second").len() + one(b"third").len());
+    assert!(received.replies.is_empty() && received.cold.is_empty());
+    let decoded = DecodedSend {
+        code: command.code,
+        opaque: command.opaque,
+        flag: command.flag,
+        encoding: command.encoding,
+        ext: (command.ext.iter().map(|(key, value)| (&**key, &**value))).collect(),
+        body: &command.body,
+    };
+    make_queue_file(&hot, &store, &decoded);
+    let mut appended = Received::default();
+    assert!(append_send(
+        &hot,
+        &store,
+        peer,
+        &decoded,
+        NOW_MS,
+        &mut appended
+    ));
+    let rest = receive(&mut connection, &chunk[chunk.len() - received.left..]);
+    assert!(rest.set_aside.is_none());
+    assert_eq!(rest.arrivals[0].max_offset, 3);
+}
+
+#[test]
+fn a_send_to_a_queue_that_cannot_be_is_not_set_aside() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut config = StoreConfig::new(dir.path());
+    config.segment_size_bytes = 32 << 20;
+    let store = Store::open(config, NOW_MS).expect("the store opens");
+    let hot = hot_path();
+    hot.set_setting_aside(true);
+    store.close().expect("the store closes");
+    let mut connection = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
+    let mut received = Received::default();
+
+    let sent = send(310, "", b"late");
+    connection
+        .receive(&hot, &store, &sent, NOW_MS, &mut received)
+        .expect("a whole frame");
+
+    assert!(received.set_aside.is_none());
+    assert!(received.store_failure.is_some());
+}

@@ -1,0 +1,96 @@
+//! Files of queues that are made while others append.
+//!
+//! To make one takes the disk as long as a thousand appends. So whoever must not wait for it asks first, and has
+//! another thread make it; that thread holds the append lock only to put the file in its place.
+
+use super::{QueueTable, is_legal_topic, queue_index};
+use crate::cursor::are_few_equal;
+use crate::error::{AppendError, StoreError};
+use crate::queue::QueueWriter;
+use crate::queue_file::{LackingFile, MadeFile};
+use crate::store::Store;
+use crate::writer::Writer;
+
+impl Writer<'_> {
+    /// Whether to append `count` messages to a queue would make a file of the queue first.
+    #[inline]
+    pub fn lacks_queue_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
+        self.queues().lacks_file(topic, queue_id, count)
+    }
+}
+
+impl Store {
+    /// Makes the file that `count` messages for a queue need, while others append. It does nothing where
+    /// there is such a file. An append does not need it: it makes what is not there.
+    ///
+    /// # Errors
+    /// The store is closed, poisoned or read-only, the queue cannot be, or there is no room for the file.
+    pub fn make_queue_file(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        count: u64,
+    ) -> Result<(), AppendError> {
+        let lacking = self
+            .writer()?
+            .queues()
+            .lacking_file(topic, queue_id, count)?;
+        let Some(lacking) = lacking else {
+            return Ok(());
+        };
+        // With the queues that are gone: what a crash leaves there is removed.
+        let beside = self
+            .directory
+            .queue_home(&self.config)
+            .removed()
+            .join("made");
+        let made = lacking.make_in(&beside)?;
+        match self.writer() {
+            Ok(mut writer) => Ok(writer.queues().take_file(topic, queue_id, made)?),
+            Err(error) => {
+                made.drop_file();
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl QueueTable {
+    #[inline]
+    fn lacks_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
+        match self.writer_of(topic, queue_id) {
+            Some(writer) => writer.lacks_file(count),
+            None => is_legal_topic(topic) && queue_index(queue_id).is_ok(),
+        }
+    }
+
+    /// The file that a queue lacks, which is made on its first use.
+    fn lacking_file(
+        &mut self,
+        topic: &str,
+        queue_id: i32,
+        count: u64,
+    ) -> Result<Option<LackingFile>, AppendError> {
+        self.open_topic(topic)?.open_queue(queue_id)?;
+        let writer = self.writer_of(topic, queue_id);
+        Ok(writer.and_then(|writer| writer.lacking_file(count)))
+    }
+
+    fn take_file(&mut self, topic: &str, queue_id: i32, made: MadeFile) -> Result<(), StoreError> {
+        if let Some(writer) = self.writer_of(topic, queue_id) {
+            return writer.take_file(made);
+        }
+        made.drop_file();
+        Ok(())
+    }
+
+    fn writer_of(&mut self, topic: &str, queue_id: i32) -> Option<&mut QueueWriter> {
+        let last = self.topics.get_bucket(self.last);
+        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), topic.as_bytes())) {
+            self.last = self.known_bucket(topic)?;
+        }
+        let topic = self.topics.get_bucket_mut(self.last)?;
+        let index = usize::try_from(queue_id).ok()?;
+        topic.queues.get_mut(index)?.as_mut()
+    }
+}
