@@ -171,7 +171,7 @@ impl Store {
         let mut copied = 0;
         while copied < bytes.len() {
             let (at, rest) = (position + copied as u64, &bytes[copied..]);
-            let size = match self.copy_ordinary(appender, at, rest, is_ahead) {
+            let size = match Self::copy_ordinary(appender, at, rest, is_ahead) {
                 Some(size) => Ok(size),
                 None => self.copy_any(appender, at, rest, is_ahead),
             };
@@ -192,7 +192,6 @@ impl Store {
     /// to a queue is what [`Self::copy_record`] would.
     #[inline]
     fn copy_ordinary(
-        &self,
         appender: &mut Appender,
         position: u64,
         bytes: &[u8],
