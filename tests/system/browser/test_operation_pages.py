@@ -162,7 +162,7 @@ def test_what_opens_over_a_page_is_accessible(browser: Chromium, group: Cluster)
 
 
 @long_form_only
-def test_a_form_to_prefer_a_master_keeps_nobody_out(browser: Chromium, group: Cluster):
+def test_a_form_to_prefer_a_master_fences_no_broker(browser: Chromium, group: Cluster):
     with signed_in(browser, group) as console:
         console.open(f"/replica-groups/{GROUP}")
         console.page.get_by_role("button", name="Prefer…").click()

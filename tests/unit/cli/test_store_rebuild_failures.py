@@ -12,9 +12,17 @@ def directory(tmp_path):
     return fill(tmp_path / "store")
 
 
+def full_disk():
+    """Give the error of the engine on a full disk: the engine sets `code` on each of its errors."""
+    error = StoreError("no room")
+    error.code = "io"
+    return error
+
+
 @pytest.mark.parametrize(
     ("failure", "expected", "reported"),
-    [(KeyboardInterrupt, 130, "interrupted at the end"), (StoreError, 1, "no room")],
+    [(KeyboardInterrupt(), 130, "interrupted at the end"), (full_disk(), 1, "no room")],
+    ids=["interrupted", "full disk"],
 )
 def test_a_rebuild_that_fails_once_the_new_files_are_in_place_claims_no_old_ones(
     directory, capsys, monkeypatch, failure, expected, reported
@@ -29,7 +37,7 @@ def test_a_rebuild_that_fails_once_the_new_files_are_in_place_claims_no_old_ones
         def finish(self, **how):
             # A signal that comes while the engine works is heard once it is done.
             self._work.finish(**how)
-            raise failure("no room")
+            raise failure
 
     monkeypatch.setattr(store_rebuild, "Rebuild", Failing)
     (directory / "consumequeue" / "orders" / "2" / f"{0:020}").write_bytes(bytes(2_000))

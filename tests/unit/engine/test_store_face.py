@@ -59,7 +59,7 @@ def test_an_appended_message_is_read_back(store: Store) -> None:
     assert store.entries("Orders", 3, 0, 9) == [(0, record.size, tag_hash("TagA"))]
 
 
-def test_counters_tell_messages_and_bytes_by_topic(store: Store) -> None:
+def test_counters_give_messages_and_bytes_by_topic(store: Store) -> None:
     for body in (b"a", b"b"):
         store.append("Orders", 0, body, b"")
     end_of_orders = store.max_position

@@ -1,4 +1,4 @@
-"""Make files of queues on a thread of its own, so that no client waits for those of another."""
+"""Make files of queues on a separate thread, so that no client waits for the files of another one."""
 
 import asyncio
 from collections.abc import Callable
