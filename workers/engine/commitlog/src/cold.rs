@@ -150,6 +150,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
     /// A kernel that reclaims idle pages may take some at any time.
     const TAKEN_BY_THE_KERNEL_MAX: u64 = MIB / 4;
+    const PASSES_MAX: u32 = 5;
 
     /// A flushed log of 16 KiB messages of one queue.
     fn filled(dir: &std::path::Path, size: u64, hot_size: u64, cold_cache: u64) -> Store {
@@ -188,13 +189,8 @@ mod tests {
         pages.filter(is_there).count() as u64 * 4096
     }
 
-    #[test]
-    fn catching_up_leaves_the_end_of_the_log_in_memory_and_gives_the_rest_back() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let store = filled(dir.path(), 40 * MIB, 8 * MIB, 2 * MIB);
-        let (end, hot) = (store.max_position(), store.hot_position());
-        assert!(resident(&store, 0, end) >= end - TAKEN_BY_THE_KERNEL_MAX);
-
+    /// Reads the queue to its end; returns the most records that one read of the cold part gave.
+    fn catch_up(store: &Store, hot: u64) -> usize {
         let (mut offset, mut cold_count_max) = (0, 0);
         loop {
             let (outcome, records) = store
@@ -209,16 +205,33 @@ mod tests {
             }
             offset = outcome.next_offset;
         }
-
         // Once more from the start, which gives back the piece at the border, too.
         for offset in (0..400).step_by(COUNT_MAX) {
             store
                 .read_slices("t", 0, &wanted(offset))
                 .expect("readable");
         }
+        cold_count_max
+    }
 
-        assert!((1..=COUNT_MAX).contains(&cold_count_max));
-        let cold = resident(&store, 0, hot - PIECE_BYTES);
+    #[test]
+    fn catching_up_leaves_the_end_of_the_log_in_memory_and_gives_the_rest_back() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = filled(dir.path(), 40 * MIB, 8 * MIB, 2 * MIB);
+        let (end, hot) = (store.max_position(), store.hot_position());
+        assert!(resident(&store, 0, end) >= end - TAKEN_BY_THE_KERNEL_MAX);
+
+        // A page that the kernel holds to reclaim it can't be given back; a later pass gives it back.
+        let mut cold = u64::MAX;
+        for _ in 0..PASSES_MAX {
+            let cold_count_max = catch_up(&store, hot);
+            assert!((1..=COUNT_MAX).contains(&cold_count_max));
+            cold = resident(&store, 0, hot - PIECE_BYTES);
+            if cold <= 3 * MIB {
+                break;
+            }
+        }
+
         assert!(cold <= 3 * MIB, "{cold} bytes of the cold part are left");
         assert!(resident(&store, hot, end) >= end - hot - TAKEN_BY_THE_KERNEL_MAX);
     }
