@@ -1,8 +1,8 @@
 """Store the sends that the hot path does not handle (remoting.md 2.2: 10, 310, 320).
 
 These are sends to topics that do not exist yet, to retry topics, with a delay, and invalid ones.
-The engine appends a send that only lacked its topic, so that records and answers are created in one
-place.
+The engine appends a send that only lacked its topic or queue file, so that records and answers
+are created in one place.
 """
 
 from collections.abc import Awaitable
@@ -271,10 +271,12 @@ async def _answer_when_stored(
 
 
 def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Let the engine append a message that only lacked its topic, after the topic exists."""
+    """Let the engine append a message whose topic or queue file was made in the meantime."""
     received = broker.hot.append(command, caller.peer, broker.clock())
     if received is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
+    if (failure := received.store_failure) is not None:
+        broker.store_failed(failure)
     broker.arrived(received.arrivals)
     reply = received.replies or received.deferred
     return broker.membership.stored(
