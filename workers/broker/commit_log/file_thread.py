@@ -1,4 +1,4 @@
-"""Make files of queues on a separate thread, so that no client waits for the files of another one."""
+"""Make files of queues on a separate thread, so that no client waits for files of another one."""
 
 import asyncio
 from collections.abc import Callable
