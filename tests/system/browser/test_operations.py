@@ -205,8 +205,8 @@ def test_the_page_stays_correct_while_the_control_plane_falls_and_the_socket_is_
     # The third one neither follows nor is known to be dead for a while: the operation waits.
     os.kill(third.pid, signal.SIGSTOP)
     try:
-        page.get_by_role("button", name="Carry it out").click()
         page.evaluate(NOTE_STATES)
+        page.get_by_role("button", name="Carry it out").click()
         at_work = page.get_by_role("listitem").filter(has_text="at work")
         expect(at_work).to_contain_text("Wait until")
 
