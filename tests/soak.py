@@ -83,13 +83,20 @@ PARTS: Final = (
     ),
     Part(
         "fuzz",
-        "mutated files for {} s at each decoder of the store",
+        "mutated inputs for {} s at each entry point of the engine",
         "REGENT_FUZZ_SECONDS",
         30,
         (
-            *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
+            *(*CARGO_TEST, "-p", "regent-fuzz", "--release"),
             *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
         ),
+    ),
+    Part(
+        "coverage",
+        "inputs chosen by the code they reach, for {} s at each entry point",
+        "REGENT_COVERAGE_SECONDS",
+        60,
+        (sys.executable, "-m", "tests.nightly", "coverage"),
     ),
     Part(
         "order",
