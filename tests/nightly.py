@@ -1,6 +1,6 @@
-"""Run tests that need the nightly compiler: coverage-guided fuzzing.
+"""Run tests that need the nightly compiler: coverage-guided fuzzing, and Miri.
 
-Usage: `python -m tests.nightly coverage`. Exit code 2 where a component of the compiler is missing.
+Usage: `python -m tests.nightly coverage|miri`. Exit code 2 where a component of the compiler is missing.
 """
 
 # ruff: noqa: T201 - what it prints is for who runs it
@@ -28,12 +28,27 @@ COVERAGE_FLAGS: Final = (
 )
 """What `cargo fuzz` passes, so that `cargo-fuzz` need not be installed."""
 LIMITS: Final = ("-timeout=30", "-rss_limit_mb=1024", "-max_len=65536", "-print_final_stats=1")
+MIRI_TESTS: Final = (
+    ("-p", "regent-remoting", "--", "--skip", "as_large_as", "--skip", "broken_json"),
+    ("-p", "regent-hotpath", "--lib", "--", "pattern::", "properties::", "unique_key::"),
+    (
+        *("-p", "regent-commitlog", "--lib", "--"),
+        *("record::", "queue_layout::", "cursor::", "properties::", "checked_text::"),
+        "range_sums::",
+    ),
+    ("-p", "regent-commitlog", "--test", "suite", "--", "epoch_lists::"),
+    (
+        *("-p", "regent-fuzz", "--test", "fuzz_runner", "--"),
+        *("of_a_batch", "of_a_client", "_header", "both_readers"),
+    ),
+)
+"""Tests that map no file, which Miri does not support, and do not walk through megabytes."""
 FUZZ_SECONDS: Final = "REGENT_COVERAGE_SECONDS"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run what is named; 1 if it found a fault."""
-    runs = {"coverage": _fuzz}
+    runs = {"coverage": _fuzz, "miri": _interpret}
     if len(arguments) != 1 or arguments[0] not in runs:
         print(__doc__, file=sys.stderr)
         return 2
@@ -101,6 +116,13 @@ def _drive(program: Path, name: str) -> int:
 
 def _is_result(line: str) -> bool:
     return "DONE" in line or line.startswith("stat::number_of_executed_units")
+
+
+def _interpret() -> int:
+    """Run with Miri the tests that map no file."""
+    flags = {"MIRIFLAGS": "-Zmiri-disable-isolation", "CARGO_TARGET_DIR": str(BUILD / "miri")}
+    codes = [_cargo("miri", "test", "--locked", *tests, environment=flags) for tests in MIRI_TESTS]
+    return 1 if any(codes) else 0
 
 
 if __name__ == "__main__":

@@ -99,6 +99,13 @@ PARTS: Final = (
         (sys.executable, "-m", "tests.nightly", "coverage"),
     ),
     Part(
+        "miri",
+        "tests that map no file, in Miri: fuzzing for {} s at each entry point",
+        "REGENT_FUZZ_SECONDS",
+        5,
+        (sys.executable, "-m", "tests.nightly", "miri"),
+    ),
+    Part(
         "order",
         "the order in which records reach the log, built as the engine is shipped: {} rounds",
         "REGENT_ORDER_ROUNDS",
