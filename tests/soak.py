@@ -24,6 +24,10 @@ CARGO_TEST: Final = (
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
 """With the features of `make test`, so that nothing is compiled again."""
+CARGO_TEST_SCHEDULES: Final = (
+    *(*CARGO_TEST, "-p", "regent-commitlog", "-p", "regent-replication"),
+    *("--features", "regent-replication/schedules", "--test", "schedules"),
+)
 ALL_CASES: Final = "REGENT_ALL_CASES"
 """The variable that makes a test run all of its cases. Each part sets it."""
 CASE_FILES: Final = tuple(
@@ -73,6 +77,13 @@ PARTS: Final = (
         "REGENT_CRASH_IMAGES",
         20_000,
         (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
+    ),
+    Part(
+        "schedules",
+        "{} schedules of each set of threads of the engine",
+        "REGENT_SCHEDULES",
+        50_000,
+        CARGO_TEST_SCHEDULES,
     ),
     Part(
         "flips",
