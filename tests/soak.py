@@ -79,6 +79,13 @@ PARTS: Final = (
         (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
     ),
     Part(
+        "ext4",
+        "{} crashes of an ext4 in a loop device, which needs root",
+        "REGENT_EXT4_IMAGES",
+        400,
+        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture", "--ignored", "ext4"),
+    ),
+    Part(
         "schedules",
         "{} schedules of each set of threads of the engine",
         "REGENT_SCHEDULES",
