@@ -1,6 +1,6 @@
 """Run tests that need the nightly compiler: coverage-guided fuzzing, and Miri.
 
-Usage: `python -m tests.nightly coverage|miri`. Exit code 2 where a component of the compiler is missing.
+Usage: `python -m tests.nightly coverage|miri`. The exit code is 2 where the compiler is missing.
 """
 
 # ruff: noqa: T201 - what it prints is for who runs it
@@ -71,17 +71,17 @@ def _has_nightly() -> bool:
 
 def _cargo(*arguments: str, environment: dict[str, str]) -> int:
     command = ("cargo", "+nightly", *arguments)
-    return subprocess.run(
-        command, cwd=ENGINE, env=os.environ | environment, check=False
-    ).returncode
+    return subprocess.run(command, cwd=ENGINE, env=os.environ | environment, check=False).returncode
 
 
 def _fuzz() -> int:
     """Drive each target for as long as the variable says; a new input is kept for the next run."""
     flags = {"RUSTFLAGS": " ".join(COVERAGE_FLAGS), "CARGO_TARGET_DIR": str(BUILD / "target")}
     package = ("-p", "regent-fuzz", "--features", "coverage", "--bin", "coverage")
-    # The profile of the tests: as fast, with assertions. A target keeps build scripts without the flags.
-    if _cargo("build", "--locked", "--profile", "test", "--target", HOST, *package, environment=flags):
+    # With the assertions of the tests. Build scripts do not get the flags where a target is named.
+    if _cargo(
+        "build", "--locked", "--profile", "test", "--target", HOST, *package, environment=flags
+    ):
         return 1
     program = BUILD / "target" / HOST / "debug/coverage"
     listed = subprocess.run((program,), check=True, capture_output=True, text=True)
