@@ -1,6 +1,7 @@
 //! Appends, reads, the read limit and retention at the same time, in turns that a seed chooses.
 //!
 //! `REGENT_SCHEDULES` says how many schedules each test tries, `REGENT_SCHEDULE_SEED` which.
+#![cfg(feature = "schedules")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;

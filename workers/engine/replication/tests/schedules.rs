@@ -1,6 +1,7 @@
 //! The threads of a replication connection, in turns that a seed chooses.
 //!
 //! `REGENT_SCHEDULES` says how many schedules each test tries, `REGENT_SCHEDULE_SEED` which.
+#![cfg(feature = "schedules")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
