@@ -176,18 +176,16 @@ fn queues_that_became_longer_for_readers_are_told_once_each_record_was() {
         let appender = thread::spawn(move || append_all(&appending, 0, MESSAGE_COUNT));
 
         let mut told = [0; 2];
-        for round in 0..=LOOK_COUNT {
-            if round == LOOK_COUNT {
-                appender.join().unwrap();
-                for range in store.set_confirmed_position(Some(store.max_position())) {
-                    told[usize::try_from(range.queue_id).unwrap()] = range.max_offset;
-                }
-                break;
-            }
+        let mut confirm_all = || {
             for range in store.set_confirmed_position(Some(store.max_position())) {
                 told[usize::try_from(range.queue_id).unwrap()] = range.max_offset;
             }
+        };
+        for _ in 0..LOOK_COUNT {
+            confirm_all();
         }
+        appender.join().unwrap();
+        confirm_all();
 
         assert_eq!(told, [MESSAGE_COUNT / 2; 2]);
     });
@@ -266,8 +264,7 @@ fn a_reader_gets_a_message_or_hears_that_it_is_gone_while_old_segments_are_delet
             ended.join().unwrap();
         }
 
-        for queue in 0..2 {
-            let (topic, queue_id) = QUEUES[queue];
+        for (queue, (topic, queue_id)) in QUEUES.into_iter().enumerate() {
             let (first, end) = store.queue_offsets(topic, queue_id).unwrap();
             assert!(first > 0);
             assert_eq!(read_on(&store, queue, first).0, end);
