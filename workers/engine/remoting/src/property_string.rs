@@ -161,7 +161,7 @@ mod tests {
     use crate::json::string_content;
 
     /// Miri takes a thousand times as long.
-    const ROUND_COUNT: usize = if cfg!(miri) { 100 } else { 200_000 };
+    const ROUND_COUNT: usize = if cfg!(miri) { 1_000 } else { 200_000 };
 
     fn read(json: &[u8]) -> Option<(PropertyString, usize)> {
         let mut string = PropertyString::default();
