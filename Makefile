@@ -11,6 +11,8 @@ LOAD := tests/bench/load
 # One build for all tests: those of crashes need hooks at each step that changes the disk, and the
 # rest runs with the hooks as well. Python's tests run the engine that is shipped, without them.
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
+# Tests of schedules have a build of their own, whose threads and locks are those of a scheduler.
+SCHEDULE_TESTS := --locked --quiet -p regent-commitlog -p regent-replication --features regent-replication/schedules --test schedules
 # Crash tests make thousands of stores: in memory if there is some for files, since a disk takes as
 # long as they. Unit tests need a disk, which alone has cold pages.
 ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
@@ -66,6 +68,7 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	@mkdir -p $(@D)
 	@echo "building the tests of the engine"
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
+	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS) --no-run
 	@touch $@
 
 $(STAMPS)/load: $(shell find $(LOAD) $(ENGINE)/remoting -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock \) -print)
@@ -128,6 +131,8 @@ check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --lib --bins
 	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --test '*'
+	+cd $(ENGINE) && cargo clippy $(SCHEDULE_TESTS) -- -D warnings
+	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS)
 	cd $(LOAD) && cargo fmt --check
 	+cd $(LOAD) && cargo clippy --locked --quiet --release --all-targets -- -D warnings
 	+cd $(LOAD) && cargo test --locked --quiet --release

@@ -24,6 +24,10 @@ CARGO_TEST: Final = (
 )
 CARGO_TEST_BUILT: Final = (*CARGO_TEST, "--features", "regent-commitlog/failpoints")
 """With the features of `make test`, so that nothing is compiled again."""
+CARGO_TEST_SCHEDULES: Final = (
+    *(*CARGO_TEST, "-p", "regent-commitlog", "-p", "regent-replication"),
+    *("--features", "regent-replication/schedules", "--test", "schedules"),
+)
 ALL_CASES: Final = "REGENT_ALL_CASES"
 """The variable that makes a test run all of its cases. Each part sets it."""
 CASE_FILES: Final = tuple(
@@ -75,6 +79,20 @@ PARTS: Final = (
         (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
     ),
     Part(
+        "ext4",
+        "{} crashes of an ext4 in a loop device, which needs root",
+        "REGENT_EXT4_IMAGES",
+        400,
+        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture", "--ignored", "ext4"),
+    ),
+    Part(
+        "schedules",
+        "{} schedules of each set of threads of the engine",
+        "REGENT_SCHEDULES",
+        50_000,
+        CARGO_TEST_SCHEDULES,
+    ),
+    Part(
         "flips",
         "{} wrong bits in a closed and in a killed store",
         "REGENT_BIT_FLIPS",
@@ -83,13 +101,27 @@ PARTS: Final = (
     ),
     Part(
         "fuzz",
-        "mutated files for {} s at each decoder of the store",
+        "mutated inputs for {} s at each entry point of the engine",
         "REGENT_FUZZ_SECONDS",
         30,
         (
-            *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
+            *(*CARGO_TEST, "-p", "regent-fuzz", "--release"),
             *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
         ),
+    ),
+    Part(
+        "coverage",
+        "inputs chosen by the code they reach, for {} s at each entry point",
+        "REGENT_COVERAGE_SECONDS",
+        60,
+        (sys.executable, "-m", "tests.nightly", "coverage"),
+    ),
+    Part(
+        "miri",
+        "tests that map no file, in Miri: fuzzing for {} s at each entry point",
+        "REGENT_FUZZ_SECONDS",
+        5,
+        (sys.executable, "-m", "tests.nightly", "miri"),
     ),
     Part(
         "order",

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 
-use parking_lot::Mutex;
+use regent_sync::Mutex;
 use rustix::fs::{Advice, fadvise};
 
 use crate::files::segment_name;

@@ -9,7 +9,7 @@ use ahash::AHashMap;
 use crate::message::QueueRange;
 use crate::queue::SharedQueue;
 use crate::queue_layout::partition_point;
-use crate::record::{Found, RecordView, locate};
+use crate::record::{Found, RecordView, locate, occupies_queue};
 use crate::store::Store;
 
 /// How much of the log is stepped through in any case to tell which queues became readable.
@@ -67,8 +67,11 @@ impl Store {
         }
     }
 
-    /// Queues of the records from one position, where a record begins, up to another, and where the
-    /// first record begins that ends behind that; `None` when the log cannot be stepped through.
+    /// Queues of the records from one position, where a record begins, up to another, and where to go on the
+    /// next time; `None` when the log cannot be stepped through.
+    ///
+    /// That is where the first record begins that ends behind `to`, or one whose queue entry another thread
+    /// is about to write: a queue is told once more rather than never.
     fn queues_between(&self, from: u64, to: u64) -> Option<(Vec<QueueRange>, u64)> {
         let mut seen = Seen::default();
         let mut position = from;
@@ -82,17 +85,25 @@ impl Store {
                     if end > to {
                         break;
                     }
+                    note_queue(&mut seen, &record, position);
                     position = end;
-                    note_queue(&mut seen, &record);
                 }
             }
         }
         let mut queues = Vec::new();
-        for (topic, ids) in seen {
+        for (topic, seen) in seen {
             let Ok(topic) = String::from_utf8(topic) else {
                 continue;
             };
-            queues.extend(ids.into_iter().filter_map(|id| self.range_of(&topic, id)));
+            for queue in seen {
+                let Some(range) = self.range_of(&topic, queue.queue_id) else {
+                    continue;
+                };
+                if range.max_offset < queue.end_offset {
+                    position = position.min(queue.first_position);
+                }
+                queues.push(range);
+            }
         }
         Some((queues, position))
     }
@@ -132,15 +143,35 @@ impl SharedQueue {
     }
 }
 
-/// Queue ids by topic.
-type Seen = AHashMap<Vec<u8>, Vec<i32>>;
+/// Queues by topic.
+type Seen = AHashMap<Vec<u8>, Vec<SeenQueue>>;
 
-/// Notes the queue that a record is in, or may be in.
-fn note_queue(seen: &mut Seen, record: &RecordView<'_>) {
-    let (topic, queue_id) = (record.topic, record.queue_id);
-    match seen.get_mut(topic) {
-        Some(ids) if ids.contains(&queue_id) => {}
-        Some(ids) => ids.push(queue_id),
-        None => drop(seen.insert(topic.to_vec(), vec![queue_id])),
+/// A queue that records are in, or may be in.
+struct SeenQueue {
+    queue_id: i32,
+    /// Where its first record begins.
+    first_position: u64,
+    /// The offset behind its last record.
+    end_offset: u64,
+}
+
+fn note_queue(seen: &mut Seen, record: &RecordView<'_>, position: u64) {
+    let end_offset = if occupies_queue(record.sys_flag) {
+        record.queue_offset.saturating_add(1)
+    } else {
+        0
+    };
+    let new = SeenQueue {
+        queue_id: record.queue_id,
+        first_position: position,
+        end_offset,
+    };
+    let Some(queues) = seen.get_mut(record.topic) else {
+        seen.insert(record.topic.to_vec(), vec![new]);
+        return;
+    };
+    match queues.iter_mut().find(|it| it.queue_id == record.queue_id) {
+        Some(known) => known.end_offset = end_offset.max(known.end_offset),
+        None => queues.push(new),
     }
 }

@@ -162,15 +162,16 @@ impl StoreDirectory {
         Ok(())
     }
 
-    /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a block
+    /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a sector
     /// that is there, so that it seldom fails; nobody could do anything about it.
+    ///
+    /// The size stays: on the disk before the text, a smaller one would take the end of the former text.
     pub(crate) fn note_failed_flush(&self) {
         let path = self.abort();
         let content = format!("{}\n{UNFLUSHED}\n", std::process::id());
         let _ = step(Step::Write, &path, || {
             let file = OpenOptions::new().write(true).open(&path)?;
-            file.write_all_at(content.as_bytes(), 0)?;
-            file.set_len(content.len() as u64)
+            file.write_all_at(content.as_bytes(), 0)
         });
     }
 

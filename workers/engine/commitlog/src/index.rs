@@ -6,9 +6,9 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use regent_sync::RwLock;
+use regent_sync::atomic::{AtomicU64, Ordering};
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;

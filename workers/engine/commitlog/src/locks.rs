@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use parking_lot::{Mutex, MutexGuard};
+use regent_sync::{Mutex, MutexGuard};
 
 /// | rank | guards | held while |
 /// | --- | --- | --- |
@@ -89,10 +89,10 @@ impl<const RANK: u8> Held<RANK> {
 #[cfg(feature = "failpoints")]
 pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(debug_assertions)]
-    let held = checked::HELD.replace(0);
+    let held = checked::HELD.with(|held| held.replace(0));
     let done = work();
     #[cfg(debug_assertions)]
-    checked::HELD.set(held);
+    checked::HELD.with(|now| now.set(held));
     done
 }
 
@@ -102,26 +102,26 @@ mod checked {
 
     use super::Held;
 
-    thread_local! {
+    regent_sync::thread_local! {
         /// A bit for each rank that the thread holds.
         pub(super) static HELD: Cell<u8> = const { Cell::new(0) };
     }
 
     impl<const RANK: u8> Held<RANK> {
         pub(super) fn note() -> Self {
-            let held = HELD.get();
+            let held = HELD.with(Cell::get);
             assert!(
                 held >> RANK == 0,
                 "a lock of rank {RANK} was taken below locks of ranks {held:#010b}"
             );
-            HELD.set(held | 1 << RANK);
+            HELD.with(|now| now.set(held | 1 << RANK));
             Self
         }
     }
 
     impl<const RANK: u8> Drop for Held<RANK> {
         fn drop(&mut self) {
-            HELD.set(HELD.get() & !(1 << RANK));
+            HELD.with(|held| held.set(held.get() & !(1 << RANK)));
         }
     }
 }

@@ -9,9 +9,9 @@ mod used_again;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use regent_sync::RwLock;
+use regent_sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crate::error::StoreError;
 use crate::files::{allocate_segment, segment_name};

@@ -11,10 +11,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use regent_sync::thread::{self, JoinHandle};
+use regent_sync::{Condvar, Mutex};
 use rustix::io::Errno;
 
 use crate::error::StoreError;

@@ -1,9 +1,9 @@
 //! One consume queue: entries that point into the log (storage-and-ha.md 3.1).
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use regent_sync::{Mutex, RwLock};
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};

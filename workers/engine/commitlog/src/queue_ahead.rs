@@ -7,9 +7,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, JoinHandle};
+
+use regent_sync::atomic::{AtomicU64, Ordering};
+use regent_sync::mpsc::{Receiver, Sender, channel};
+use regent_sync::thread::{self, JoinHandle};
 
 use crate::failpoint::{Step, step};
 use crate::files::{allocate, open_segment, segment_name};

@@ -2,8 +2,9 @@
 //! thread takes them, are in the table of [`rank`].
 
 use std::fmt::Display;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
+
+use regent_sync::atomic::{AtomicU8, Ordering};
 
 use crate::checkpoint::Checkpoint;
 use crate::cold::ColdReads;

@@ -15,9 +15,9 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::Advice;
+use regent_sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) mod fetch;
 pub(crate) mod lock;

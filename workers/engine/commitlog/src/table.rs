@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use parking_lot::RwLock;
+use regent_sync::RwLock;
 
 use crate::cursor::are_few_equal;
 use crate::error::AppendError;

@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use regent_sync::thread::{self, JoinHandle};
+use regent_sync::{IS_SCHEDULED, Mutex};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
@@ -288,7 +288,11 @@ fn set_up(socket: &OwnedFd) -> Result<(), LinkError> {
 }
 
 /// Takes what has come, 0 bytes when there is nothing yet and it is not to wait, or long enough.
-fn receive(socket: impl AsFd, buffer: &mut [u8], flags: RecvFlags) -> Result<usize, LinkError> {
+fn receive(socket: impl AsFd, buffer: &mut [u8], mut flags: RecvFlags) -> Result<usize, LinkError> {
+    if IS_SCHEDULED {
+        thread::yield_now();
+        flags |= RecvFlags::DONTWAIT;
+    }
     match net::recv(&socket, &mut *buffer, flags) {
         Ok((0, _)) => Err(LinkError::HungUp),
         Ok((size, _)) => Ok(size),

@@ -7,11 +7,10 @@
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::thread;
 
-use parking_lot::{Condvar, Mutex};
 use regent_commitlog::Store;
+use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use regent_sync::{Condvar, IS_SCHEDULED, Mutex, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{self, SendAncillaryBuffer, SendFlags, Shutdown};
@@ -203,11 +202,18 @@ impl<S: StoreAccess> Shared<S> {
 
     fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
         self.confirmed.store(confirmed, Ordering::Relaxed);
+        // The thread that gives the turn back sees it, or its giving is seen here.
+        fence(Ordering::SeqCst);
+        self.tell_confirmed(is_due)
+    }
+
+    fn tell_confirmed(&self, is_due: bool) -> Result<(), S::Error> {
         if self.is_threaded.load(Ordering::SeqCst) {
             return Ok(());
         }
         self.store.with(|store| {
             let mut outgoing = self.outgoing.lock();
+            let confirmed = self.confirmed.load(Ordering::Relaxed);
             if !outgoing.is_empty() || (outgoing.told == confirmed && !is_due) {
                 return Ok(());
             }
@@ -268,7 +274,8 @@ impl<S: StoreAccess> Shared<S> {
         !turn.is_over
     }
 
-    /// Lets whoever appends send again, unless the log has grown meanwhile.
+    /// Lets whoever appends send again, unless the log has grown meanwhile. The thread tells what was
+    /// confirmed behind its last frame.
     fn give_back(&self) -> Result<(), S::Error> {
         self.is_threaded.store(false, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -278,7 +285,7 @@ impl<S: StoreAccess> Shared<S> {
         if pending > 0 {
             self.is_threaded.store(true, Ordering::SeqCst);
         }
-        Ok(())
+        self.tell_confirmed(false)
     }
 
     /// Sends the rest of a frame, or the next one.
@@ -355,6 +362,10 @@ impl Outgoing {
 
 /// Waits until the socket takes more, or is closed.
 fn await_room(socket: &OwnedFd) -> Result<(), LinkError> {
+    if IS_SCHEDULED {
+        thread::yield_now();
+        return Ok(());
+    }
     let mut sockets = [PollFd::new(socket, PollFlags::OUT)];
     match poll(&mut sockets, None) {
         Ok(_) | Err(Errno::INTR) => Ok(()),

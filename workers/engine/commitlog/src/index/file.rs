@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use regent_sync::atomic::{AtomicBool, Ordering};
 
 use super::layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
 use crate::cursor::{Reader, Writer};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use regent_sync::{Mutex, RwLock};
 
 use super::{QueueSegment, SharedQueue};
 use crate::error::StoreError;

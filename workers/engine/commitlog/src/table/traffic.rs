@@ -1,7 +1,8 @@
 //! What was appended to each topic: counted under the append lock, read without it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use regent_sync::atomic::{AtomicU64, Ordering};
 
 use super::SharedQueues;
 use crate::message::Traffic;

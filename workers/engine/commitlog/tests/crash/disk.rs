@@ -7,15 +7,16 @@
 //!   has, some of them in part; at any time the system may write some on its own.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
 use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
 
-use crate::inode::{BLOCK_SIZE, Inode, block, write_sparse};
+use crate::inode::{Inode, block, write_sparse};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
@@ -132,6 +133,7 @@ impl Disk {
                     durable_size: content.len(),
                     live: content.clone(),
                     durable: content,
+                    ..Inode::default()
                 });
                 Node::File(self.inodes.len() - 1)
             };
@@ -186,6 +188,45 @@ impl Disk {
         }
     }
 
+    /// A sync of a file that fails, and leaves its pages clean; returns whether it loses any.
+    pub fn fail_sync(&mut self, event: &Event<'_>) -> bool {
+        self.refresh(0, &self.root.clone());
+        let (from, to) = match event.step {
+            Step::SyncRange { from, to } => (from, to),
+            _ => (0, usize::MAX),
+        };
+        let Some(Node::File(inode)) = self.find(event.path) else {
+            return false;
+        };
+        self.inodes[inode].fail_sync(from, to, &mut self.random);
+        !self.inodes[inode].lost.is_empty()
+    }
+
+    /// Has the system forget the pages of all files, once it has written what it can.
+    pub fn forget(&mut self) -> io::Result<()> {
+        let root = self.root.clone();
+        self.refresh(0, &root);
+        self.forget_dir(0, &root)
+    }
+
+    fn forget_dir(&mut self, dir: usize, path: &Path) -> io::Result<()> {
+        for (name, node) in self.dirs[dir].live() {
+            let path = path.join(name);
+            match node {
+                Node::Dir(child) => self.forget_dir(child, &path)?,
+                Node::File(inode) => {
+                    for (at, content) in self.inodes[inode].forget() {
+                        let file = OpenOptions::new().write(true).open(&path)?;
+                        let size = usize::try_from(file.metadata()?.len()).unwrap();
+                        let content = &content[..content.len().min(size - at)];
+                        file.write_all_at(content, at as u64)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the page cache of every file that has a name.
     fn refresh(&mut self, dir: usize, path: &Path) {
         for (name, node) in self.dirs[dir].live() {
@@ -208,7 +249,7 @@ impl Disk {
         for inode in &mut self.inodes {
             for from in inode.blocks() {
                 if self.random.u8(..8) == 0 {
-                    inode.write_back(from, BLOCK_SIZE);
+                    inode.write_back(from);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The content of one file: what the disk holds, and what the page cache does.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -16,6 +17,9 @@ pub struct Inode {
     pub durable_size: usize,
     /// What the page cache holds; the last of it once no name is left.
     pub live: Vec<u8>,
+    /// Blocks that a failed sync took for written, with what the page cache held of each. Until they
+    /// change, nothing writes them.
+    pub lost: BTreeMap<usize, Vec<u8>>,
 }
 
 /// Bytes from a place on, with zeros behind their end.
@@ -40,17 +44,47 @@ impl Inode {
         (0..self.durable.len().max(self.live.len())).step_by(BLOCK_SIZE)
     }
 
-    /// Puts a part of the page cache on the disk.
-    pub fn write_back(&mut self, from: usize, size: usize) {
-        let content = block(&self.live, from, size);
+    /// Puts a block of the page cache on the disk.
+    pub fn write_back(&mut self, from: usize) {
+        if self.is_lost(from) {
+            return;
+        }
+        self.lost.remove(&from);
+        let content = block(&self.live, from, BLOCK_SIZE);
         store_at(&mut self.durable, from, &content);
+    }
+
+    fn is_lost(&self, from: usize) -> bool {
+        let lost = self.lost.get(&from);
+        lost.is_some_and(|content| *content == block(&self.live, from, BLOCK_SIZE))
+    }
+
+    /// A sync that fails: it writes some of the changed blocks, and no sync writes the others any more.
+    pub fn fail_sync(&mut self, from: usize, to: usize, random: &mut Rng) {
+        let first = from - from % BLOCK_SIZE;
+        for at in (first..to.min(self.live.len())).step_by(BLOCK_SIZE) {
+            let content = block(&self.live, at, BLOCK_SIZE);
+            if random.bool() {
+                self.write_back(at);
+            } else if content != block(&self.durable, at, BLOCK_SIZE) {
+                self.lost.insert(at, content);
+            }
+        }
+    }
+
+    /// The system writes what it can and forgets the pages: returns the blocks that then differ.
+    pub fn forget(&mut self) -> Vec<(usize, Vec<u8>)> {
+        self.sync(0, usize::MAX);
+        let lost = std::mem::take(&mut self.lost);
+        let durable = |(at, _)| (at, block(&self.durable, at, BLOCK_SIZE));
+        lost.into_iter().map(durable).collect()
     }
 
     pub fn sync(&mut self, from: usize, to: usize) {
         self.durable_size = self.live.len();
         let first = from - from % BLOCK_SIZE;
         for at in (first..to.min(self.live.len())).step_by(BLOCK_SIZE) {
-            self.write_back(at, BLOCK_SIZE);
+            self.write_back(at);
         }
     }
 
@@ -62,7 +96,7 @@ impl Inode {
                 block(&self.durable, from, BLOCK_SIZE),
                 block(&self.live, from, BLOCK_SIZE),
             );
-            if old == new {
+            if old == new || self.is_lost(from) {
                 continue;
             }
             let is_torn = random.u8(..4) == 0;

@@ -4,6 +4,9 @@ use regent_commitlog::EpochList;
 
 use crate::support::epochs::{epoch, list, pairs};
 
+/// Miri takes a thousand times as long.
+const LOG_COUNT: u64 = if cfg!(miri) { 4 } else { 400 };
+
 #[test]
 fn each_epoch_ends_where_the_next_begins_and_the_last_with_the_log() {
     let list = list(&[(1, 0), (2, 100), (7, 250)]);
@@ -109,7 +112,7 @@ fn two_logs_are_common_up_to_the_smaller_end_of_the_newest_shared_epoch() {
 /// Elections, appends and lost tails of several logs, against the epoch of every single byte.
 #[test]
 fn a_common_end_never_keeps_a_byte_that_another_epoch_wrote() {
-    for seed in 0..400 {
+    for seed in 0..LOG_COUNT {
         let mut random = fastrand::Rng::with_seed(seed);
         // One byte of each log is the epoch that wrote it.
         let mut logs: Vec<(Vec<i32>, EpochList)> = vec![Default::default(); 3];

@@ -6,6 +6,9 @@ use crate::properties::Verdict;
 const SHORT: &str = r#"{"code":310,"extFields":{"a":"pg","b":"Orders","c":"TBW102","d":"4","e":"2","f":"0","g":"1758000000000","h":"0","i":"UNIQ_KEY\u00017F0000010A2B18B4AAC2000000010000\u0002WAIT\u0001true\u0002TAGS\u0001A","j":"0","k":"false","m":"false","n":"broker-a"},"flag":0,"language":"JAVA","opaque":17,"serializeTypeCurrentRPC":"JSON","version":513}"#;
 const LONG: &str = r#"{"code":10,"opaque":17,"extFields":{"producerGroup":"pg","topic":"Orders","defaultTopic":"TBW102","defaultTopicQueueNums":"4","queueId":"2","sysFlag":"0","bornTimestamp":"1758000000000","flag":"0","properties":"KEYS\u0001k1\u0002WAIT\u0001false\u0002","reconsumeTimes":"0"},"flag":2,"language":"CPP","version":401}"#;
 
+/// Miri takes a thousand times as long.
+const ROUND_COUNT: usize = if cfg!(miri) { 400 } else { 60_000 };
+
 /// All that a send comes to.
 type Read = (i32, i32, String, i32, i64, Verdict, Vec<u8>, i64);
 
@@ -97,7 +100,7 @@ fn whatever_is_followed_is_what_the_decoder_finds() {
         " ",
     ];
     let mut followed_count = 0;
-    for _ in 0..60_000 {
+    for _ in 0..ROUND_COUNT {
         let mut header = if random.bool() { SHORT } else { LONG }.to_owned();
         for _ in 0..random.usize(1..3) {
             let at = random.usize(..header.len());
@@ -111,7 +114,7 @@ fn whatever_is_followed_is_what_the_decoder_finds() {
             assert_eq!(Some(read), decoded(header.as_bytes()), "{header}");
         }
     }
-    assert!(followed_count > 3_000, "{followed_count}");
+    assert!(followed_count > ROUND_COUNT / 20, "{followed_count}");
 }
 
 #[test]
