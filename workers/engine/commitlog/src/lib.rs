@@ -45,6 +45,7 @@ mod loss;
 mod mark;
 mod memory;
 mod message;
+mod native;
 mod prepare;
 mod properties;
 mod queue;
@@ -83,6 +84,7 @@ pub use message::{
     Appended, Boundary, Counters, Filter, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange,
     QueueRead, ReadOutcome, ReadStatus, Traffic,
 };
+pub use native::spawn_native;
 pub use properties::{find_property, java_hash, property_entries};
 pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use record::{RecordDamage, RecordView};

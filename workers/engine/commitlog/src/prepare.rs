@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -26,6 +26,7 @@ use crate::files::{
     BLOCK_SIZE, create_segment, create_written_segment, open_segment, remove_file, segment_name,
     sync_dir,
 };
+use crate::native::spawn_native;
 use crate::sys::{ExclusiveMap, MapReader, MapWriter, finish_write_back};
 
 /// Populating a slice holds the lock of the process's memory map, which whoever asks the system for
@@ -119,9 +120,7 @@ impl Preparer {
             changed: Condvar::new(),
         });
         let shared = Arc::clone(&desk);
-        let thread = thread::Builder::new()
-            .name("segment-prepare".into())
-            .spawn(move || shared.run())
+        let thread = spawn_native("segment-prepare", move || shared.run())
             .map_err(|error| StoreError::io(dir, error))?;
         Ok(Self {
             desk,
@@ -211,7 +210,6 @@ impl Preparer {
         self.desk.work.lock().is_stopped = true;
         self.desk.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of the helper was already reported by the panic hook.
             let _ = thread.join();
         }
         let mut work = self.desk.work.lock();
@@ -234,7 +232,6 @@ impl Desk {
     }
 
     fn run(&self) {
-        let _stop = StopOnExit(self);
         loop {
             let mut work = self.work.lock();
             if work.is_stopped {
@@ -379,14 +376,4 @@ impl Desk {
 fn whole_blocks(map: &MapReader, position: usize) -> usize {
     let whole = position.checked_next_multiple_of(BLOCK_SIZE);
     map.size().min(whole.unwrap_or(position))
-}
-
-/// Wakes whoever waits for the helper when it ends, even by a panic.
-struct StopOnExit<'a>(&'a Desk);
-
-impl Drop for StopOnExit<'_> {
-    fn drop(&mut self) {
-        self.0.work.lock().is_stopped = true;
-        self.0.changed.notify_all();
-    }
 }

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use crate::failpoint::{Step, step};
 use crate::files::{allocate, open_segment, segment_name};
+use crate::native::spawn_native;
 use crate::queue::SharedQueue;
 use crate::sys::MapReader;
 
@@ -41,9 +42,7 @@ impl QueuesAhead {
     pub(crate) fn want(&mut self, slice: Slice) {
         if self.helper.is_none() && !self.is_stopped {
             let (sender, receiver) = channel();
-            let spawned = thread::Builder::new()
-                .name("queue-prepare".into())
-                .spawn(move || run(&receiver));
+            let spawned = spawn_native("queue-prepare", move || run(&receiver));
             // Without a thread, queues take their slices themselves.
             self.helper = spawned.ok().map(|thread| (sender, thread));
         }
@@ -58,7 +57,6 @@ impl QueuesAhead {
         self.is_stopped = true;
         if let Some((sender, thread)) = self.helper.take() {
             drop(sender);
-            // A panic of the helper was already reported by the panic hook.
             let _ = thread.join();
         }
     }

@@ -36,8 +36,8 @@ pub struct RecoveryReport {
     pub had_failed_flush: bool,
     /// Where the log was cut to finish a truncation.
     pub truncated_to: Option<u64>,
-    /// A former version left the store, and it was converted: see `former.rs`.
-    pub was_converted: bool,
+    /// Where the log of a store ends that a former version left, and that was converted (FORMAT.md 6.1).
+    pub converted_at: Option<u64>,
     /// The epoch file was not readable, and its backup may lack the newest epoch.
     pub are_epochs_from_backup: bool,
     /// Damage that makes the store read-only.
@@ -130,7 +130,7 @@ pub(crate) fn recover(
     let report = RecoveryReport {
         was_clean,
         truncated_to: truncation.map(|truncation| truncation.position),
-        was_converted: former.is_some(),
+        converted_at: former.map(|_| end.position),
         damage: end.damage,
         lost_unflushed: end.lost_unflushed,
         scanned_from,

@@ -125,7 +125,8 @@ impl Store {
 
     #[getter]
     fn was_converted(&self, py: Python<'_>) -> PyResult<bool> {
-        self.0.run(py, |store| Ok(store.recovery().was_converted))
+        self.0
+            .run(py, |store| Ok(store.recovery().converted_at.is_some()))
     }
 
     #[getter]

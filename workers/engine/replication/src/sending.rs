@@ -8,10 +8,9 @@ use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::thread;
 
 use parking_lot::{Condvar, Mutex};
-use regent_commitlog::Store;
+use regent_commitlog::{Store, spawn_native};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{self, SendAncillaryBuffer, SendFlags, Shutdown};
@@ -97,10 +96,7 @@ impl<S: StoreAccess> Sending<S> {
             failure: Mutex::new(None),
         });
         let running = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("send-log".into())
-            .spawn(move || running.run())
-            .map_err(LinkError::from)?;
+        spawn_native("send-log", move || running.run()).map_err(LinkError::from)?;
         Ok(Self { shared })
     }
 

@@ -37,7 +37,7 @@ fn seals(dir: &Path, positions: &[u64]) -> [Vec<u8>; 2] {
 /// The store holds so many messages, nothing else, and is as any other.
 fn assert_converted(dir: &Path, count: u64) -> Store {
     let store = open_synchronous(dir);
-    assert!(store.recovery().was_converted);
+    assert!(store.recovery().converted_at.is_some());
     assert_eq!(store.recovery().damage, None);
     assert!(!spare_dir(dir).exists());
     let end = usize::try_from(store.max_position()).unwrap();
@@ -47,7 +47,7 @@ fn assert_converted(dir: &Path, count: u64) -> Store {
     assert_holds(&store, count);
     drop(store);
     let store = open_synchronous(dir);
-    assert!(!store.recovery().was_converted);
+    assert!(store.recovery().converted_at.is_none());
     assert_holds(&store, count + 1);
     store
 }
@@ -161,7 +161,7 @@ fn an_asynchronous_store_of_a_former_version_is_judged_as_one_of_this() {
 
         let store = open(copy.path());
 
-        assert!(!store.recovery().was_converted, "{was_killed}");
+        assert!(store.recovery().converted_at.is_none(), "{was_killed}");
         assert_holds(&store, COUNT);
     }
 }

@@ -83,8 +83,7 @@ impl Segments {
         Ok(true)
     }
 
-    /// Whether the open file no longer is the segment of its name: an expired one is removed, or
-    /// used again for the log's end, and then holds anything.
+    /// Whether the open file no longer is the segment of its name: an expired one is removed.
     pub(super) fn is_stale(&self) -> Result<bool, StoreError> {
         let Some((index, file)) = &self.open else {
             return Ok(false);
