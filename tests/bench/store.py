@@ -64,13 +64,11 @@ def measure_sync_flush(directory: str) -> list[Measure]:
         block["most_acks_per_s"] = block["syncs_per_s"] * IN_FLIGHT
     written = [block["device_bytes_per_byte"] for block in blocks]
     steady = ratio(
-        "R4", "synchronously flushed messages, 64 in flight, segments used again / 64 x fdatasync",
+        "R4", "synchronously flushed messages, 64 in flight / 64 x fdatasync",
         blocks, "acks_per_s", "most_acks_per_s", floor=0.35,
     )  # fmt: skip
     steady = replace(steady, blocks=all_blocks)
-    first_use = [block["first_use_acks_per_s"] / block["most_acks_per_s"] for block in blocks]
     steady.facts["void"] = len(all_blocks) - len(blocks)
-    steady.facts["on blocks written for the first time"] = f"{median(first_use):.3f}"
     bare = [block["bare_groups_per_s"] / block["syncs_per_s"] for block in blocks]
     steady.facts["the pages of 64 messages written and synced, and nothing else"] = (
         f"{median(bare):.3f}"

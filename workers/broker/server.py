@@ -93,7 +93,7 @@ class BrokerServer:
                 self._sockets.append(self._ha_socket)
                 ha_port = self._ha_socket.getsockname()[1]
                 self.settings = dataclasses.replace(self.settings, ha_listen_port=ha_port)
-                self._verification = begin_verification(settings.root_dir)
+                self._verification = begin_verification(settings.root_dir, settings.log_dir)
                 if settings.cut_damage_at is not None:
                     # The truncated part may have been acknowledged, so it is reported before it is
                     # removed.
@@ -325,7 +325,6 @@ def _open_store(settings: BrokerSettings) -> Store:
         index_enabled=settings.index_enabled,
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,
-        spare_segment_count_max=settings.spare_file_count_max,
         hot_size_bytes=memory_bytes() * settings.memory_percent // 100,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
@@ -334,6 +333,12 @@ def _open_store(settings: BrokerSettings) -> Store:
         log.warning(
             "store_forgot_unflushed",
             reason="a flush failed in the last run: messages that were not on the disk are lost",
+            log_position=store.max_position,
+        )
+    if store.was_converted:
+        log.info(
+            "store_converted",
+            reason="a former version left it, which reused expired segments of the commit log",
             log_position=store.max_position,
         )
     if (lost := store.lost_unflushed) is not None:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -271,21 +270,3 @@ def test_a_log_that_cannot_be_listed_is_not_called_none(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.iterdir", refuse)
 
     assert store_files.locate(tmp_path, None).root == tmp_path
-
-
-def test_what_lies_behind_the_write_limit_of_a_killed_broker_is_no_record(directory, capsys):
-    _, out, _ = ask(capsys, "stats", directory, "-o", "json")
-    end = json.loads(out)["end_position"]
-    segments = sorted((directory / "commitlog").glob("0*"))
-    size = int.from_bytes(segments[0].read_bytes()[:4])
-    planted = bytearray(segments[0].read_bytes()[:size])
-    planted[28:36] = (end + 100).to_bytes(8)
-    with segments[-1].open("r+b") as file:
-        file.seek(end + 100 - int(segments[-1].name))
-        file.write(planted)
-    run_of_system = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    (directory / "abort").write_text(f"1\n{run_of_system}\n{end:020}\n", "ascii")
-
-    code, out, err = ask(capsys, "dump", directory, "--limit", 1000, "-o", "json")
-
-    assert (code, len(json.loads(out))) == (0, 200), err

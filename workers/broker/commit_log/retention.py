@@ -41,7 +41,6 @@ class ExpiringStore(Protocol):
         log_bytes_max: int | None = None,
         needed_from: int | None = None,
         is_forced: bool = False,
-        needs_room: bool = False,
         segment_count_max: int = 10,
     ) -> Expired: ...
 
@@ -153,8 +152,6 @@ class Cleaner:
             log_bytes_max=settings.file_reserved_bytes,
             needed_from=needed_from,
             is_forced=planned.is_forced,
-            # Segments kept for reuse are deleted first.
-            needs_room=planned.is_full,
             # One at a time: a forced round must not delete more than needed.
             segment_count_max=1,
         )

@@ -138,11 +138,9 @@ class BrokerSettings:
 
     These settings do not exist in stock. `cutDamageAt` is an operator's consent to lose a damaged
     log from that position on; while it is set, the log is unverified at each start, until it is
-    copied from its master. `fileReservedSize` limits the size of the log. `spareCommitLogFiles` is
-    the number of expired log files that are kept for reuse with `SYNC_FLUSH`. `passOnToMaster`
-    decides whether a replica passes requests on to its master if clients send them to it as the
-    former master. `enablePropertyFilter` has another default than in stock: SQL92 filters are
-    served.
+    copied from its master. `fileReservedSize` limits the size of the log. `passOnToMaster` decides
+    whether a replica passes requests on to its master if clients send them to it as the former
+    master. `enablePropertyFilter` has another default than in stock: SQL92 filters are served.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
@@ -179,7 +177,6 @@ class BrokerSettings:
     file_reserved_bytes: int | None = _stock(
         "fileReservedSize", _bytes(0, 10**18 - 1), None, "live"
     )
-    spare_file_count_max: int = _stock("spareCommitLogFiles", Whole(0, 1000), 4)
     delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}), "live")
     disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", Percent(10, 95), 75, "live")
     disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", Percent(35, 90), 90, "live")
@@ -236,6 +233,11 @@ class BrokerSettings:
         If the system chooses the main port, 0, it also chooses this port.
         """
         return self.ha_listen_port or (port and port + 1)
+
+    @property
+    def log_dir(self) -> Path:
+        """Return the directory of the commit log."""
+        return self.commit_log_dir or self.root_dir / "commitlog"
 
     @property
     def config_dir(self) -> Path:

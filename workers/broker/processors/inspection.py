@@ -280,7 +280,7 @@ def _store_figures(broker: Broker) -> dict[str, str | int | float]:
 def _disk_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | float]:
     """Return sizes and ratios of the space for ordinary processes, as retention does."""
     log, settings = measured.disks.log, broker.settings
-    log_dir = settings.commit_log_dir or settings.root_dir / "commitlog"
+    log_dir = settings.log_dir
     free, whole = _size(log.free_bytes), _size(log.usable_bytes)
     return {
         "commitLogDiskRatio": log.used_ratio,

@@ -2,8 +2,9 @@
 
 After an unclean stop the end of the log may be missing although it was acknowledged. Such a replica
 must not be elected before it has all data of its master again. A process that was killed on a
-running machine has lost nothing: its writes are in the page cache. After a failed flush this is not
-true: data that is not on the disk is lost when the store is opened again.
+running machine has lost nothing: its writes are in the page cache. This is not true once the file
+system was mounted again, or after a failed flush: data that is not on the disk is lost when the
+store is opened again. The engine names boot and mounts (FORMAT.md 1), and judges its log by them.
 """
 
 import os
@@ -12,16 +13,15 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from regent_engine import is_same_run, system_run
 
 from workers.broker.replication.confirmed_mark import ConfirmedMark
 
 MARK_NAME: Final = ".unverified"
-BOOT_NAME: Final = ".boot"
+RUN_NAME: Final = ".boot"
 ABORT_NAME: Final = "abort"
 UNFLUSHED: Final = "unflushed"
 """Second line of the mark of an unclean stop once a flush has failed (FORMAT.md 5)."""
-
-_BOOT_ID_PATH: Final = Path("/proc/sys/kernel/random/boot_id")
 
 log = structlog.get_logger()
 
@@ -79,20 +79,24 @@ class Verification:
             self.succeed()
 
 
-def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Verification:
+def begin_verification(root: Path, log_dir: Path, *, run: str | None = None) -> Verification:
     """Check how the last stop was, before the store is opened.
+
+    `run` names the run of the system, if not this one.
 
     Raises:
         OSError: the disk refused.
     """
-    root.mkdir(parents=True, exist_ok=True)
-    boot_path = root / BOOT_NAME
-    boot_id = boot_id_path.read_text(encoding="ascii").strip()
-    former, mark = (_read(boot_path) or "").strip(), _read(root / ABORT_NAME)
-    if mark is not None and (former != boot_id or _names_failed_flush(mark)):
+    for directory in (root, log_dir):
+        directory.mkdir(parents=True, exist_ok=True)
+    run_path = root / RUN_NAME
+    run = run or system_run(str(root), str(log_dir)) or ""
+    former, mark = (_read(run_path) or "").strip(), _read(root / ABORT_NAME)
+    is_same = is_same_run(former, run)
+    if mark is not None and (not is_same or _names_failed_flush(mark)):
         _put(root / MARK_NAME, "")
-    if former != boot_id:
-        _put(boot_path, boot_id)
+    if former != run:
+        _put(run_path, run)
     return Verification(root)
 
 

@@ -305,7 +305,6 @@ class Store:
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         populate_ahead_bytes: int = 32 << 20,
-        spare_segment_count_max: int = 4,
         hot_size_bytes: int = 2**64 - 1,
         cold_cache_bytes: int = 256 << 20,
         store_host: tuple[str, int] | None = None,
@@ -319,8 +318,8 @@ class Store:
         With the `crc_property` "verified" every record ends in a checksum of all of it, and those
         checksums are verified: a wrong bit in a header is found, too. With "required" a record
         without one counts as damaged, besides.
-        With the `flush_mode` "sync" up to `spare_segment_count_max` expired segments are kept to be
-        used again, into which flushes wait half as long.
+        With the `flush_mode` "sync" blocks of the log are written before records are, so that no
+        flush waits for a commit of the file system's journal.
         Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
         64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
         """
@@ -460,15 +459,13 @@ class Store:
         log_bytes_max: int | None = None,
         needed_from: int | None = None,
         is_forced: bool = False,
-        needs_room: bool = False,
         segment_count_max: int = 10,
     ) -> Expired:
         """Delete the oldest segments: those so old, those beyond a size of the log, or any.
 
         Never the newest one, and never one that is not on the disk yet. What a replica needs, from
         `needed_from` on, goes unforced only when it is twice as old, or beyond twice that size.
-        What was derived from them goes too. Some may be kept to be used again; when room is needed,
-        or deletion forced, those go first and count as well.
+        What was derived from them goes too.
         """
     @property
     def flushed_position(self) -> int: ...
@@ -494,6 +491,9 @@ class Store:
 
         And where records went on that were cut with what is gone.
         """
+    @property
+    def was_converted(self) -> bool:
+        """Whether a former version wrote the store, which reused expired segments of the log."""
     @property
     def had_failed_flush(self) -> bool:
         """Whether a flush failed when it was open last, so that only what the disk has is left."""
@@ -785,8 +785,6 @@ class LogReader:
         cls, path: str, *, commit_log_path: str | None = None, position: int | None = None
     ) -> LogReader:
         """Stand before the first record.
-
-        The mark of an unclean stop may tell a write limit, behind which no records are searched.
 
         Raises:
             StoreError: no record begins at the position, or a file cannot be read.
@@ -1103,3 +1101,13 @@ class LogCopy:
 
     def stop(self) -> None:
         """End the connection and wait for the thread: nothing is appended afterwards."""
+
+def system_run(*dirs: str) -> str | None:
+    """Name this boot of the system, and the mount that each directory is in.
+
+    None if the system does not tell its boot id. For the store directory and that of its log, it is
+    the second line of the mark of an unclean stop (FORMAT.md 1).
+    """
+
+def is_same_run(noted: str, now: str) -> bool:
+    """Return whether a noted run is this one; former versions noted the boot only."""

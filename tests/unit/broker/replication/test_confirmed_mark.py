@@ -68,16 +68,15 @@ def test_a_log_that_holds_all_lacks_nothing(mark, tmp_path, epochs):
 @pytest.mark.usefixtures("mark")
 def test_a_broker_doubts_a_log_that_lacks_what_its_files_say(tmp_path):
     # Case A2.
-    boot = tmp_path / "boot_id"
-    boot.write_text("b")
-    verification = begin_verification(tmp_path, boot_id_path=boot)
+    log_dir = tmp_path / "commitlog"
+    verification = begin_verification(tmp_path, log_dir)
     verification.compare(EPOCHS, 800)
     assert verification.is_verified
 
     verification.compare([], 0)
 
     assert not verification.is_verified
-    assert not begin_verification(tmp_path, boot_id_path=boot).is_verified
+    assert not begin_verification(tmp_path, log_dir).is_verified
 
 
 def test_an_accepted_loss_ends_what_was_confirmed_in_older_terms(mark, tmp_path):

@@ -4,10 +4,6 @@
 //!
 //! Beside it, `fdatasync` after as many pages as 64 messages take, on blocks that were written
 //! before: R4 takes that to cost what 1 KiB does, and where it does not no flush can come near.
-//!
-//! Measured is a store whose retention has begun, so that it writes segments that were written
-//! before, as a broker does for all its life but the first days; and beside it one that uses
-//! no segment again, whose blocks are written for the first time.
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -32,8 +28,6 @@ const BODY_SIZE: usize = 1024;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
 const SEGMENT_SIZE: u64 = 128 << 20;
-/// Segments written before anything is measured, all but the last of which may expire.
-const OLD_SEGMENT_COUNT: u64 = 3;
 /// In so much time a helper at work makes a page present.
 const REST: Duration = Duration::from_millis(5);
 const SECTOR_BYTES: u64 = 512;
@@ -49,115 +43,47 @@ fn main() -> Result<(), Failure> {
     let dir = tempfile::Builder::new()
         .prefix("regent-sync-flush-")
         .tempdir_in(PathBuf::from(parent))?;
-    let again = Measured::open(dir.path().join("again"), OLD_SEGMENT_COUNT)?;
-    let first = Measured::open(dir.path().join("first"), 0)?;
+    let mut config = StoreConfig::new(dir.path().join("store"));
+    config.flush_mode = FlushMode::Sync;
+    config.segment_size_bytes = SEGMENT_SIZE;
+    let store = Store::open(config, NOW_MS)?;
+    append_groups(&store, 20)?;
     let mut blocks = Vec::new();
     for _ in 0..block_count.parse()? {
-        blocks.push(measure(dir.path(), &again, &first)?);
+        blocks.push(measure(dir.path(), &store)?);
     }
-    again.store.close()?;
-    first.store.close()?;
+    store.close()?;
     println!("[{}]", blocks.join(", "));
     Ok(())
 }
 
-/// A store, and the files that were its segments before it was measured.
-struct Measured {
-    store: Store,
-    log: PathBuf,
-    old: Vec<u64>,
-}
-
-impl Measured {
-    /// Fills and expires so many segments; without any it uses none again.
-    fn open(dir: PathBuf, old_count: u64) -> Result<Self, Failure> {
-        let log = dir.join("commitlog");
-        let mut config = StoreConfig::new(dir);
-        config.flush_mode = FlushMode::Sync;
-        config.segment_size_bytes = SEGMENT_SIZE;
-        if old_count == 0 {
-            config.spare_segment_count_max = 0;
-        }
-        let store = Store::open(config, NOW_MS)?;
-        append_groups(&store, 20)?;
-        let mut old = Vec::new();
-        // The segment after the current one is made, anew, at its half.
-        let end = old_count * SEGMENT_SIZE + SEGMENT_SIZE / 4;
-        while old_count > 0 && store.max_position() < end {
-            append_groups(&store, 20)?;
-        }
-        for base in (0..old_count).map(|number| number * SEGMENT_SIZE) {
-            old.push(fs::metadata(log.join(format!("{base:020}")))?.st_ino());
-        }
-        let measured = Self { store, log, old };
-        measured.expire()?;
-        while old_count > 0 && !measured.is_used_again()? {
-            append_groups(&measured.store, 20)?;
-        }
-        Ok(measured)
-    }
-
-    fn expire(&self) -> Result<(), Failure> {
-        let retention = Retention {
-            log_bytes_max: Some(0),
-            segment_count_max: usize::MAX,
-            ..Retention::default()
-        };
-        self.store.expire(&retention, NOW_MS)?;
-        Ok(())
-    }
-
-    fn is_used_again(&self) -> Result<bool, Failure> {
-        let base = self.store.last_segment_start();
-        let file = fs::metadata(self.log.join(format!("{base:020}")))?;
-        Ok(self.old.contains(&file.st_ino()))
-    }
-
-    /// Waits until its helper has made the pages that it can: what it has left to do would count for
-    /// whoever is measured next.
-    fn rest(&self) {
-        let mut seen = None;
-        while seen != Some(self.store.populated_position()) {
-            seen = Some(self.store.populated_position());
-            sleep(REST);
-        }
-    }
-
-    /// Appends groups; returns how long that took.
-    fn append(&self) -> Result<f64, Failure> {
-        let begin = Instant::now();
-        append_groups(&self.store, GROUPS_A_HALF)?;
-        Ok(begin.elapsed().as_secs_f64())
+/// Waits until the helper of a store has made all that it makes ahead: what it has left to do would count for
+/// whoever is measured next.
+fn rest(store: &Store) {
+    let mut seen = None;
+    while seen != Some(store.populated_position()) {
+        seen = Some(store.populated_position());
+        sleep(REST);
     }
 }
 
-/// Measures one block: syncs, both stores, both in reverse order, syncs (targets.md 1.3).
-fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Failure> {
+/// Measures one block: syncs, the store, the store, syncs (targets.md 1.3).
+fn measure(dir: &Path, store: &Store) -> Result<String, Failure> {
     let mut syncs = Syncs::new(dir.join("sync"), BODY_SIZE, SYNCS_A_HALF)?;
     let mut bare = Syncs::new(dir.join("bare-groups"), BARE_GROUP_SIZE, BARE_GROUPS_A_HALF)?;
     bare.write_all_blocks()?;
-    let (mut written, mut appended) = (Some(0), 0);
-    let mut append_again = || -> Result<f64, Failure> {
-        let (device, position) = (device_bytes(dir)?, again.store.max_position());
-        let duration_s = again.append()?;
-        let grown = device_bytes(dir)?.zip(device).map(|(now, then)| now - then);
-        written = written.zip(grown).map(|(sum, grown)| sum + grown);
-        appended += again.store.max_position() - position;
-        Ok(duration_s)
-    };
     let mut bare_s = bare.run()?;
     let before_s = syncs.run()?;
-    let mut again_s = append_again()?;
-    let first_s = first.append()? + first.append()?;
-    first.rest();
-    again_s += append_again()?;
+    let (device, position) = (device_bytes(dir)?, store.max_position());
+    let begin = Instant::now();
+    append_groups(store, 2 * GROUPS_A_HALF)?;
+    let store_s = begin.elapsed().as_secs_f64();
+    rest(store);
+    let written = device_bytes(dir)?.zip(device).map(|(now, then)| now - then);
+    let appended = store.max_position() - position;
     let after_s = syncs.run()?;
     bare_s += bare.run()?;
-    again.expire()?;
-    first.expire()?;
-    if !again.is_used_again()? {
-        return Err("a new segment was made where an old one was to be used again".into());
-    }
+    store.expire(&too_much(), NOW_MS)?;
     #[allow(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
     let amplification = written.map_or_else(
         || "null".to_owned(),
@@ -170,15 +96,22 @@ fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Fai
     );
     Ok(format!(
         "{{\"syncs_per_s\": {:.1}, \"syncs_per_s_before\": {:.1}, \"syncs_per_s_after\": {:.1}, \
-         \"bare_groups_per_s\": {:.1}, \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
+         \"bare_groups_per_s\": {:.1}, \"acks_per_s\": {:.1}, \
          \"device_bytes_per_byte\": {amplification}}}",
         2.0 * syncs / (before_s + after_s),
         syncs / before_s,
         syncs / after_s,
         bare_groups / bare_s,
-        acks / again_s,
-        acks / first_s,
+        acks / store_s,
     ))
+}
+
+fn too_much() -> Retention {
+    Retention {
+        log_bytes_max: Some(0),
+        segment_count_max: usize::MAX,
+        ..Retention::default()
+    }
 }
 
 /// Appends messages and flushes after each group, as the group commit of an agent does.

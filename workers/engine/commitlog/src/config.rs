@@ -73,9 +73,6 @@ pub struct StoreConfig {
     pub index_entry_count: u32,
     /// How far ahead of the writer the helper thread populates pages.
     pub populate_ahead_bytes: u64,
-    /// How many expired segments are kept at most, to be used again: synchronous flushes into them
-    /// wait half as long (FORMAT.md 5.1). 0 keeps none; so does [`FlushMode::Async`].
-    pub spare_segment_count_max: usize,
     /// How much of the log behind its end is taken to be in memory (`accessMessageInMemoryMaxRatio`
     /// of the machine's). Reads farther behind are cold: smaller, and their pages are given back.
     pub hot_size_bytes: u64,
@@ -106,7 +103,6 @@ impl StoreConfig {
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
-            spare_segment_count_max: 4,
             hot_size_bytes: u64::MAX,
             cold_cache_bytes: 256 << 20,
             cut_damage_at: None,

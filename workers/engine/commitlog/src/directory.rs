@@ -5,31 +5,24 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::CheckpointFile;
-use crate::config::StoreConfig;
+use crate::config::{FlushMode, StoreConfig};
 use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
-use crate::mark::{ASYNC, Mark, UNFLUSHED};
+use crate::mark::{Mark, Stop};
 use crate::sys::lock::lock_first_byte;
+use crate::system_run::system_run;
 use crate::table::QueueHome;
 use crate::unserved::refuse_queues;
-use crate::write_limit::WriteLimit;
-
-/// The run of the system in which a store is used, and what its mark says of it.
-#[derive(Debug)]
-pub(crate) struct MarkedRun<'a> {
-    pub(crate) boot_id: &'a str,
-    /// The first write limit of a log that uses segments again; else messages are acknowledged before they
-    /// are flushed.
-    pub(crate) write_limit: Option<u64>,
-}
 
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct StoreDirectory {
     root: PathBuf,
     commit_log: PathBuf,
+    /// This run of the system, if anything names it.
+    run: Option<String>,
     _lock: File,
 }
 
@@ -45,6 +38,7 @@ impl StoreDirectory {
         create_dir(&root.join("consumequeue"))?;
         sync_dir(&root)?;
         Ok(Self {
+            run: system_run(&[&root, &commit_log]),
             root,
             commit_log,
             _lock: lock,
@@ -98,17 +92,27 @@ impl StoreDirectory {
         self.root.join("abort")
     }
 
+    /// This run of the system, if anything names it.
+    pub(crate) fn run(&self) -> Option<&str> {
+        self.run.as_deref()
+    }
+
     /// The mark of the last user, if the store was not closed.
     pub(crate) fn mark(&self) -> Result<Option<Mark>, StoreError> {
         Mark::find(&self.abort())
     }
 
-    /// Writes the mark, on the disk: the process id in decimal, and where recovery must know it, the
-    /// run of the system. Returns the write limit if it is written: a full disk may have no room for it.
-    pub(crate) fn put_abort_mark(
-        &self,
-        run: Option<&MarkedRun<'_>>,
-    ) -> Result<Option<WriteLimit>, StoreError> {
+    /// Writes the mark, on the disk: it names this run of the system, and how messages are acknowledged.
+    pub(crate) fn put_abort_mark(&self, flush_mode: FlushMode) -> Result<(), StoreError> {
+        self.write_mark(&Mark::text(self.run(), flush_mode))
+    }
+
+    /// Writes a mark, on the disk, that tells of an unclean stop and nothing else.
+    pub(crate) fn put_silent_mark(&self) -> Result<(), StoreError> {
+        self.write_mark(&Mark::silent_text())
+    }
+
+    fn write_mark(&self, content: &str) -> Result<(), StoreError> {
         let path = self.abort();
         let mut options = OpenOptions::new();
         // The block that the mark of a killed process holds is written again: on a full disk a
@@ -116,50 +120,29 @@ impl StoreDirectory {
         let options = options.write(true).create(true).truncate(false);
         let file = step(Step::Create, &path, || options.open(&path));
         let file = file.map_err(|error| StoreError::io(&path, error))?;
-        let mut content = std::process::id().to_string();
-        let mut limit_at = 0;
-        if let Some(run) = run {
-            content = format!("{content}\n{}\n", run.boot_id);
-            limit_at = content.len() as u64;
-            content += &run
-                .write_limit
-                .map_or(format!("{ASYNC}\n"), WriteLimit::line);
-        }
         let written = step(Step::Write, &path, || {
             file.write_all_at(content.as_bytes(), 0)?;
             file.set_len(content.len() as u64)
         });
-        let is_written = match written.map_err(|error| StoreError::io(&path, error)) {
-            Ok(()) => true,
+        match written.map_err(|error| StoreError::io(&path, error)) {
             // That the mark is there says enough; what a former run wrote into it counts no more.
-            Err(StoreError::DiskFull { .. }) => {
-                step(Step::Resize, &path, || file.set_len(0))
-                    .map_err(|error| StoreError::io(&path, error))?;
-                false
-            }
-            Err(error) => return Err(error),
-        };
+            Err(StoreError::DiskFull { .. }) => step(Step::Resize, &path, || file.set_len(0))
+                .map_err(|error| StoreError::io(&path, error))?,
+            written => written?,
+        }
         // What a former run said in it must not come back, or it would be believed of this one.
         step(Step::SyncFile, &path, || file.sync_all())
             .map_err(|error| StoreError::io(&path, error))?;
-        sync_dir(&self.root)?;
-        let is_limited = run.is_some_and(|run| run.write_limit.is_some());
-        Ok((is_written && is_limited).then_some(WriteLimit {
-            path,
-            mark: file,
-            at: limit_at,
-        }))
+        sync_dir(&self.root)
     }
 
     /// Has the mark of this run of the system name none any more: what is damaged now was so before the system
     /// goes down, and must not be taken for what that loses.
     pub(crate) fn note_damage(&self) -> Result<(), StoreError> {
-        let is_of_this_run =
-            |mark: &Mark| mark.asynchronous_run().is_some() && !mark.has_lost_unflushed();
-        if self.mark()?.as_ref().is_some_and(is_of_this_run) {
-            self.put_abort_mark(None)?;
+        match self.mark()?.map(|mark| mark.stop(self.run())) {
+            Some(Stop::Killed) => self.put_silent_mark(),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a sector
@@ -168,7 +151,7 @@ impl StoreDirectory {
     /// The size stays: on the disk before the text, a smaller one would take the end of the former text.
     pub(crate) fn note_failed_flush(&self) {
         let path = self.abort();
-        let content = format!("{}\n{UNFLUSHED}\n", std::process::id());
+        let content = Mark::text_of_failed_flush();
         let _ = step(Step::Write, &path, || {
             let file = OpenOptions::new().write(true).open(&path)?;
             file.write_all_at(content.as_bytes(), 0)

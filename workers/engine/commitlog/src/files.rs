@@ -14,11 +14,8 @@ use crate::failpoint::{Step, step};
 pub(crate) const BLOCK_SIZE: usize = 4096;
 /// So much is cleared by writing zeros; of more the rest is given back, which writes nothing.
 const WRITTEN_ZEROS_MAX: u64 = 1 << 20;
-
-/// What is written at once is in memory in one folio, and goes to the disk whole with every byte of it
-/// (targets.md 1.2). A flush of 64 KiB waits a fifth less for a few folios than for single pages; of
-/// larger ones it would write much that it need not.
-pub(crate) const ZEROS_AT_ONCE: usize = 4 * BLOCK_SIZE;
+/// `FALLOC_FL_WRITE_ZEROES` (Linux 6.17): gives a range blocks, and has the disk write zeros to them.
+const WRITE_ZEROES: FallocateFlags = FallocateFlags::from_bits_retain(0x80);
 
 /// One segment found on disk.
 #[derive(Debug)]
@@ -98,20 +95,40 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<File>, StoreError> {
 ///
 /// On failure nothing stays behind.
 pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<File, StoreError> {
+    create(path, |file| {
+        preallocate(file, 0, allocated)?;
+        if allocated < size {
+            file.set_len(size)?;
+        }
+        Ok(())
+    })
+    .map(|(file, ())| file)
+}
+
+/// Creates a file of `size` bytes, all of which have disk blocks; returns whether the file system wrote
+/// zeros to them, too. On failure nothing stays behind.
+pub(crate) fn create_written_segment(path: &Path, size: u64) -> Result<(File, bool), StoreError> {
+    create(path, |file| {
+        match fall(file, WRITE_ZEROES, 0, size) {
+            Ok(()) => return Ok(true),
+            // The flag is newer than the kernel, or the disk has no such request.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(error) => return Err(error),
+        }
+        preallocate(file, 0, size).map(|()| false)
+    })
+}
+
+fn create<T>(
+    path: &Path,
+    give_blocks: impl FnOnce(&File) -> io::Result<T>,
+) -> Result<(File, T), StoreError> {
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create_new(true);
     let file = step(Step::Create, path, || options.open(path));
     let file = file.map_err(|error| StoreError::io(path, error))?;
-    let made = step(Step::Resize, path, || {
-        preallocate(&file, 0, allocated)?;
-        if allocated < size {
-            file.set_len(size)
-        } else {
-            Ok(())
-        }
-    });
-    match made {
-        Ok(()) => Ok(file),
+    match step(Step::Resize, path, || give_blocks(&file)) {
+        Ok(made) => Ok((file, made)),
         Err(error) => {
             let error = StoreError::io(path, error);
             remove_file(path)?;
@@ -141,8 +158,13 @@ pub(crate) fn preallocate(file: &File, from: u64, to: u64) -> io::Result<()> {
 /// As [`preallocate`] where the file system has a request for it: nothing in the file is touched, so
 /// that it may be written meanwhile.
 pub(crate) fn allocate(file: &File, from: u64, to: u64) -> io::Result<()> {
+    fall(file, FallocateFlags::empty(), from, to)
+}
+
+/// `fallocate` of a range; the kind of error is `Unsupported` where nothing knows the request.
+fn fall(file: &File, how: FallocateFlags, from: u64, to: u64) -> io::Result<()> {
     loop {
-        match fallocate(file, FallocateFlags::empty(), from, to - from) {
+        match fallocate(file, how, from, to - from) {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(io::ErrorKind::Unsupported.into()),
@@ -307,34 +329,16 @@ pub(crate) fn clear_file(file: &File, bytes: &mut [u8], (from, to): (u64, u64)) 
     }
 }
 
-/// Zeroes the rest of a file that nobody looks at. Not durable yet.
-pub(crate) fn clear_file_rest(file: &File, from: u64, to: u64) -> io::Result<()> {
-    if from == to {
-        return Ok(());
-    }
-    match zero_range(file, from, to) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => write_zeros(file, from, to),
-        done => done,
-    }
-}
-
 /// Has a range of a file read as zeros without writing them; its blocks stay.
 fn zero_range(file: &File, from: u64, to: u64) -> io::Result<()> {
-    loop {
-        match fallocate(file, FallocateFlags::ZERO_RANGE, from, to - from) {
-            Ok(()) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(io::ErrorKind::Unsupported.into()),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    fall(file, FallocateFlags::ZERO_RANGE, from, to)
 }
 
-/// Writes zeros over a range of a file, [`ZEROS_AT_ONCE`] at a time; nothing is read for them.
+/// Writes zeros over a range of a file, in small writes as [`preallocate`] does.
 pub(crate) fn write_zeros(file: &File, mut from: u64, to: u64) -> io::Result<()> {
-    const ZEROS: [u8; ZEROS_AT_ONCE] = [0; ZEROS_AT_ONCE];
+    const ZEROS: [u8; BLOCK_SIZE] = [0; BLOCK_SIZE];
     while from < to {
-        let end = to.min((from + 1).next_multiple_of(ZEROS_AT_ONCE as u64));
+        let end = to.min((from + 1).next_multiple_of(BLOCK_SIZE as u64));
         #[allow(clippy::cast_possible_truncation)] // at most so many
         file.write_all_at(&ZEROS[..(end - from) as usize], from)?;
         from = end;

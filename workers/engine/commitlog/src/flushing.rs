@@ -3,18 +3,10 @@
 use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::error::StoreError;
 use crate::follower::Follower;
-use crate::log::SharedLog;
+use crate::log::{Flusher, SharedLog};
 use crate::queue_flush::FlushRound;
 use crate::record::{Found, locate};
-use crate::seal::SealFile;
 use crate::store::Store;
-
-/// What a flush of the log changes.
-#[derive(Debug)]
-pub(crate) struct Flusher {
-    /// Of a store that uses segments again.
-    pub(crate) seals: Option<SealFile>,
-}
 
 /// What the checkpoint says, and what it rests on.
 ///
@@ -117,7 +109,7 @@ impl Store {
         let position = if self.is_read_only() {
             self.flushed_position()
         } else {
-            self.flushing(|| self.log.flush(flusher.seals.as_mut()))?
+            self.flushing(|| self.log.flush(flusher))?
         };
         Ok(Flushed {
             position,
@@ -205,12 +197,16 @@ impl Store {
 }
 
 impl Checkpointer {
-    /// Has the checkpoint cover all that recovery kept, before the mark says that nothing behind it was
-    /// promised: of messages that waited for the disk until the process died that would not be true.
-    pub(crate) fn vouch_for_kept(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+    /// Has the checkpoint cover all that recovery kept, before the mark says what invalid records behind that
+    /// mean: of those that a former run flushed that would not be true.
+    pub(crate) fn vouch_for_kept(
+        &mut self,
+        log: &SharedLog,
+        flusher: &mut Flusher,
+    ) -> Result<(), StoreError> {
         self.note(&Flushed {
             timestamp_ms: log.last_store_timestamp_ms(),
-            position: log.flush(None)?,
+            position: log.flush(flusher)?,
         });
         match self.file.write(self.checkpoint) {
             // A full disk is to be read from nevertheless: the one before stays, and is true.

@@ -34,15 +34,18 @@ mod failpoint;
 mod files;
 mod flushing;
 mod follower;
+mod former;
 mod held;
 mod index;
 pub mod inspect;
 mod locks;
 mod log;
+mod log_end;
 mod loss;
 mod mark;
 mod memory;
 mod message;
+mod native;
 mod prepare;
 mod properties;
 mod queue;
@@ -58,19 +61,17 @@ mod record;
 mod recovery;
 mod retention;
 mod scan;
-mod seal;
 mod slices;
-mod spares;
 mod store;
 mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
+mod system_run;
 mod table;
 mod truncation;
 mod unserved;
 mod walk;
 mod write_back;
-mod write_limit;
 mod writer;
 
 pub use batch::batch_properties;
@@ -83,6 +84,7 @@ pub use message::{
     Appended, Boundary, Counters, Filter, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange,
     QueueRead, ReadOutcome, ReadStatus, Traffic,
 };
+pub use native::spawn_native;
 pub use properties::{find_property, java_hash, property_entries};
 pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use record::{RecordDamage, RecordView};
@@ -90,5 +92,6 @@ pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
 pub use slices::RecordSlices;
 pub use store::Store;
+pub use system_run::{is_same_run, system_run};
 pub use walk::LogDamage;
 pub use writer::Writer;

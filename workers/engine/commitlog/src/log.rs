@@ -4,7 +4,6 @@ mod ahead;
 mod copied;
 mod flush;
 mod tail;
-mod used_again;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -14,13 +13,14 @@ use regent_sync::RwLock;
 use regent_sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crate::error::StoreError;
-use crate::files::{allocate_segment, segment_name};
+use crate::files::{allocate_segment, remove_file, segment_name};
 use crate::locks::{Ranked, RankedGuard, rank};
 use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter, Room};
 
 use ahead::AheadFile;
+pub(crate) use flush::Flusher;
 use tail::Tail;
 
 /// One segment as readers see it.
@@ -167,6 +167,15 @@ impl SharedLog {
         self.last_store_timestamp_ms.load(Ordering::Acquire)
     }
 
+    /// Removes the oldest segment; readers inside keep its map until they leave.
+    pub(crate) fn remove_oldest(&self) -> Result<(), StoreError> {
+        let Some(oldest) = self.segments.write().pop_front() else {
+            return Ok(());
+        };
+        remove_file(&self.segment_path(oldest.base))
+            .inspect_err(|_| self.segments.write().push_front(oldest))
+    }
+
     /// Where the segment at `base` lies.
     pub(crate) fn segment_path(&self, base: u64) -> PathBuf {
         self.dir.join(segment_name(base))
@@ -242,7 +251,7 @@ impl LogWriter {
         let prepared = Prepared {
             populated: map.position(),
             map,
-            used_again: None,
+            has_written_blocks: false,
         };
         self.preparer.follow(base, &prepared);
         self.tail = Some(Tail::new(base, prepared, 0));
@@ -268,7 +277,7 @@ impl LogWriter {
     /// Whether there is room for `size` bytes already.
     #[inline(always)]
     pub(crate) fn has_room(&self, size: usize) -> bool {
-        self.tail.as_ref().is_some_and(|tail| tail.is_ready(size))
+        self.tail.as_ref().is_some_and(|tail| tail.has_room(size))
     }
 
     /// As [`Self::reserve`], if there is room already.
@@ -287,19 +296,12 @@ impl LogWriter {
 
     #[cold]
     fn make_room(&mut self, size: usize) -> Result<(), StoreError> {
-        let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
-        while !self.tail.as_ref().is_some_and(fits) {
+        while !self.has_room(size) {
             if !self.continue_recovered()? {
                 self.roll()?;
             }
         }
-        match &mut self.tail {
-            Some(tail) => {
-                let end = tail.map.position() + size + BLANK_SIZE;
-                tail.wait_cleared((&self.plan, &self.preparer), end)
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     #[cold]
@@ -308,9 +310,6 @@ impl LogWriter {
             .tail
             .as_ref()
             .map_or(self.end, |tail| tail.base + self.plan.segment_size);
-        if let Some(full) = &mut self.tail {
-            full.wait_all_cleared((&self.plan, &self.preparer))?;
-        }
         let populated = if self.writes_ahead {
             0
         } else {
@@ -333,6 +332,14 @@ impl LogWriter {
         // An open file keeps its room on the disk, though its segment expires.
         self.ahead = None;
         Ok(())
+    }
+
+    /// Ends the helper, and removes a segment that it prepared in vain.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        match self.preparer.stop() {
+            Some((base, _)) => remove_file(&self.shared.segment_path(base)),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn populated_position(&self) -> u64 {

@@ -4,23 +4,30 @@
 //! made present in slices small enough never to own a core (D24). Failing to populate only costs
 //! speed; failing to allocate is an error that the writer gets when it needs the segment.
 //!
-//! In a segment that is used again the pages ahead are made by writing zeros over what they were:
-//! so nothing is read from the disk, and the writer finds what it finds in a new segment. It must
-//! not overtake them, since zeros written over a record would be the end of it.
+//! A flush into blocks that were only allocated waits for a commit of the file system's journal, about as
+//! long as for the data itself. So a store in `SYNC_FLUSH` has blocks *written* ahead: the file system
+//! writes zeros itself where it can (`FALLOC_FL_WRITE_ZEROES`), or the populated pages, which hold zeros, go
+//! to the disk before the writer gets there. Nothing writes them but the page cache: what the writer has put
+//! into a page meanwhile goes along, and no zero comes after a record.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use regent_sync::thread::{self, JoinHandle};
+use regent_sync::thread::JoinHandle;
 use regent_sync::{Condvar, Mutex};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
-use crate::files::{BLOCK_SIZE, create_segment, remove_file, segment_name, sync_dir, write_zeros};
-use crate::spares::Spares;
-use crate::sys::{ExclusiveMap, MapReader, MapWriter};
+use crate::failpoint::{Step, step};
+use crate::files::{
+    BLOCK_SIZE, create_segment, create_written_segment, open_segment, remove_file, segment_name,
+    sync_dir,
+};
+use crate::native::spawn_native;
+use crate::sys::{ExclusiveMap, MapReader, MapWriter, finish_write_back};
 
 /// Populating a slice holds the lock of the process's memory map, which whoever asks the system for
 /// memory waits for: 8 MiB held the loop up for 8 ms and more.
@@ -36,8 +43,8 @@ pub(crate) struct SegmentPlan {
     pub(crate) dir: PathBuf,
     pub(crate) segment_size: u64,
     pub(crate) populate_ahead: usize,
-    /// Where segments come from before new ones are made.
-    pub(crate) spares: Option<Arc<Spares>>,
+    /// Whether blocks are written before records are.
+    pub(crate) writes_blocks: bool,
 }
 
 /// A segment that is ready to be written.
@@ -46,8 +53,8 @@ pub(crate) struct Prepared {
     pub(crate) map: MapWriter,
     /// Up to where its pages are present.
     pub(crate) populated: usize,
-    /// The file of one that is used again, to clear the rest of it.
-    pub(crate) used_again: Option<Arc<File>>,
+    /// Whether all of its blocks are written already.
+    pub(crate) has_written_blocks: bool,
 }
 
 impl SegmentPlan {
@@ -95,9 +102,8 @@ struct Populating {
     map: MapReader,
     done: usize,
     wanted: usize,
-    /// Given for a segment that is used again.
+    /// The file, where blocks are to be written.
     file: Option<Arc<File>>,
-    failure: Option<Arc<StoreError>>,
 }
 
 impl Preparer {
@@ -114,9 +120,7 @@ impl Preparer {
             changed: Condvar::new(),
         });
         let shared = Arc::clone(&desk);
-        let thread = thread::Builder::new()
-            .name("segment-prepare".into())
-            .spawn(move || shared.run())
+        let thread = spawn_native("segment-prepare", move || shared.run())
             .map_err(|error| StoreError::io(dir, error))?;
         Ok(Self {
             desk,
@@ -176,32 +180,9 @@ impl Preparer {
             map,
             done: prepared.populated.max(position),
             wanted,
-            file: prepared.used_again.clone(),
-            failure: None,
+            file: self.desk.file_to_write(base, prepared.has_written_blocks),
         });
         self.desk.changed.notify_all();
-    }
-
-    /// Waits until the current segment, one that is used again, is cleared up to `needed`; returns
-    /// up to where it is.
-    pub(crate) fn wait_cleared(&self, needed: usize) -> Result<usize, StoreError> {
-        let mut work = self.desk.work.lock();
-        loop {
-            let is_stopped = work.is_stopped;
-            let Some(current) = work.current.as_mut().filter(|_| !is_stopped) else {
-                return Err(StoreError::Closed);
-            };
-            if let Some(failure) = current.failure.take() {
-                // Tried again for the next message.
-                return Err(failure.again());
-            }
-            if current.done >= needed {
-                return Ok(current.done);
-            }
-            current.wanted = current.wanted.max(needed);
-            self.desk.changed.notify_all();
-            self.desk.changed.wait(&mut work);
-        }
     }
 
     /// Tells where the writer is in the current segment.
@@ -229,7 +210,6 @@ impl Preparer {
         self.desk.work.lock().is_stopped = true;
         self.desk.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of the helper was already reported by the panic hook.
             let _ = thread.join();
         }
         let mut work = self.desk.work.lock();
@@ -252,7 +232,6 @@ impl Desk {
     }
 
     fn run(&self) {
-        let _stop = StopOnExit(self);
         loop {
             let mut work = self.work.lock();
             if work.is_stopped {
@@ -272,7 +251,7 @@ impl Desk {
             let slice = work
                 .current
                 .as_ref()
-                .filter(|current| current.done < current.wanted && current.failure.is_none());
+                .filter(|current| current.done < current.wanted);
             let Some(slice) = slice.cloned() else {
                 self.changed.wait(&mut work);
                 continue;
@@ -286,51 +265,63 @@ impl Desk {
         let to = slice
             .wanted
             .min(slice.done.saturating_add(SLICE_SIZE_BYTES));
-        let cleared = self.clear(slice, to);
+        let made = self.make_ready(
+            &slice.map,
+            slice.base,
+            (slice.done, to),
+            slice.file.as_deref(),
+        );
         // An old kernel or a locked-memory limit only makes appends slower.
-        let is_populated = slice.map.populate(slice.done, to).is_ok();
-        let done = if is_populated || slice.file.is_some() {
-            to
-        } else {
-            slice.map.size()
-        };
+        let done = made.map_or_else(|_| slice.map.size(), |()| to);
         let mut work = self.work.lock();
         if let Some(current) = work
             .current
             .as_mut()
             .filter(|current| current.base == slice.base)
         {
-            match cleared {
-                Ok(()) => current.done = current.done.max(done),
-                Err(failure) => current.failure = Some(Arc::new(failure)),
-            }
+            current.done = current.done.max(done);
         }
         self.changed.notify_all();
     }
 
-    /// Clears a slice of a segment that is used again.
-    fn clear(&self, slice: &Populating, to: usize) -> Result<(), StoreError> {
-        let Some(file) = &slice.file else {
+    /// Makes pages present and, where a file is given, their blocks written. What the disk refuses is told
+    /// by the next flush of the range, through the map's own file.
+    fn make_ready(
+        &self,
+        map: &MapReader,
+        base: u64,
+        (from, to): (usize, usize),
+        file: Option<&File>,
+    ) -> io::Result<()> {
+        map.populate(from, to)?;
+        let Some(file) = file else {
             return Ok(());
         };
-        write_zeros(file, slice.done as u64, to as u64).map_err(|error| {
-            let path = self.plan.dir.join(segment_name(slice.base));
-            StoreError::io(path, error)
-        })
+        let path = self.plan.dir.join(segment_name(base));
+        step(Step::StartWriteBack { from, to }, &path, || {
+            finish_write_back(file, from, to)
+        })?;
+        // A page that went to the disk is write-protected, and the writer would have to wait for it.
+        map.populate(from, to)
+    }
+
+    /// The file of a segment whose blocks are to be written. Not that of its map, which would be told of an
+    /// error once only: the flush has to hear of it.
+    fn file_to_write(&self, base: u64, has_written_blocks: bool) -> Option<Arc<File>> {
+        let is_wanted = self.plan.writes_blocks && !has_written_blocks;
+        let open = || open_segment(&self.plan.dir.join(segment_name(base)));
+        is_wanted.then(open)?.ok().map(Arc::new)
     }
 
     fn prepare(&self, base: u64, populated: usize) -> Result<Prepared, StoreError> {
         let path = self.plan.dir.join(segment_name(base));
-        let spare = match &self.plan.spares {
-            Some(spares) => spares.take(base, &path)?,
-            None => None,
+        let size = self.plan.segment_size;
+        let (file, has_written_blocks) = if self.plan.writes_blocks {
+            create_written_segment(&path, size)?
+        } else {
+            (create_segment(&path, size, size)?, false)
         };
-        let is_used_again = spare.is_some();
-        let file = match spare {
-            Some(file) => file,
-            None => create_segment(&path, self.plan.segment_size, self.plan.segment_size)?,
-        };
-        let prepared = self.map_new(file, &path, is_used_again, populated);
+        let prepared = self.map_new(&file, base, has_written_blocks, populated);
         if prepared.is_err() {
             // The next attempt creates it again. That also is why a failed sync of the directory
             // may be forgotten: the entry it was for is made, and synced, anew (D13).
@@ -342,29 +333,33 @@ impl Desk {
     /// Maps a new segment, makes its name durable and its first pages present.
     fn map_new(
         &self,
-        file: File,
-        path: &Path,
-        is_used_again: bool,
+        file: &File,
+        base: u64,
+        has_written_blocks: bool,
         populated: usize,
     ) -> Result<Prepared, StoreError> {
-        let named = |error| StoreError::io(path, error);
-        let map = ExclusiveMap::new(&file).map_err(named)?;
+        let path = self.plan.dir.join(segment_name(base));
+        let named = |error| StoreError::io(&path, error);
+        let map = ExclusiveMap::new(file).map_err(named)?;
         let map = map.into_writer(0);
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
         reader.advise_written(true);
-        let ahead = whole_blocks(&reader, populated);
-        if is_used_again {
-            write_zeros(&file, 0, ahead as u64).map_err(named)?;
-        }
+        let to_write = self.file_to_write(base, has_written_blocks);
+        // Who waits for the segment does not wait for many blocks.
+        let ahead = match to_write {
+            Some(_) => populated.min(SLICE_SIZE_BYTES),
+            None => populated,
+        };
+        let ahead = whole_blocks(&reader, ahead);
         let mut done = 0;
         while done < ahead {
             let to = ahead.min(done + SLICE_SIZE_BYTES);
-            match reader.populate(done, to) {
+            match self.make_ready(&reader, base, (done, to), to_write.as_deref()) {
                 Ok(()) => done = to,
                 // The system's word for "writing this page would have been a signal".
                 Err(error) if error.raw_os_error() == Some(Errno::FAULT.raw_os_error()) => {
-                    return Err(StoreError::io(path, error));
+                    return Err(named(error));
                 }
                 Err(_) => break,
             }
@@ -372,7 +367,7 @@ impl Desk {
         Ok(Prepared {
             map,
             populated: ahead,
-            used_again: is_used_again.then(|| Arc::new(file)),
+            has_written_blocks,
         })
     }
 }
@@ -381,14 +376,4 @@ impl Desk {
 fn whole_blocks(map: &MapReader, position: usize) -> usize {
     let whole = position.checked_next_multiple_of(BLOCK_SIZE);
     map.size().min(whole.unwrap_or(position))
-}
-
-/// Wakes whoever waits for the helper when it ends, even by a panic.
-struct StopOnExit<'a>(&'a Desk);
-
-impl Drop for StopOnExit<'_> {
-    fn drop(&mut self) {
-        self.0.work.lock().is_stopped = true;
-        self.0.changed.notify_all();
-    }
 }

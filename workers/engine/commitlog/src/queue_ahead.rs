@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use regent_sync::atomic::{AtomicU64, Ordering};
 use regent_sync::mpsc::{Receiver, Sender, channel};
-use regent_sync::thread::{self, JoinHandle};
+use regent_sync::thread::JoinHandle;
 
 use crate::failpoint::{Step, step};
 use crate::files::{allocate, open_segment, segment_name};
+use crate::native::spawn_native;
 use crate::queue::SharedQueue;
 use crate::sys::MapReader;
 
@@ -42,9 +43,7 @@ impl QueuesAhead {
     pub(crate) fn want(&mut self, slice: Slice) {
         if self.helper.is_none() && !self.is_stopped {
             let (sender, receiver) = channel();
-            let spawned = thread::Builder::new()
-                .name("queue-prepare".into())
-                .spawn(move || run(&receiver));
+            let spawned = spawn_native("queue-prepare", move || run(&receiver));
             // Without a thread, queues take their slices themselves.
             self.helper = spawned.ok().map(|thread| (sender, thread));
         }
@@ -59,7 +58,6 @@ impl QueuesAhead {
         self.is_stopped = true;
         if let Some((sender, thread)) = self.helper.take() {
             drop(sender);
-            // A panic of the helper was already reported by the panic hook.
             let _ = thread.join();
         }
     }

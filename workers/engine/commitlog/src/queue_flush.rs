@@ -11,6 +11,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use crate::error::StoreError;
 use crate::files::sync_dir;
+use crate::native::spawn_native_in;
 use crate::queue::SharedQueue;
 
 /// Each call flushes so many queues of a round at least.
@@ -123,11 +124,8 @@ pub(crate) fn at_the_same_time<T: Sync>(
     };
     let helper_count = HELPER_COUNT.min(things.len() / FILES_PER_THREAD);
     thread::scope(|scope| {
-        let begin = |_| {
-            let helper = thread::Builder::new().name("queue-flush".into());
-            // Without a thread the others do its work.
-            helper.spawn_scoped(scope, work).ok()
-        };
+        // Without a thread the others do its work.
+        let begin = |_| spawn_native_in(scope, "queue-flush", work).ok();
         let helpers: Vec<_> = (0..helper_count).map_while(begin).collect();
         let end =
             |helper: ScopedJoinHandle<'_, _>| helper.join().unwrap_or_else(|it| resume_unwind(it));

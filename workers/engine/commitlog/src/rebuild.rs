@@ -227,7 +227,7 @@ impl Rebuild {
 
 fn walk(directory: &StoreDirectory, crc_property: CrcProperty) -> Result<LogWalk, StoreError> {
     let walk = LogWalk::new(directory.commit_log())?.measured()?;
-    Ok(walk.judging_by(crc_property).limited_by(directory.abort()))
+    Ok(walk.judging_by(crc_property))
 }
 
 /// Makes every segment of a log durable.

@@ -24,7 +24,8 @@ mod glance;
 mod plain;
 
 pub(crate) use check::{
-    Found, check, check_record, claimed_size, has_header, has_place, locate, store_timestamp,
+    Found, check, check_record, claimed_size, has_body_crc, has_header, has_place, locate,
+    record_size, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
 pub(crate) use encode::{copy_in_order, encode, encode_blank, encoded_size, has_short_hosts};

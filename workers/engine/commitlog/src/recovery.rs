@@ -17,16 +17,15 @@ use crate::failpoint::{Step, step};
 use crate::files::{
     clear_file, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
 };
+use crate::former;
 use crate::log::LogSegment;
-use crate::mark::Mark;
+use crate::log_end::LogEnd;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{Found, RecordView};
-use crate::seal;
-use crate::spares::{Spares, boot_id};
 use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
 use crate::truncation::Truncation;
-use crate::walk::{EndHints, LogDamage, Segment, WalkEnd, walk};
+use crate::walk::{LogDamage, Segment, WalkEnd, walk};
 
 /// What recovery found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,6 +36,8 @@ pub struct RecoveryReport {
     pub had_failed_flush: bool,
     /// Where the log was cut to finish a truncation.
     pub truncated_to: Option<u64>,
+    /// Where the log of a store ends that a former version left, and that was converted (FORMAT.md 6.1).
+    pub converted_at: Option<u64>,
     /// The epoch file was not readable, and its backup may lack the newest epoch.
     pub are_epochs_from_backup: bool,
     /// Damage that makes the store read-only.
@@ -91,7 +92,16 @@ pub(crate) fn recover(
     if let Some(truncation) = &truncation {
         truncation.cut_files(directory)?;
     }
-    let checkpoint = Checkpoint::load(&directory.checkpoint())?;
+    let found = Checkpoint::find(&directory.checkpoint())?;
+    let checkpoint = found.unwrap_or_default();
+    let flushed = checkpoint.known_flushed_position();
+    let former = former::cut(directory, mark.as_ref(), flushed)?;
+    let expected = match former.and_then(|former| former.sealed) {
+        Some(sealed) => LogEnd::former(sealed),
+        None if truncation.is_some() && mark.is_none() => LogEnd::untold(flushed),
+        None => LogEnd::of(mark.as_ref(), directory.run(), found.map(|_| flushed)),
+    };
+    let expected = expected.with_consent(config.cut_damage_at);
     let mut segments = load_segments(directory.commit_log(), config)?;
     rebuild.load(stored)?;
     if let Some(truncation) = &truncation {
@@ -99,22 +109,9 @@ pub(crate) fn recover(
         let min_position = segments.first().map_or(0, |oldest| oldest.base);
         rebuild.check_ends(min_position, |position| record_at(&segments, position));
     }
-    let flushed = checkpoint.known_flushed_position();
-    let last_run = mark.as_ref().and_then(Mark::run);
-    let sealed = sealed_position(directory, last_run, &segments, truncation.as_ref())?;
-    let hints = EndHints {
-        // Stock leaves 0 where it keeps no such position.
-        clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
-        flushed: sealed.map_or(flushed, |sealed| flushed.max(sealed)),
-        ends_where_flushed: sealed.is_some(),
-        // Nothing tells what was flushed where there is no checkpoint.
-        has_lost_unflushed: flushed > 0 && mark.as_ref().is_some_and(Mark::has_lost_unflushed),
-        write_limit: mark.as_ref().and_then(Mark::write_limit),
-        cut_damage_at: config.cut_damage_at,
-    };
     let dispatched = rebuild.dispatched_position();
     let start = start_index(&segments, was_clean, &checkpoint, dispatched);
-    let (start, end) = scan(&segments, start, &hints, &mut rebuild, directory)?;
+    let (start, end) = scan(&segments, start, &expected, &mut rebuild, directory)?;
     check_all_was_read(&segments)?;
     let scanned_from = segments
         .get(start)
@@ -123,7 +120,7 @@ pub(crate) fn recover(
     if end.damage.is_none() {
         rebuild.drop_unconfirmed(scanned_from)?;
         lower_checkpoint(directory, &end, flushed)?;
-        if hints.clean_end != Some(end.position) {
+        if expected.closed_at() != Some(end.position) {
             cleared_bytes = clear_behind(&mut segments, &end)?;
         }
         remove_later(directory.commit_log(), &mut segments, &end)?;
@@ -133,6 +130,7 @@ pub(crate) fn recover(
     let report = RecoveryReport {
         was_clean,
         truncated_to: truncation.map(|truncation| truncation.position),
+        converted_at: former.map(|_| end.position),
         damage: end.damage,
         lost_unflushed: end.lost_unflushed,
         scanned_from,
@@ -222,31 +220,6 @@ fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, Store
     Ok(segments)
 }
 
-/// How far the log was flushed, where nothing behind that counts: its last user may have used
-/// segments again, and the system went down meanwhile.
-fn sealed_position(
-    directory: &StoreDirectory,
-    last_run: Option<&str>,
-    segments: &[Segment],
-    truncation: Option<&Truncation>,
-) -> Result<Option<u64>, StoreError> {
-    if last_run.is_none() || last_run == boot_id().as_deref() {
-        return Ok(None);
-    }
-    let path = Spares::seal_of(directory.commit_log());
-    let min_position = segments.first().map_or(0, |oldest| oldest.base);
-    let sealed = seal::sealed_position(&path, min_position, |from, to| crc_of(segments, from, to))?;
-    let cut = truncation.map_or(u64::MAX, |truncation| truncation.position);
-    Ok(sealed.map(|position| position.min(cut)))
-}
-
-/// The checksum of a range, if the log has it.
-fn crc_of(segments: &[Segment], from: u64, to: u64) -> Option<u32> {
-    let segment = segments.iter().find(|segment| segment.holds(from))?;
-    let range = segment.local(from)..segment.local(to.min(segment.end()));
-    segment.map.bytes().get(range).map(crc32fast::hash)
-}
-
 /// The newest segment before which nothing can be unknown, else the oldest.
 fn start_index(
     segments: &[Segment],
@@ -283,7 +256,7 @@ fn record_at(segments: &[Segment], position: u64) -> Option<RecordView<'_>> {
 fn scan(
     segments: &[Segment],
     mut start: usize,
-    hints: &EndHints,
+    expected: &LogEnd,
     rebuild: &mut QueueRebuild,
     directory: &StoreDirectory,
 ) -> Result<(usize, WalkEnd), StoreError> {
@@ -295,7 +268,7 @@ fn scan(
             disown_queues(directory)?;
         }
         rebuild.begin_pass((start == 0).then_some(min_position))?;
-        let end = walk(segments, start, hints, rebuild)?;
+        let end = walk(segments, start, expected, rebuild)?;
         // Around damage no entry is dropped.
         let dropped_from = match end.damage {
             None => segments.get(start).map_or(0, |segment| segment.base),
@@ -313,7 +286,7 @@ fn scan(
 /// records of a queue that is not there.
 fn disown_queues(directory: &StoreDirectory) -> Result<(), StoreError> {
     if directory.mark()?.is_none() {
-        directory.put_abort_mark(None)?;
+        directory.put_silent_mark()?;
     }
     let found = Checkpoint::load(&directory.checkpoint())?;
     let mut file = directory.open_checkpoint()?;

@@ -26,8 +26,6 @@ pub struct Retention {
     pub needed_from: Option<u64>,
     /// Goes whatever its age: the disk is too full.
     pub is_forced: bool,
-    /// Spare segments go first, and none is kept; so it is whenever deletion is forced.
-    pub needs_room: bool,
     /// How many may go in one call (`deleteFileBatchMax`).
     pub segment_count_max: usize,
 }
@@ -35,17 +33,16 @@ pub struct Retention {
 /// What went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Segments of the log, and spare ones that had been kept of it.
+    /// Segments of the log.
     pub segment_count: usize,
-    /// Bytes of both.
+    /// Their bytes.
     pub byte_count: u64,
     /// Files of consume queues.
     pub queue_file_count: usize,
 }
 
 impl Store {
-    /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues
-    /// that are gone, those of queues and of followers without an entry for a record that is left, and
+    /// Deletes the oldest segments that may go, then the files of queues that are gone, those of queues and of followers without an entry for a record that is left, and
     /// forgets epochs that ended long before them.
     ///
     /// # Errors
@@ -57,17 +54,10 @@ impl Store {
         // Told at the end: segments, which make more room, go even where this fails.
         let removed = self.expire_removed_queues();
         let mut expired = Expired::default();
-        let mut spares = self.spares.as_deref();
-        let needs_room = retention.is_forced || retention.needs_room;
-        if let Some(kept) = spares.filter(|_| needs_room) {
-            expired.segment_count = kept.give_up(retention.segment_count_max)?;
-            expired.byte_count = expired.segment_count as u64 * self.config.segment_size_bytes;
-            spares = None;
-        }
         while expired.segment_count < retention.segment_count_max
             && self.oldest_may_go(retention, now_ms)
         {
-            self.log.remove_oldest(spares)?;
+            self.log.remove_oldest()?;
             expired.segment_count += 1;
             expired.byte_count += self.config.segment_size_bytes;
         }

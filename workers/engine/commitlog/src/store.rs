@@ -13,17 +13,17 @@ use crate::directory::StoreDirectory;
 use crate::epoch_file::{EpochFile, Epochs};
 use crate::error::StoreError;
 use crate::files::segment_name;
-use crate::flushing::{Checkpointer, Flusher};
+use crate::flushing::Checkpointer;
 use crate::follower::Followers;
+use crate::former;
 use crate::index::{Index, IndexBuilder, Trust};
 use crate::locks::{Ranked, rank};
-use crate::log::{LogWriter, SharedLog};
+use crate::log::{Flusher, LogWriter, SharedLog};
 use crate::memory;
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
 use crate::queue::SharedQueue;
 use crate::recovery::{RecoveryReport, recover};
-use crate::spares::{self, Spares};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
 use crate::write_back::WriteBack;
@@ -48,7 +48,6 @@ pub struct Store {
     pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Ranked<{ rank::EXPIRY }, ()>,
-    pub(crate) spares: Option<Arc<Spares>>,
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
     pub(crate) write_back: Ranked<{ rank::WRITE_BACK }, WriteBack>,
@@ -105,11 +104,12 @@ impl Store {
         report.are_epochs_from_backup = epochs.is_from_backup();
         let end = report.end_position;
         let is_read_only = report.damage.is_some();
-        let mut plan = SegmentPlan {
+        let is_sync = config.flush_mode == FlushMode::Sync;
+        let plan = SegmentPlan {
             dir: directory.commit_log().to_path_buf(),
             segment_size: config.segment_size_bytes,
             populate_ahead: usize::try_from(config.populate_ahead_bytes).unwrap_or(usize::MAX),
-            spares: None,
+            writes_blocks: is_sync,
         };
         let log = Arc::new(SharedLog::new(&plan, recovered.segments, end));
         let safe_end = if report.was_clean || is_read_only {
@@ -126,16 +126,14 @@ impl Store {
             queues_position: report.scanned_from,
         };
         let trust = Trust::after(&report, &checkpointer.checkpoint);
-        let (mut spares, mut seals) = (None, None);
+        let mut flusher = Flusher::new(is_sync);
         let writer = if is_read_only {
             directory.note_damage()?;
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
-            if config.flush_mode == FlushMode::Async && !report.was_clean {
-                checkpointer.vouch_for_kept(&log)?;
-            }
-            (plan.spares, seals) = spares::begin(&config, &directory, &log)?.unzip();
-            spares.clone_from(&plan.spares);
+            checkpointer.vouch_for_kept(&log, &mut flusher)?;
+            former::remove(directory.commit_log())?;
+            directory.put_abort_mark(config.flush_mode)?;
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };
         let index = Arc::new(Index::load(&config, directory.index(), trust)?);
@@ -163,12 +161,11 @@ impl Store {
             epochs: Epochs::new(epochs),
             cold_reads: ColdReads::default(),
             expiry: Ranked::new(()),
-            spares,
             directory,
             opened_at_ms: now_ms,
             write_back: Ranked::default(),
             checkpointer: Ranked::new(checkpointer),
-            flusher: Ranked::new(Flusher { seals }),
+            flusher: Ranked::new(flusher),
             state: AtomicU8::new(OPEN),
             failure: OnceLock::new(),
             recovery: report,

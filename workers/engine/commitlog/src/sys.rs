@@ -16,19 +16,16 @@ use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use memmap2::Advice;
+use memmap2::{Advice, UncheckedAdvice};
 use regent_sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) mod fetch;
 pub(crate) mod lock;
 pub(crate) mod residency;
 pub(crate) mod trap;
-mod unmap;
 
-use fetch::fetch_bytes;
 use residency::{page_size, resident_pages};
 use trap::Map;
-use unmap::unmap;
 
 const LOST: &str =
     "a part of the file cannot be read or written any more: it was cut short, or the disk is bad";
@@ -242,11 +239,6 @@ impl MapReader {
         self.shared.raw.is_lost().then_some(LOST)
     }
 
-    /// Whether anyone else has this map.
-    pub(crate) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.shared) > 1
-    }
-
     /// Size of the file.
     pub(crate) fn size(&self) -> usize {
         self.shared.raw.len()
@@ -290,27 +282,15 @@ impl MapReader {
         Ok((count * page_size()?).saturating_sub(lead).min(length))
     }
 
-    /// Takes the pages of a range out of this map; the next look at one brings it back.
-    ///
-    /// Mapped pages stay in memory whatever the kernel is told about their file.
+    /// Takes the pages of a range, as far as the map reaches, out of this map; the next look at one brings
+    /// it back. Mapped pages stay in memory whatever the kernel is told about their file.
     pub(crate) fn unmap_pages(&self, from: usize, to: usize) -> io::Result<()> {
-        unmap(&self.shared.raw, from, to)
-    }
-
-    /// Takes pages that are about to go to the disk out of this map, as far as it reaches.
-    ///
-    /// A page that is mapped as changed is made clean first, and each time all processors that run
-    /// this program are interrupted to hear of it, which costs more than the write. Taken out
-    /// together, they are interrupted once. Where it fails it only costs speed.
-    pub(crate) fn unmap_written(&self, from: usize, to: usize) {
-        let _ = self.unmap_pages(from, to);
-    }
-
-    /// Has the processor fetch what will be written from a position on.
-    pub(crate) fn fetch(&self, from: usize, size: usize) {
-        let from = from.min(self.size());
-        let size = size.min(self.size() - from);
-        fetch_bytes(self.shared.raw.as_ptr().wrapping_add(from), size);
+        let to = to.min(self.size());
+        let from = to.min(from - from % page_size()?);
+        let advice = UncheckedAdvice::DontNeed;
+        // SAFETY: the map is shared with its file, so that no content is lost: whoever reads such
+        // a page, now or later, gets the same bytes from the page cache or the disk.
+        unsafe { (self.shared.raw).unchecked_advise_range(advice, from, to - from) }
     }
 
     /// Has the disk begin to read a range, all of it at once, and does not wait for it.

@@ -96,7 +96,7 @@ impl Truncation {
     pub(crate) fn cut_files(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         EpochFile::load(directory.epochs())?.cut_from(self.position)?;
         self.cut_checkpoint(directory)?;
-        self.cut_log(directory)
+        Self::cut_log_at(directory, self.position)
     }
 
     /// Nothing behind the cut is on the disk any more, and newer store times are unknown.
@@ -119,14 +119,14 @@ impl Truncation {
     ///
     /// All of the rest: a record whose head alone is gone could come back behind shorter ones
     /// that are written over it (storage-and-ha.md 11.1, trap 12).
-    fn cut_log(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
+    pub(crate) fn cut_log_at(directory: &StoreDirectory, position: u64) -> Result<(), StoreError> {
         let dir = directory.commit_log();
         for segment in list_segments(dir)?.iter().rev() {
-            if segment.base > self.position || self.leaves_nothing() {
+            if segment.base > position || position == 0 {
                 remove_file(&segment.path)?;
                 continue;
             }
-            let at = self.position - segment.base;
+            let at = position - segment.base;
             if at < segment.size {
                 let named = |error| StoreError::io(&segment.path, error);
                 let file = open_segment(&segment.path)?;

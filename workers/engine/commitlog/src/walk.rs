@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use crate::config::CrcProperty;
 use crate::error::StoreError;
+use crate::log_end::LogEnd;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{
     Found, Glance, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
 };
 use crate::sys::ExclusiveMap;
-use crate::write_limit::search_end;
 
 /// What a disk writes whole or not at all.
 const SECTOR_SIZE: usize = 512;
@@ -60,16 +60,10 @@ impl Segment {
         check(rest, position, self.crc_property)
     }
 
-    /// As [`Self::check`], but behind the flushed part a record may also be torn, or nothing
-    /// count.
-    fn check_written(&self, position: u64, hints: &EndHints) -> Result<Found<'_>, RecordDamage> {
-        if hints.ends_where_flushed && position >= hints.flushed {
-            return Err(RecordDamage::Torn);
-        }
+    /// As [`Self::check`], but behind the flushed part a record may also be torn.
+    fn check_written(&self, position: u64, flushed: u64) -> Result<Found<'_>, RecordDamage> {
         match self.check(position)? {
-            Found::Record(record)
-                if is_torn(&record, self.local(position) as u64, hints.flushed) =>
-            {
+            Found::Record(record) if is_torn(&record, self.local(position) as u64, flushed) => {
                 Err(RecordDamage::Torn)
             }
             found => Ok(found),
@@ -90,38 +84,6 @@ impl Segment {
     }
 }
 
-/// What is known of a log's end before it is walked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EndHints {
-    /// A clean stop left the end here: nothing behind it is searched.
-    pub(crate) clean_end: Option<u64>,
-    /// The log was flushed this far.
-    pub(crate) flushed: u64,
-    /// What lies behind the flushed part does not count: it may be mixed with what a segment was
-    /// before (FORMAT.md 5.1).
-    pub(crate) ends_where_flushed: bool,
-    /// What lies behind the flushed part may be gone in parts, and ends with the first of them
-    /// (FORMAT.md 6).
-    pub(crate) has_lost_unflushed: bool,
-    /// No record lies behind it, whatever bytes do (FORMAT.md 5.1).
-    pub(crate) write_limit: Option<u64>,
-    /// An operator allows the log to end at damage here.
-    pub(crate) cut_damage_at: Option<u64>,
-}
-
-impl EndHints {
-    /// Whether the log may end here, whatever follows.
-    fn allow(&self, end: &WalkEnd) -> bool {
-        let is_cut = self.cut_damage_at == Some(end.position) && end.damage.is_none();
-        is_cut || self.clean_end == Some(end.position)
-    }
-
-    /// Whether what is missing here was never flushed, and is gone with the memory that held it.
-    fn expects_loss_at(&self, end: &WalkEnd) -> bool {
-        self.has_lost_unflushed && end.position >= self.flushed && end.damage.is_none()
-    }
-}
-
 /// Where a walk over the log stopped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkEnd {
@@ -139,7 +101,7 @@ pub(crate) struct WalkEnd {
 pub(crate) fn walk(
     segments: &[Segment],
     start: usize,
-    hints: &EndHints,
+    expected: &LogEnd,
     queues: &mut QueueRebuild,
 ) -> Result<WalkEnd, StoreError> {
     let mut end = WalkEnd {
@@ -152,9 +114,10 @@ pub(crate) fn walk(
     };
     // Behind the last segment there are no bytes at all.
     let mut kind = RecordDamage::Short;
+    let flushed = expected.flushed();
     while let Some(segment) = segments.get(end.index) {
-        pass_run(segment, hints, queues, &mut end);
-        match segment.check_written(end.position, hints) {
+        pass_run(segment, flushed, queues, &mut end);
+        match segment.check_written(end.position, flushed) {
             Ok(Found::Record(record)) => {
                 queues.on_record(&record)?;
                 end.position += record.bytes.len() as u64;
@@ -167,10 +130,11 @@ pub(crate) fn walk(
             }
             Err(found) => {
                 kind = found;
-                if hints.allow(&end) {
+                let is_damaged = end.damage.is_some();
+                if expected.allows(end.position, is_damaged) {
                     break;
                 }
-                let Some((index, next)) = find_record_behind(segments, &end, hints) else {
+                let Some((index, next)) = find_record_behind(segments, &end, flushed) else {
                     break;
                 };
                 let found = LogDamage {
@@ -178,7 +142,8 @@ pub(crate) fn walk(
                     kind,
                     next_valid_position: Some(next),
                 };
-                if hints.expects_loss_at(&end) {
+                // Of a damaged log nothing is cut.
+                if !is_damaged && was_unflushed(segment, end.position, expected) {
                     end.lost_unflushed = Some(found);
                     break;
                 }
@@ -187,7 +152,7 @@ pub(crate) fn walk(
             }
         }
     }
-    if end.position < hints.flushed && !hints.allow(&end) {
+    if end.position < flushed && !expected.allows(end.position, end.damage.is_some()) {
         end.damage.get_or_insert(LogDamage {
             position: end.position,
             kind,
@@ -197,24 +162,24 @@ pub(crate) fn walk(
     Ok(end)
 }
 
+fn was_unflushed(segment: &Segment, position: u64, expected: &LogEnd) -> bool {
+    let at = segment.local(position);
+    let rest = segment.map.bytes().get(at..).unwrap_or_default();
+    expected.was_unflushed(position, at as u64, rest)
+}
+
 /// Passes over ordinary records that are the next ones of their queues. What ends the run is none,
 /// or is looked at anew.
-fn pass_run(segment: &Segment, hints: &EndHints, queues: &mut QueueRebuild, end: &mut WalkEnd) {
+fn pass_run(segment: &Segment, flushed: u64, queues: &mut QueueRebuild, end: &mut WalkEnd) {
     if segment.crc_property != CrcProperty::Off {
         return;
     }
     let bytes = segment.map.bytes();
-    let checked_to = if hints.ends_where_flushed {
-        hints.flushed
-    } else {
-        u64::MAX
-    };
-    while end.position < checked_to
-        && let at = segment.local(end.position)
+    while let at = segment.local(end.position)
         && let Some(record) = PlainRecord::read(bytes.get(at..).unwrap_or_default(), end.position)
         && let Some(place) = queues.run_place(&record)
         && record.is_intact()
-        && !is_plain_torn(&record, at, hints.flushed)
+        && !is_plain_torn(&record, at, flushed)
         && place.take()
     {
         end.position += record.size as u64;
@@ -224,40 +189,25 @@ fn pass_run(segment: &Segment, hints: &EndHints, queues: &mut QueueRebuild, end:
 }
 
 /// The first valid record behind the place where a walk stopped, and the index of its segment.
-fn find_record_behind(
-    segments: &[Segment],
-    end: &WalkEnd,
-    hints: &EndHints,
-) -> Option<(usize, u64)> {
-    if hints.ends_where_flushed && end.position >= hints.flushed {
-        return None;
-    }
+fn find_record_behind(segments: &[Segment], end: &WalkEnd, flushed: u64) -> Option<(usize, u64)> {
     let mut behind = segments.iter().enumerate().skip(end.index);
     let (_, holding) = behind.next()?;
     let at = holding.local(end.position);
     let rest = holding.map.bytes().get(at..).unwrap_or_default();
     let from = at + claimed_size(rest, end.position);
-    let to = search_end(hints.write_limit, end.position);
-    let here = find_record(holding, (from, to), hints).map(|position| (end.index, position));
+    let here = find_record(holding, from, flushed).map(|position| (end.index, position));
     here.or_else(|| {
-        behind.find_map(|(index, segment)| Some((index, find_record(segment, (0, to), hints)?)))
+        behind.find_map(|(index, segment)| Some((index, find_record(segment, 0, flushed)?)))
     })
 }
 
-/// The first valid record of a segment that starts at or after `from`, and before the position `to`.
-fn find_record(segment: &Segment, (from, to): (usize, u64), hints: &EndHints) -> Option<u64> {
+/// The first valid record of a segment that starts at or after `from`.
+fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
     let bytes = segment.map.bytes();
-    let end = segment.data_end as u64;
-    #[allow(clippy::cast_possible_truncation)] // at most the end
-    let to = end.min(to.saturating_sub(segment.base)) as usize;
-    let haystack = bytes.get(from..to)?;
+    let haystack = bytes.get(from..segment.data_end)?;
     // Both record magics share their first three bytes.
     let magic = &MAGIC_V1.to_be_bytes()[..3];
-    let mut glance = Glance::new(
-        (segment.base, bytes.len() as u64),
-        from as u64,
-        hints.flushed,
-    );
+    let mut glance = Glance::new((segment.base, bytes.len() as u64), from as u64, flushed);
     let mut read = |at: u64, part: &mut [u8]| -> Result<(), Infallible> {
         let at = segment.local(segment.base + at);
         part.copy_from_slice(&bytes[at..at + part.len()]);
@@ -272,7 +222,7 @@ fn find_record(segment: &Segment, (from, to): (usize, u64), hints: &EndHints) ->
         .filter(|at| glance.finds_record(*at as u64, segment.crc_property, &mut read) == Ok(true))
         .map(|at| segment.base + at as u64)
         .find(|position| {
-            let found = segment.check_written(*position, hints);
+            let found = segment.check_written(*position, flushed);
             matches!(found, Ok(Found::Record(_)))
         })
 }
@@ -299,7 +249,7 @@ fn is_plain_torn(record: &PlainRecord<'_>, at: usize, flushed: u64) -> bool {
 pub(crate) fn have_empty_sector(at: u64, size: usize, topic: &[u8], properties: &[u8]) -> bool {
     let properties_at = at as usize % SECTOR_SIZE + size - properties.len();
     let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - topic.len();
-    has_empty_sector(topic_at, topic) || has_empty_sector(properties_at, properties)
+    has_empty_sector(topic_at as u64, topic) || has_empty_sector(properties_at as u64, properties)
 }
 
 /// Whether properties could be taken for torn where their record's place is unlucky: zeros at an end of
@@ -320,8 +270,10 @@ fn may_have_empty_sector(text: &[u8]) -> bool {
     probes.any(|byte| *byte == 0) && text.split(|byte| *byte != 0).any(is_empty)
 }
 
-/// Whether a text in a file has nothing but zeros in one of the sectors that it touches.
-fn has_empty_sector(mut at: usize, mut text: &[u8]) -> bool {
+/// Whether bytes that lie at `at` in a file are nothing but zeros in one of the sectors that they touch.
+#[allow(clippy::cast_possible_truncation)] // only where in a sector they start counts
+pub(crate) fn has_empty_sector(at: u64, mut text: &[u8]) -> bool {
+    let mut at = at as usize % SECTOR_SIZE;
     while !text.is_empty() {
         let here = text.len().min(SECTOR_SIZE - at % SECTOR_SIZE);
         let (part, behind) = text.split_at(here);
@@ -347,7 +299,7 @@ mod tests {
             let from = random.usize(..size);
             let to = (from + random.usize(..700)).min(size);
             text[from..to].fill(0);
-            let looks_torn = (0..SECTOR_SIZE).any(|at| has_empty_sector(at, &text));
+            let looks_torn = (0..SECTOR_SIZE as u64).any(|at| has_empty_sector(at, &text));
             assert_eq!(may_look_torn(&text), looks_torn, "{size} {from} {to}");
             refused_count += usize::from(looks_torn);
         }

@@ -96,7 +96,6 @@ impl WriteBack {
             (self.position - segment.base) as usize,
             (to - segment.base) as usize,
         );
-        segment.map.unmap_written(from, to);
         let started = step(Step::StartWriteBack { from, to }, &path, || {
             start_write_back(file, from, to)
         });
@@ -123,7 +122,7 @@ mod tests {
         }
         let segment = store.log.segment_at(0).unwrap();
         store.flush().unwrap();
-        store.log.remove_oldest(None).unwrap();
+        store.log.remove_oldest().unwrap();
 
         let mut write_back = WriteBack::default();
         write_back.start_range(&store.log, &segment, 4096).unwrap();
@@ -150,7 +149,7 @@ mod tests {
         fill_to(17 << 20);
         store.flush().unwrap();
 
-        store.log.remove_oldest(None).unwrap();
+        store.log.remove_oldest().unwrap();
         write_back.start(&store.log).unwrap();
 
         assert!(write_back.open.is_none());

@@ -38,7 +38,6 @@ fn is_for_want_of_files<T>(outcome: Result<T, StoreError>) -> bool {
 fn open_synchronous(dir: &Path) -> Store {
     let mut config = config(dir);
     config.flush_mode = FlushMode::Sync;
-    config.spare_segment_count_max = 2;
     Store::open(config, NOW_MS).unwrap()
 }
 
@@ -87,7 +86,7 @@ fn what_cannot_be_opened_is_flushed_later_and_the_store_goes_on() {
         store.flush_tick(now_ms)
     };
 
-    // The file of a segment, for its seal.
+    // The file of a segment.
     append(&store, "t", 0, b"first");
     assert!(is_for_want_of_files(without_descriptors(|| store.flush())));
     append(&store, "t", 0, b"second");

@@ -19,6 +19,7 @@ mod store;
 mod store_reads;
 mod store_results;
 mod store_upkeep;
+mod system_run;
 
 use pyo3::prelude::*;
 
@@ -53,4 +54,6 @@ mod regent_engine {
     use crate::store::Store;
     #[pymodule_export]
     use crate::store_results::{Appended, Counters, Damage, Expired, IndexStatus, ReadResult};
+    #[pymodule_export]
+    use crate::system_run::{is_same_run, system_run};
 }

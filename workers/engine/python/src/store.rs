@@ -33,9 +33,8 @@ impl Store {
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
         delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
-        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, spare_segment_count_max=4,
-        hot_size_bytes=u64::MAX,
-        cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
+        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20,
+        hot_size_bytes=u64::MAX, cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -51,7 +50,6 @@ impl Store {
         index_slot_count: u32,
         index_entry_count: u32,
         populate_ahead_bytes: u64,
-        spare_segment_count_max: usize,
         hot_size_bytes: u64,
         cold_cache_bytes: u64,
         store_host: Option<(String, u16)>,
@@ -72,7 +70,6 @@ impl Store {
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
         config.populate_ahead_bytes = populate_ahead_bytes;
-        config.spare_segment_count_max = spare_segment_count_max;
         config.hot_size_bytes = hot_size_bytes;
         config.cold_cache_bytes = cold_cache_bytes;
         config.cut_damage_at = cut_damage_at;

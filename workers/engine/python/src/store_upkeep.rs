@@ -28,7 +28,7 @@ impl Store {
     }
 
     #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, needed_from=None, is_forced=false,
-        needs_room=false, segment_count_max=10))]
+        segment_count_max=10))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn expire(
         &self,
@@ -38,7 +38,6 @@ impl Store {
         log_bytes_max: Option<u64>,
         needed_from: Option<u64>,
         is_forced: bool,
-        needs_room: bool,
         segment_count_max: usize,
     ) -> PyResult<Expired> {
         let retention = commitlog::Retention {
@@ -46,7 +45,6 @@ impl Store {
             log_bytes_max,
             needed_from,
             is_forced,
-            needs_room,
             segment_count_max,
         };
         let gone = self
@@ -123,6 +121,12 @@ impl Store {
             let lost = store.recovery().lost_unflushed;
             Ok(lost.map(|lost| (lost.position, lost.next_valid_position)))
         })
+    }
+
+    #[getter]
+    fn was_converted(&self, py: Python<'_>) -> PyResult<bool> {
+        self.0
+            .run(py, |store| Ok(store.recovery().converted_at.is_some()))
     }
 
     #[getter]

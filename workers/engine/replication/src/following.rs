@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use regent_commitlog::spawn_native;
 use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use regent_sync::thread::{self, JoinHandle};
 use regent_sync::{IS_SCHEDULED, Mutex};
@@ -93,10 +94,7 @@ impl<S: StoreAccess> Following<S> {
         });
         shared.report(end, false)?;
         let running = Arc::clone(&shared);
-        let thread = thread::Builder::new()
-            .name("follow".into())
-            .spawn(move || running.run(link))
-            .map_err(LinkError::from)?;
+        let thread = spawn_native("follow", move || running.run(link)).map_err(LinkError::from)?;
         Ok(Self {
             shared,
             thread: Mutex::new(Some(thread)),
@@ -144,7 +142,6 @@ impl<S: StoreAccess> Following<S> {
         // One that the master has ended already is refused.
         let _ = net::shutdown(&self.shared.socket, Shutdown::Both);
         if let Some(thread) = self.thread.lock().take() {
-            // A panic of the thread was already reported by the panic hook.
             let _ = thread.join();
         }
     }
@@ -271,7 +268,7 @@ impl<S: StoreAccess> Shared<S> {
     }
 }
 
-/// Tells that the connection is over when the thread ends, even by a panic.
+/// Tells that the connection is over when the thread ends.
 struct OverOnExit<'a, S: StoreAccess>(&'a Shared<S>);
 
 impl<S: StoreAccess> Drop for OverOnExit<'_, S> {

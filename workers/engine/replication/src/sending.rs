@@ -8,7 +8,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use regent_commitlog::Store;
+use regent_commitlog::{Store, spawn_native};
 use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use regent_sync::{Condvar, IS_SCHEDULED, Mutex, thread};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -96,10 +96,7 @@ impl<S: StoreAccess> Sending<S> {
             failure: Mutex::new(None),
         });
         let running = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("send-log".into())
-            .spawn(move || running.run())
-            .map_err(LinkError::from)?;
+        spawn_native("send-log", move || running.run()).map_err(LinkError::from)?;
         Ok(Self { shared })
     }
 

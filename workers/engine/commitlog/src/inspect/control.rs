@@ -11,7 +11,9 @@ use crate::epoch_file::{backup_of, inspect};
 use crate::epochs::{Epoch, EpochList};
 use crate::error::StoreError;
 use crate::index::Trust;
+use crate::log_end::LogEnd;
 use crate::mark::Mark;
+use crate::system_run::system_run;
 use crate::truncation::Truncation;
 
 /// Three times, then two positions, of eight bytes each.
@@ -94,10 +96,13 @@ impl Control {
 
     /// Walks over the log as the next start will read it.
     pub(super) fn walk(&self, config: &StoreConfig) -> Result<LogWalk, StoreError> {
-        Ok(LogWalk::new(&config.log_dir())?
+        let log_dir = config.log_dir();
+        let mark = Mark::find(&self.root.join("abort"))?;
+        let run = system_run(&[&self.root, &log_dir]);
+        let flushed = self.checkpoint.map(|_| self.known_flushed_position());
+        Ok(LogWalk::new(&log_dir)?
             .judging_by(config.crc_property)
-            .limited_by(self.root.join("abort"))
-            .flushed_to(self.known_flushed_position()))
+            .ending_as(LogEnd::of(mark.as_ref(), run.as_deref(), flushed)))
     }
 
     /// Whether the last user closed the store, and left no truncation to be finished.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::finding::{FindingKind, Findings};
 use crate::error::StoreError;
 use crate::files::{SegmentFile, is_unwritten, list, list_segments};
-use crate::spares::SPARE_DIR;
+use crate::former::SPARE_DIR;
 
 /// Names of what a store derives from its log; a rebuild sets the old ones aside under
 /// `<name>.<stamp>`.
@@ -21,9 +21,16 @@ pub(super) fn check(
 ) -> Result<(), StoreError> {
     check_segments(&list_segments(log_dir)?, is_in_use, findings)?;
     for path in list(log_dir)? {
-        let is_known = |name| is_number(name, 20) || name == SPARE_DIR;
-        if !name_of(&path).is_some_and(is_known) {
-            tell_leftover(path, "no segment has this name", findings);
+        match name_of(&path) {
+            Some(name) if is_number(name, 20) => {}
+            Some(SPARE_DIR) => {
+                tell_leftover(
+                    path,
+                    "segments that a former version was to use again",
+                    findings,
+                );
+            }
+            _ => tell_leftover(path, "no segment has this name", findings),
         }
     }
     let index_dir = root.join("index");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::CrcProperty;
 use crate::error::StoreError;
+use crate::log_end::LogEnd;
 use crate::record::{
     BLANK_SIZE, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record, claimed_size,
 };
@@ -50,8 +51,7 @@ pub enum Step<'a> {
     End {
         /// The position after the last record.
         position: u64,
-        /// Bytes behind it that are not zero: a record torn by a crash. None where no record
-        /// begins, since a segment that is used again still holds there what it was before.
+        /// Bytes behind it that are not zero: a record torn by a crash. None where no record begins.
         torn_bytes: u64,
     },
 }
@@ -71,11 +71,8 @@ pub struct LogWalk {
     is_over: bool,
     /// Whether it has met damage.
     is_damaged: bool,
-    /// Behind this position a record may be torn.
-    flushed: u64,
-    /// The mark of an unclean stop: it may hold a write limit, or tell that what was not flushed is
-    /// gone in parts.
-    mark: Option<PathBuf>,
+    /// What the next start knows of the log's end.
+    expected: LogEnd,
     crc_property: CrcProperty,
 }
 
@@ -92,8 +89,7 @@ impl LogWalk {
             walked: 0,
             is_over: false,
             is_damaged: false,
-            flushed: u64::MAX,
-            mark: None,
+            expected: LogEnd::untold(u64::MAX),
             crc_property: CrcProperty::Off,
         })
     }
@@ -111,15 +107,9 @@ impl LogWalk {
         self
     }
 
-    /// Takes records behind this position for torn that recovery takes for torn.
-    pub(crate) fn flushed_to(mut self, position: u64) -> Self {
-        self.flushed = position;
-        self
-    }
-
-    /// Searches no records where those that are found would not count, as the mark of an unclean stop says.
-    pub(crate) fn limited_by(mut self, mark: PathBuf) -> Self {
-        self.mark = Some(mark);
+    /// Judges invalid and torn records as the next start does.
+    pub(crate) fn ending_as(mut self, expected: LogEnd) -> Self {
+        self.expected = expected;
         self
     }
 
@@ -278,7 +268,7 @@ impl LogWalk {
         if size > rest {
             return Err(Look::Damage(RecordDamage::Short, 1));
         }
-        let (flushed, rule) = (self.flushed, self.crc_property);
+        let (flushed, rule) = (self.expected.flushed(), self.crc_property);
         let bytes = self.segments.read(index, at, size)?;
         let claimed = |damage| Look::Damage(damage, claimed_size(bytes, position) as u64);
         let (record, crc_fits) = judge(bytes, position, rule).map_err(claimed)?;

@@ -34,12 +34,11 @@ impl LogWriter {
         if !self.writes_ahead {
             return Ok(false);
         }
-        if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
+        if !self.has_room(size) {
             self.make_room(size)?;
         }
-        // One that is used again is being cleared by the helper.
-        let Some(tail) = self.tail.as_ref().filter(|tail| tail.used_again.is_none()) else {
-            return Ok(false);
+        let Some(tail) = &self.tail else {
+            return Err(StoreError::Closed);
         };
         let open = self.ahead.as_ref().map(|ahead| ahead.base);
         if open != Some(tail.base) {

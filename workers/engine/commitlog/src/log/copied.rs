@@ -48,9 +48,6 @@ impl LogWriter {
         if self.tail.is_none() {
             self.roll()?;
         }
-        if let Some(full) = &mut self.tail {
-            full.wait_all_cleared((&self.plan, &self.preparer))?;
-        }
         if let Some(mut full) = self.tail.take() {
             full.map.tail().copy_from_slice(blank);
             full.map.publish(blank.len());

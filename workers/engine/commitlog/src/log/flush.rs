@@ -1,96 +1,119 @@
-//! Flushing what is published, and sealing what was flushed.
+//! Flushing what is published.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::{LogSegment, SharedLog};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::ZEROS_AT_ONCE;
-use crate::record::BLANK_SIZE;
-use crate::seal::{Seal, SealFile};
+use crate::files::open_segment;
+use crate::sys::{await_write_back, start_write_back};
 
-/// A part of what the cache next to a processor holds.
-const FETCHED_BYTES_MAX: usize = 256 << 10;
+/// What one caller at a time has for flushes of the log.
+#[derive(Debug, Default)]
+pub(crate) struct Flusher {
+    /// The segment that was flushed last, by its start.
+    open: Option<(u64, File)>,
+    /// Whether pages are taken out of the map before they go to the disk.
+    pub(crate) unmaps: bool,
+}
 
 /// What of a segment a flush covers.
 struct Part {
     segment: LogSegment,
+    path: PathBuf,
     from: usize,
     to: usize,
 }
 
 impl SharedLog {
-    /// Flushes what is published; one caller at a time.
+    /// Flushes what is published; returns the position up to which the log is on the disk.
     ///
     /// Only the written range is synced: the file also has populated pages that need no disk yet.
-    /// Where segments are used again also the head of what follows, which is empty: stock does not
-    /// compare positions, and would take an older record there for the next one.
-    pub(crate) fn flush(&self, mut seals: Option<&mut SealFile>) -> Result<u64, StoreError> {
-        let from = self.flushed_position();
-        let to = self.max_position();
-        let parts = self.parts(from, to);
-        let count = parts.len();
-        for (number, part) in (1..).zip(&parts) {
-            let path = self.segment_path(part.segment.base);
-            let (from, mut to) = (part.from, part.to);
-            // All of the folio in which the flush ends goes to the disk with it.
-            let unmapped_to = to.next_multiple_of(ZEROS_AT_ONCE);
-            part.segment.map.unmap_written(from, unmapped_to);
-            if let Some(seals) = seals.as_deref_mut() {
-                to = (to + BLANK_SIZE).min(part.segment.map.size());
-                // The parts before are on the disk by then, and their segments may expire: what is
-                // sealed lies in one segment.
-                if number == count {
-                    let meanwhile = || self.fetch_next(part);
-                    seals.join(&path, (from, to), || part.seal(), meanwhile)?;
-                }
-            }
-            let flush = || part.segment.map.flush(from, to);
-            step(Step::SyncRange { from, to }, &path, flush)
-                .map_err(|error| StoreError::io(path, error))?;
+    pub(crate) fn flush(&self, flusher: &mut Flusher) -> Result<u64, StoreError> {
+        let end = self.max_position();
+        let parts = self.plan_flush(end);
+        for part in &parts {
+            part.begin(flusher)?;
         }
-        if let Some(seals) = seals.filter(|_| !parts.is_empty()) {
-            seals.finish()?;
+        if let Some(part) = parts.last() {
+            part.wait(flusher)?;
         }
-        self.flushed_position.store(to, Ordering::Release);
-        Ok(to)
+        for part in &parts {
+            part.sync()?;
+        }
+        self.flushed_position.store(end, Ordering::Release);
+        Ok(end)
     }
 
-    /// Fetches what the next flush may cover, as much as this one does.
-    ///
-    /// While the disk writes there is time for it: who appends next on this processor waits for no
-    /// memory then (16 to 12 µs for 64 messages). Not where others append meanwhile: it would be
-    /// taken out of the caches of theirs.
-    fn fetch_next(&self, part: &Part) {
-        if part.segment.base + part.to as u64 == self.max_position() {
-            let size = (part.to - part.from).min(FETCHED_BYTES_MAX);
-            part.segment.map.fetch(part.to, size);
-        }
-    }
-
-    fn parts(&self, from: u64, to: u64) -> Vec<Part> {
+    /// What lies between the flushed position and `end`, a part for each segment.
+    fn plan_flush(&self, end: u64) -> Vec<Part> {
         let mut parts = Vec::new();
-        let mut position = from;
-        while position < to {
-            let end = self.next_segment_start(position).min(to);
+        let mut position = self.flushed_position();
+        while position < end {
+            let next = self.next_segment_start(position).min(end);
             if let Some(segment) = self.segment_at(position) {
-                let (from, to) = (local(position, segment.base), local(end, segment.base));
-                parts.push(Part { segment, from, to });
+                let base = segment.base;
+                parts.push(Part {
+                    segment,
+                    path: self.segment_path(base),
+                    from: local(position, base),
+                    to: local(next, base),
+                });
             }
-            position = end;
+            position = next;
         }
         parts
     }
 }
 
 impl Part {
-    fn seal(&self) -> Seal {
-        let published = self.segment.map.bytes().get(self.from..self.to);
-        Seal {
-            from: self.segment.base + self.from as u64,
-            to: self.segment.base + self.to as u64,
-            crc: crc32fast::hash(published.unwrap_or_default()),
+    /// Has the part begin its way to the disk.
+    ///
+    /// A page that is mapped as changed is made clean first, and each time all processors that run this
+    /// program are interrupted for their TLBs. Taken out of the map together, they are interrupted once.
+    fn begin(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+        if flusher.unmaps {
+            // Where it fails it only costs speed.
+            let _ = self.segment.map.unmap_pages(self.from, self.to);
         }
+        let (from, to) = (self.from, self.to);
+        let file = flusher.file_of(self)?;
+        step(Step::StartWriteBack { from, to }, &self.path, || {
+            start_write_back(file, from, to)
+        })
+        .map_err(|error| StoreError::io(&self.path, error))
+    }
+
+    /// Waits until the disk has taken the part, perhaps into its cache.
+    fn wait(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+        await_write_back(flusher.file_of(self)?, self.from, self.to)
+            .map_err(|error| StoreError::io(&self.path, error))
+    }
+
+    /// Makes the part durable.
+    fn sync(&self) -> Result<(), StoreError> {
+        let (from, to) = (self.from, self.to);
+        step(Step::SyncRange { from, to }, &self.path, || {
+            self.segment.map.flush(from, to)
+        })
+        .map_err(|error| StoreError::io(&self.path, error))
+    }
+}
+
+impl Flusher {
+    pub(crate) fn new(unmaps: bool) -> Self {
+        Self { open: None, unmaps }
+    }
+
+    fn file_of(&mut self, part: &Part) -> Result<&File, StoreError> {
+        let base = part.segment.base;
+        let open = match self.open.take().filter(|(open, _)| *open == base) {
+            Some(open) => open,
+            None => (base, open_segment(&part.path)?),
+        };
+        Ok(&self.open.insert(open).1)
     }
 }
 

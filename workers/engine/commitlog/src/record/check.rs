@@ -3,8 +3,8 @@
 
 use super::crc_property::{self, Verdict};
 use super::{
-    BODY_LENGTH_AT, BORN_HOST_AT, BORN_HOST_IPV6, BORN_TIMESTAMP_AT, IPV6_EXTRA, MAGIC_AT,
-    MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
+    BODY_CRC_AT, BODY_LENGTH_AT, BORN_HOST_AT, BORN_HOST_IPV6, BORN_TIMESTAMP_AT, IPV6_EXTRA,
+    MAGIC_AT, MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
     RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT, take_topic,
 };
 use crate::config::CrcProperty;
@@ -135,6 +135,18 @@ pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
     size.is_some_and(|size| size as usize == record.len())
         && matches!(magic, Some(MAGIC_V1 | MAGIC_V2))
         && stored == Some(position)
+}
+
+/// How long the record at the start of `rest` is, if its header fits.
+pub(crate) fn record_size(rest: &[u8], position: u64) -> Option<usize> {
+    let size = Reader::new(rest).u32()? as usize;
+    has_header(rest.get(..size)?, position).then_some(size)
+}
+
+/// Whether a record has a checksum of its body: that is written last, and is 0 until then.
+pub(crate) fn has_body_crc(record: &[u8]) -> bool {
+    let crc = record.get(BODY_CRC_AT..QUEUE_ID_AT);
+    crc.is_some_and(|crc| crc.iter().any(|byte| *byte != 0))
 }
 
 /// Whether a record is that of a place in a queue. What it costs is a look at the two ends of the

@@ -41,7 +41,7 @@ fn messages_of_a_segment_that_is_gone_are_passed_over_up_to_the_next_one() {
     let first_left = (0..COUNT).find(|number| !is_gone(number)).unwrap();
     assert!((11..19).contains(&first_left));
 
-    store.log.remove_oldest(None).unwrap();
+    store.log.remove_oldest().unwrap();
 
     let left = usize::try_from(20 - first_left).unwrap();
     assert_eq!(read(&store, 0), (ReadStatus::MessageWasRemoving, 0, 10));

@@ -10,6 +10,7 @@ mod amid_record;
 mod disk;
 mod epochs;
 mod ext4;
+mod former;
 mod inode;
 mod kill;
 mod late_start;
@@ -23,7 +24,6 @@ mod queues;
 mod rebuild;
 mod remade;
 mod scenario;
-mod spare;
 #[path = "../support/mod.rs"]
 mod support;
 mod two_flushes;
@@ -34,6 +34,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use fastrand::Rng;
 use regent_commitlog::Store;
@@ -59,7 +60,7 @@ struct Tally {
     images: u64,
     double_faults: u64,
     read_only: u64,
-    used_again: u64,
+    written_ahead: u64,
     kills: u64,
 }
 
@@ -109,12 +110,9 @@ impl Run {
 
     fn on(&mut self, event: &Event<'_>) {
         self.disk.note(event);
-        let is_spare = event
-            .path
-            .parent()
-            .is_some_and(|dir| dir.ends_with("spare"));
-        let is_taken = event.is_done && is_spare && matches!(event.step, Step::Rename(_));
-        self.tally.used_again += u64::from(is_taken);
+        let is_write_back = matches!(event.step, Step::StartWriteBack { .. });
+        let is_ahead = thread::current().name() == Some("segment-prepare");
+        self.tally.written_ahead += u64::from(event.is_done && is_write_back && is_ahead);
         self.hits += 1;
         if let Err(text) = self.crash() {
             let at = format!("hit {} ({event:?}): {text}", self.hits);
@@ -182,7 +180,7 @@ impl Run {
     }
 }
 
-/// Walks every step of one scenario; every other one uses segments again.
+/// Walks every step of one scenario; every other one is of a store in `SYNC_FLUSH`.
 fn crash_everywhere(seed: u64) -> Result<Tally, String> {
     let dir = tempdir();
     let model = Arc::new(Mutex::new(Model::new(seed % 2 == 1)));
@@ -230,20 +228,20 @@ fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() 
                     total.images += tally.images;
                     total.double_faults += tally.double_faults;
                     total.read_only += tally.read_only;
-                    total.used_again += tally.used_again;
+                    total.written_ahead += tally.written_ahead;
                     total.kills += tally.kills;
                 }
                 Err(text) => failures.lock().unwrap().push(text),
             }
         }
     };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(work);
         scope.spawn(work);
     });
     let total = total.into_inner().unwrap();
     println!("in all: {total:?}");
-    assert!(total.used_again > 0, "no segment was used again");
+    assert!(total.written_ahead > 0, "no blocks were written ahead");
     assert!(total.kills > 0, "no process was killed alone");
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -273,9 +271,9 @@ impl Fault {
 }
 
 /// Runs a scenario whose step number `at` fails; whether there was such a step.
-fn fail_at(seed: u64, at: u64, (error, uses_again): (i32, bool)) -> Result<bool, String> {
+fn fail_at(seed: u64, at: u64, (error, is_sync): (i32, bool)) -> Result<bool, String> {
     let dir = tempdir();
-    let model = Arc::new(Mutex::new(Model::new(uses_again)));
+    let model = Arc::new(Mutex::new(Model::new(is_sync)));
     let fault = Fault {
         at,
         error,
@@ -340,7 +338,7 @@ fn fail_at(seed: u64, at: u64, (error, uses_again): (i32, bool)) -> Result<bool,
 #[test]
 fn a_step_that_fails_once_is_an_error_and_costs_nothing_that_was_vouched_for() {
     let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         // EIO, ENOSPC
         for (kind, first) in [(5, false), (28, false), (5, true), (28, true)]
             .into_iter()

@@ -1,7 +1,5 @@
 //! What the mark of an unclean stop says after a power cut: never what a former run wrote into it.
 
-use std::path::Path;
-
 use fastrand::Rng;
 use regent_commitlog::{FlushMode, Store};
 
@@ -11,7 +9,6 @@ use crate::tempdir;
 
 const SEEDS: std::ops::Range<u64> = 0..20;
 
-/// Without segments that are used again nothing seals what was flushed, so that only damage keeps it.
 #[test]
 fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wrong() {
     for seed in SEEDS {
@@ -23,7 +20,6 @@ fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wr
         let (disk, watching) = Disk::watching(dir.path(), seed);
         let mut synchronous = config(dir.path());
         synchronous.flush_mode = FlushMode::Sync;
-        synchronous.spare_segment_count_max = 0;
         let store = Store::open(synchronous, NOW_MS).unwrap();
         let spoilt = append(&store, "t", 0, b"acknowledged").log_position;
         append(&store, "t", 0, b"acknowledged as well");
@@ -45,30 +41,5 @@ fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wr
             (Some(spoilt), end),
             "{seed}"
         );
-    }
-}
-
-/// Nothing of what a run in `SYNC_FLUSH` sealed may end a log of which nothing waits for the disk.
-#[test]
-fn what_a_former_run_sealed_is_gone_once_nothing_is_sealed_any_more() {
-    for seed in SEEDS {
-        let dir = tempdir();
-        let mut synchronous = config(dir.path());
-        synchronous.flush_mode = FlushMode::Sync;
-        let killed = Store::open(synchronous, NOW_MS).unwrap();
-        append(&killed, "t", 0, b"sealed");
-        killed.flush().unwrap();
-        drop(killed);
-        let seal = |dir: &Path| dir.join("commitlog").join("spare").join("seal");
-        assert!(seal(dir.path()).exists());
-        let (disk, watching) = Disk::watching(dir.path(), seed);
-        drop(open(dir.path()));
-        drop(watching);
-        let image = tempdir();
-
-        let disk = disk.lock().unwrap();
-        disk.crash(image.path(), &mut Rng::with_seed(seed)).unwrap();
-
-        assert!(!seal(image.path()).exists(), "{seed}");
     }
 }

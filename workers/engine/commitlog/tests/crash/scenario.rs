@@ -53,12 +53,6 @@ impl Scenario {
             self.store = Some(Store::open(config, self.now_ms)?);
             return Ok(());
         }
-        let uses_again = self.model().uses_again;
-        if uses_again && self.random.u8(..6) == 0 {
-            // What is not on the disk never goes.
-            self.flush()?;
-            return self.expire();
-        }
         match self.random.u8(..40) {
             0 => self.reopen(),
             1 => self.truncate(),
@@ -253,8 +247,6 @@ impl Scenario {
         self.model().epochs = positions.into_iter().map(cut).collect();
         self.model().min_allowed = end;
         let retention = Retention {
-            // What is forced gives up spares.
-            is_forced: self.random.u8(..8) == 0,
             log_bytes_max: Some(0),
             segment_count_max: self.random.usize(1..3),
             ..Retention::default()

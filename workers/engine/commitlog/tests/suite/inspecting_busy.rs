@@ -207,7 +207,7 @@ fn a_log_that_expires_before_it_is_walked_over_casts_no_doubt_on_the_checkpoint(
 
     fill_segment(5);
     store.flush().unwrap();
-    store.expire(&again::too_much(), NOW_MS).unwrap();
+    store.expire(&too_much(), NOW_MS).unwrap();
 
     assert_eq!(findings(&mut survey), []);
 }

@@ -18,7 +18,6 @@ fn half_flushed(flush_mode: FlushMode) -> (TempDir, Vec<u64>) {
     let dir = tempdir();
     let mut there = config(dir.path());
     there.flush_mode = flush_mode;
-    there.spare_segment_count_max = 0;
     let store = Store::open(there, NOW_MS).unwrap();
     let mut positions = fill(&store, FLUSHED as u64);
     store.flush_tick(NOW_MS).unwrap();
@@ -86,6 +85,60 @@ fn what_waited_for_the_disk_before_a_kill_is_no_loss_of_a_later_asynchronous_run
 }
 
 #[test]
+fn where_messages_waited_for_the_disk_only_a_torn_record_was_not_flushed() {
+    const NUMBER: usize = 40;
+    let (dir, positions) = half_flushed(FlushMode::Sync);
+    go_down(dir.path());
+    let (torn, wrong) = (crash(dir.path()), crash(dir.path()));
+    lose(torn.path(), &positions, NUMBER);
+    let base = positions[NUMBER] - positions[NUMBER] % SEGMENT_SIZE;
+    let in_header = positions[NUMBER] + 2 - base;
+    overwrite(&segment_path(wrong.path(), base), in_header, &[0xFF]);
+
+    let [torn, wrong] = [&torn, &wrong].map(|image| *open(image.path()).recovery());
+
+    let expected = LogDamage {
+        position: positions[NUMBER],
+        kind: RecordDamage::Magic,
+        next_valid_position: Some(positions[NUMBER + 1]),
+    };
+    assert_eq!((torn.damage, torn.lost_unflushed), (None, Some(expected)));
+    assert_eq!(torn.end_position, positions[NUMBER]);
+    let damage = wrong.damage.expect("all of it was written");
+    assert_eq!(damage.position, positions[NUMBER]);
+    assert_eq!(wrong.lost_unflushed, None);
+}
+
+#[test]
+fn a_store_whose_file_system_was_mounted_anew_is_judged_as_after_a_power_cut() {
+    for flush_mode in [FlushMode::Async, FlushMode::Sync] {
+        let (dir, positions) = half_flushed(flush_mode);
+        lose(dir.path(), &positions, 40);
+        let path = dir.path().join("abort");
+        let mark = fs::read_to_string(&path).unwrap();
+        let run = mark.lines().nth(1).unwrap();
+        let [boot, mount, log_mount] = run.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("a boot and two mounts: {run}");
+        };
+        let mounts = [
+            (mount, "1", false),
+            ("1", log_mount, false),
+            (mount, log_mount, true),
+        ];
+        for (mount, log_mount, was_killed) in mounts {
+            let image = crash(dir.path());
+            let other = format!("{boot} {mount} {log_mount}");
+            fs::write(image.path().join("abort"), mark.replace(run, &other)).unwrap();
+
+            let found = *open(image.path()).recovery();
+
+            assert_eq!(found.damage.is_some(), was_killed, "{other}");
+            assert_eq!(found.lost_unflushed.is_some(), !was_killed, "{other}");
+        }
+    }
+}
+
+#[test]
 fn a_log_of_which_nothing_is_gone_keeps_what_was_not_flushed() {
     let (dir, positions) = half_flushed(FlushMode::Async);
     go_down(dir.path());
@@ -117,7 +170,7 @@ fn without_all_that_tells_that_it_was_not_flushed_it_is_damage() {
     type Spoil = fn(&Path);
     let spoil: [(&str, FlushMode, Spoil); 5] = [
         ("the process alone died", FlushMode::Async, |_| ()),
-        ("messages waited for the disk", FlushMode::Sync, go_down),
+        ("the process alone died", FlushMode::Sync, |_| ()),
         ("stock was there", FlushMode::Async, |dir| {
             fs::write(dir.join("abort"), "1").unwrap();
         }),

@@ -26,8 +26,8 @@ struct Model {
     queues: BTreeMap<Queue, Vec<Held>>,
     /// How many messages of each queue expired.
     gone: BTreeMap<Queue, u64>,
-    /// Segments expire, and are used again.
-    uses_again: bool,
+    /// Segments expire, and messages wait for the disk.
+    is_sync: bool,
     end: u64,
     limit: Option<u64>,
     /// How many messages of each queue readers were told of.
@@ -85,10 +85,10 @@ impl Model {
         }
     }
 
-    /// Opens the store, which is told whether to use segments again.
+    /// Opens the store, which is told whether messages wait for the disk.
     fn open(&self, dir: &Path) -> Store {
         let mut config = config(dir);
-        if self.uses_again {
+        if self.is_sync {
             config.flush_mode = FlushMode::Sync;
             config.populate_ahead_bytes = 4096;
         }
@@ -206,18 +206,18 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut dir = tempdir();
         let mut model = Model {
-            uses_again: seed % 3 == 0,
+            is_sync: seed % 3 == 0,
             ..Model::default()
         };
         let mut store = model.open(dir.path());
-        for step in 0..if model.uses_again { 400 } else { 120 } {
+        for step in 0..if model.is_sync { 400 } else { 120 } {
             match random.u8(..30) {
                 3 => model.truncate(&mut random, &mut store),
                 0 => {
                     (dir, store) = reopen(&mut random, dir, store, &model);
                     model.limit = None;
                 }
-                4 | 5 if model.uses_again => model.expire(&store),
+                4 | 5 if model.is_sync => model.expire(&store),
                 4 | 5 => model.confirm(&mut random, &store),
                 1 => drop(store.flush().unwrap()),
                 2 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{NewMessage, Retention, Store, StoreConfig, StoreError};
+use regent_commitlog::{NewMessage, Retention, Store, StoreConfig, StoreError, system_run};
 
 use crate::support::*;
 
@@ -43,8 +43,8 @@ fn the_abort_mark_stays_until_the_store_is_closed() {
     let mark = fs::read_to_string(&abort).unwrap();
     let lines: Vec<&str> = mark.lines().collect();
     let process = std::process::id().to_string();
-    let run = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    assert_eq!(lines, [&process, run.trim(), "asynchronous"]);
+    let run = system_run(&[dir.path(), &dir.path().join("commitlog")]).unwrap();
+    assert_eq!(lines, [&process, &run, "asynchronous"]);
     append(&store, "t", 0, b"x");
     drop(store);
     assert!(abort.exists());

@@ -10,15 +10,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub mod again;
 pub mod epochs;
+pub mod former;
 pub mod index;
 pub mod sample;
 pub mod served;
 
 use regent_commitlog::{
-    Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
-    StoreError,
+    Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Retention, Store,
+    StoreConfig, StoreError,
 };
 use tempfile::TempDir;
 
@@ -129,6 +129,15 @@ pub fn read_all(store: &Store, topic: &str, queue_id: i32) -> Vec<(u64, Vec<u8>)
         offset = outcome.next_offset;
     }
     messages
+}
+
+/// Has all segments but the newest expire.
+pub fn too_much() -> Retention {
+    Retention {
+        log_bytes_max: Some(0),
+        segment_count_max: usize::MAX,
+        ..Retention::default()
+    }
 }
 
 /// A copy of the directory as a dying process would leave it.

@@ -4,9 +4,7 @@ use super::segments::WINDOW_SIZE;
 use super::{Found, LogWalk, Look, Step};
 use crate::config::CrcProperty;
 use crate::error::StoreError;
-use crate::mark::Mark;
 use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
-use crate::write_limit::search_end;
 
 impl LogWalk {
     /// Tells what the bytes where the walk stands are, which were no record when they were read:
@@ -22,21 +20,13 @@ impl LogWalk {
         claimed: u64,
     ) -> Result<Option<Step<'static>>, StoreError> {
         let (index, at) = (self.index, self.at);
-        // Not before: a broker that goes on meanwhile moves it.
-        let mark = self.mark.as_deref().map(Mark::find).transpose()?.flatten();
-        let to = search_end(mark.as_ref().and_then(Mark::write_limit), position);
-        if self.lost_unflushed(position, mark.as_ref()) {
+        if self.was_unflushed(position)? {
             // The next start cuts what is there, whatever is gone before it.
-            let has_expired = !self.segments.open(index)?;
-            let cut_bytes = if has_expired {
-                0
-            } else {
-                self.segments.count_written(index, at, to)?
-            };
+            let cut_bytes = self.segments.count_written(index, at)?;
             return Ok(Some(self.end(position, cut_bytes)));
         }
-        let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
-            let torn_bytes = self.count_torn((index, at), to)?;
+        let Some((next_index, next_at)) = self.find_record_behind(at + claimed)? else {
+            let torn_bytes = self.count_torn((index, at))?;
             return Ok(Some(self.end(position, torn_bytes)));
         };
         self.go_to(index, at);
@@ -65,22 +55,29 @@ impl LogWalk {
         }))
     }
 
-    /// Whether what is missing at a position was never flushed, and is gone with the memory that held it.
-    fn lost_unflushed(&self, position: u64, mark: Option<&Mark>) -> bool {
-        let is_behind = self.flushed > 0 && position >= self.flushed;
+    /// Whether the bytes where the walk stands were never flushed, and their segment has not expired.
+    fn was_unflushed(&mut self, position: u64) -> Result<bool, StoreError> {
         // Of a damaged log nothing is cut.
-        !self.is_damaged && is_behind && mark.is_some_and(Mark::has_lost_unflushed)
+        if self.is_damaged
+            || position < self.expected.flushed()
+            || !self.segments.open(self.index)?
+        {
+            return Ok(false);
+        }
+        let (index, at) = (self.index, self.at);
+        let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
+        let has_magic = head.get(4..7) == Some(&MAGIC_V1.to_be_bytes()[..3]);
+        let size = head.first_chunk().filter(|_| has_magic);
+        let size = size.map_or(0, |size| u64::from(u32::from_be_bytes(*size)));
+        let rest = self.segments.read(index, at, size.max(WINDOW_SIZE))?;
+        Ok(self.expected.was_unflushed(position, at, rest))
     }
 
-    /// Index of the segment, and place in it, of the first valid record from a place of this one on,
-    /// and before the position `to`. Without one the walk stands behind the last segment.
-    fn find_record_behind(
-        &mut self,
-        mut from: u64,
-        to: u64,
-    ) -> Result<Option<(usize, u64)>, StoreError> {
+    /// Index of the segment, and place in it, of the first valid record from a place of this one on.
+    /// Without one the walk stands behind the last segment.
+    fn find_record_behind(&mut self, mut from: u64) -> Result<Option<(usize, u64)>, StoreError> {
         while self.index < self.segments.all().len() {
-            if let Some(found) = self.find_record(from, to)? {
+            if let Some(found) = self.find_record(from)? {
                 return Ok(Some((self.index, found)));
             }
             self.go_to(self.index + 1, 0);
@@ -89,9 +86,8 @@ impl LogWalk {
         Ok(None)
     }
 
-    /// Counts the bytes behind the end of the log, at this place, that a crash may have left, and
-    /// before the position `to`.
-    fn count_torn(&mut self, (index, at): (usize, u64), to: u64) -> Result<u64, StoreError> {
+    /// Counts the bytes behind the end of the log, at this place, that a crash may have left.
+    fn count_torn(&mut self, (index, at): (usize, u64)) -> Result<u64, StoreError> {
         let has_expired = !self.segments.open(index)?;
         if has_expired {
             return Ok(0);
@@ -100,12 +96,11 @@ impl LogWalk {
         if head.iter().all(|byte| *byte == 0) {
             return Ok(0);
         }
-        self.segments.count_written(index, at, to)
+        self.segments.count_written(index, at)
     }
 
-    /// The first valid record of the segment that starts at or after `from`, and before the position
-    /// `to`.
-    fn find_record(&mut self, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
+    /// The first valid record of the segment that starts at or after `from`.
+    fn find_record(&mut self, from: u64) -> Result<Option<u64>, StoreError> {
         // Both record magics share their first three bytes.
         let magic = &MAGIC_V1.to_be_bytes()[..3];
         let index = self.index;
@@ -113,8 +108,9 @@ impl LogWalk {
             return Ok(None);
         }
         let segment = &self.segments.all()[index];
-        let end = segment.data_end.min(to.saturating_sub(segment.base));
-        let mut glance = Glance::new((segment.base, segment.size), from, self.flushed);
+        let end = segment.data_end;
+        let flushed = self.expected.flushed();
+        let mut glance = Glance::new((segment.base, segment.size), from, flushed);
         let mut at = from;
         while at < end {
             let size = WINDOW_SIZE.min(end - at);

@@ -83,8 +83,7 @@ impl Segments {
         Ok(true)
     }
 
-    /// Whether the open file no longer is the segment of its name: an expired one is removed, or
-    /// used again for the log's end, and then holds anything.
+    /// Whether the open file no longer is the segment of its name: an expired one is removed.
     pub(super) fn is_stale(&self) -> Result<bool, StoreError> {
         let Some((index, file)) = &self.open else {
             return Ok(false);
@@ -142,15 +141,9 @@ impl Segments {
         self.window.slice(at, size)
     }
 
-    /// Counts the bytes of a segment from `at` on, and before the position `to`, that are not zero.
-    pub(super) fn count_written(
-        &mut self,
-        index: usize,
-        mut at: u64,
-        to: u64,
-    ) -> Result<u64, StoreError> {
-        let segment = &self.all[index];
-        let end = segment.data_end.min(to.saturating_sub(segment.base));
+    /// Counts the bytes of a segment from `at` on that are not zero.
+    pub(super) fn count_written(&mut self, index: usize, mut at: u64) -> Result<u64, StoreError> {
+        let end = self.all[index].data_end;
         let mut count = 0;
         while at < end {
             let size = WINDOW_SIZE.min(end - at);
