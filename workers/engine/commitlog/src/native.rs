@@ -91,9 +91,9 @@ mod tests {
         let (signal, told) = run_alone(test);
 
         assert_eq!(signal, Some(libc::SIGABRT), "{told}");
-        let text = format!("crash: the native thread {thread} panicked");
+        let message = format!("crash: the native thread {thread} panicked");
         assert!(
-            told.contains(&text) && told.contains("on purpose"),
+            told.contains(&message) && told.contains("on purpose"),
             "{told}"
         );
     }
