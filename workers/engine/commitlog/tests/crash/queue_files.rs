@@ -31,6 +31,8 @@ fn meanwhile(dir: &Path, act: impl Fn() + Send + Sync + 'static) -> Watch {
             let (act, (done, over)) = (Arc::clone(&act), mpsc::channel());
             thread::spawn(move || {
                 act();
+                // The store of the test is closed when the last holder drops it.
+                drop(act);
                 done.send(())
             });
             over.recv_timeout(PATIENCE).map_err(io::Error::other)?;
