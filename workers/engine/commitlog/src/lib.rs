@@ -68,6 +68,7 @@ mod sys;
 mod table;
 mod truncation;
 mod unserved;
+mod unshown;
 mod walk;
 mod write_back;
 mod write_limit;

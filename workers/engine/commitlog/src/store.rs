@@ -25,6 +25,7 @@ use crate::recovery::{RecoveryReport, recover};
 use crate::spares::{self, Spares};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
+use crate::unshown::Unshown;
 use crate::write_back::WriteBack;
 
 const OPEN: u8 = 0;
@@ -40,6 +41,7 @@ pub struct Store {
     pub(crate) config: StoreConfig,
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
+    pub(crate) unshown: Arc<Unshown>,
     pub(crate) appender: Ranked<{ rank::APPENDER }, Appender>,
     pub(crate) followers: Ranked<{ rank::FOLLOWERS }, Followers>,
     pub(crate) index: Arc<Index>,
@@ -147,12 +149,14 @@ impl Store {
             Truncation::finish(&directory)?;
         }
         let queues = Arc::clone(recovered.queues.shared());
+        let unshown = Arc::clone(recovered.queues.unshown());
         // The consent was to the damage of this opening, not to that of one after a truncation.
         config.cut_damage_at = None;
         Ok(Self {
             config,
             log,
             queues,
+            unshown,
             followers: Ranked::new(followers),
             index,
             appender: Ranked::new(Appender {
