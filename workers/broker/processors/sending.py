@@ -275,7 +275,7 @@ def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[b
     received = broker.hot.append(command, caller.peer, broker.clock())
     if received is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
-    broker.arrived(received.arrivals)
+    broker.appended(is_turn_due=received.is_turn_due)
     reply = received.replies or received.deferred
     return broker.membership.stored(
         received.deferred_position, reply, unconfirmed(reply, Outcome.UNFLUSHED)
