@@ -43,7 +43,6 @@ from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.gate import WriteGate
-from workers.broker.requests.held_pulls import Resumable
 from workers.broker.requests.long_polling import LongPolling
 from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.topic_routes import TopicRoutes
@@ -90,10 +89,7 @@ class Broker:
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
         self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
-        self.polling = LongPolling[Resumable](
-            clock=elapsed_ms,
-            resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over),
-        )
+        self.polling = LongPolling(self.hot, clock=elapsed_ms)
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
         self.file_thread = FileThread()
         self.state = BrokerState(
@@ -365,6 +361,13 @@ class Broker:
         else:
             self.membership.appended()
 
+    def appended(self, *, is_turn_due: bool) -> None:
+        """Note that the engine appended sends of clients, and has perhaps woken pulls."""
+        if self._is_read_limited:
+            self.membership.appended()
+        elif is_turn_due:
+            self.polling.take_turns()
+
     def confirm(self, position: int | None) -> None:
         """Show readers the log up to a position, None for all of it, and wake held pulls.
 
@@ -372,7 +375,11 @@ class Broker:
         before it.
         """
         self._is_read_limited = position is not None
-        self._wake(self.store.set_confirmed_position(position))
+        is_turn_due, delay_queue_ids = self.hot.confirm(position, SCHEDULE_TOPIC)
+        for queue_id in delay_queue_ids:
+            self.state.delays.arrived(queue_id)
+        if is_turn_due:
+            self.polling.take_turns()
 
     def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         for topic, queue_id, end in arrivals:
@@ -404,7 +411,6 @@ class Broker:
 
     def forget(self, caller: Caller) -> None:
         """Remove a closed connection from every table."""
-        self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
         for consumer_group_name in self.consumers.drop_channel(caller):
             self.notify_members(consumer_group_name)

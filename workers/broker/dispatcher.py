@@ -8,7 +8,7 @@ from inspect import isawaitable
 from typing import Final
 
 import structlog
-from regent_engine import Command, StoreError
+from regent_engine import Command, PullGrant, StoreError
 
 from backend.remoting.command import answer
 from backend.remoting.headers import InvalidHeader
@@ -19,6 +19,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.processors import load
+from workers.broker.processors.pulling import check_pull
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fenced_changes import carry_out
 from workers.broker.requests.serving import Outcome, Served, find_served, refuse_unknown
@@ -66,6 +67,13 @@ class Dispatcher:
         if outcome is None or isinstance(outcome, bytes):
             return outcome
         return _finish(command, outcome)
+
+    def check_again(self, caller: Caller, command: Command) -> PullGrant | bytes:
+        """Check a pull that has waited; return its new grant, or the answer that refuses it."""
+        try:
+            return check_pull(self._broker, caller, command)
+        except Exception as error:  # noqa: BLE001 - see above
+            return _explain(command, error)
 
     def _serve(self, caller: Caller, command: Command, served: Served) -> Outcome:
         self._broker.membership.check(served.role)

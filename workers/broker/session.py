@@ -1,8 +1,8 @@
 """Drive the socket of one client: pass bytes to the engine, and other requests to the dispatcher.
 
 Reading stops while the client does not read its answers. It also stops while too many of its
-requests wait outside the hot path. The same applies while the rest of a large answer waits to be
-sent. This bounds the memory for one client.
+requests wait outside the hot path, and while a part of its bytes waits for the next turn. This
+bounds the memory for one client.
 
 All requests that a client sent before it left are served. A failed write ends the transport, but
 the unread bytes in the socket are still read and served, without answers.
@@ -11,7 +11,7 @@ the unread bytes in the socket are still read and served, without answers.
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Final, cast
 
@@ -21,7 +21,9 @@ from regent_engine import (
     Connection,
     Decoder,
     HotPath,
+    ParkedPull,
     ProtocolError,
+    PullGrant,
     Received,
     StoreError,
 )
@@ -49,6 +51,9 @@ BULK_BYTES: Final = 64 << 10
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
+PulledOfQueue = tuple[str, str, int, int, int, int, int, int]
+"""Group, topic, queue; pulls with messages and without, messages, bytes; the next offset."""
+
 log = structlog.get_logger()
 
 
@@ -75,11 +80,10 @@ class BrokerSession(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._descriptor: int | None = None
         self._connection: Connection | None = None
+        self._connection_id = 0
         self._chunk, self._served = b"", 0
         # This broker closed the connection, and reads nothing more from it.
         self._is_ended = False
-        # The last slice had more pulls than one turn answers.
-        self._is_left = False
         # This send waits for a file of its queue. All that follows it waits as well, so that the
         # order is kept.
         self._set_aside: Command | None = None
@@ -109,14 +113,13 @@ class BrokerSession(asyncio.Protocol):
         self._descriptor = transport.get_extra_info("socket").fileno()
         transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
         self._connection = Connection(self._broker.hot, self.peer)
+        self._connection_id = self._connection.id
+        self._broker.polling.add(self._connection_id, self)
         self._sessions.add(self)
 
     def data_received(self, data: bytes) -> None:
         """Serve received bytes slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        waiting_bytes = len(self._chunk) - self._served
-        if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
-            self._serve_rest()
         self._chunk, self._served = self._chunk[self._served :] + data, 0
         if self._next_turn is None:
             if self._takes_bulk:
@@ -137,6 +140,7 @@ class BrokerSession(asyncio.Protocol):
         """Serve the client again after it has read its answers."""
         self.is_congested = False
         self._serve_waiting()
+        self._broker.polling.catch_up(self._connection_id)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the client, and serve what it sent before it left."""
@@ -151,6 +155,7 @@ class BrokerSession(asyncio.Protocol):
             self._chunk = self._chunk[self._served :] + read_unread(self._descriptor)
             self._served = 0
         self._descriptor = None
+        self._broker.polling.remove(self._connection_id)
         self._broker.forget(self)
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
@@ -173,6 +178,40 @@ class BrokerSession(asyncio.Protocol):
             self._transport.writelines((frame, body))
         else:
             self._transport.write(frame)
+
+    def park(
+        self,
+        command: Command,
+        grant: PullGrant,
+        *,
+        queue_id: int,
+        offset: int,
+        count_max: int,
+        deadline_ms: int,
+    ) -> bool:
+        """Have a pull wait for messages; False when there is no space."""
+        assert self._connection is not None, "connected before requests arrive"
+        is_parked = self._connection.park(command, grant, queue_id, offset, count_max, deadline_ms)
+        if is_parked:
+            self._broker.polling.parked()
+        return is_parked
+
+    def answer_parked(self) -> None:
+        """Answer parked pulls that are ready, as many as one turn answers."""
+        connection = self._connection
+        # A client that does not read gets its answers once it has caught up.
+        if connection is None or self.is_congested or self.is_gone:
+            return
+        received = self._run(
+            partial(
+                connection.answer_parked, bytes_max=PULL_BYTES_A_TURN, socket=self._free_socket()
+            )
+        )
+        if received is None:
+            return
+        self._take_in_parked(received)
+        if (pull := received.unchecked) is not None:
+            self._check_again(pull)
 
     def close(self) -> None:
         """Close the connection after all written bytes are sent."""
@@ -228,8 +267,7 @@ class BrokerSession(asyncio.Protocol):
             self._next_turn = self._bulk_turns.wait(self._serve_slice)
         else:
             self._next_turn = self._loop.call_soon(self._serve_slice)
-        if self._is_left:
-            self._adjust_reading()
+        self._adjust_reading()
 
     def _serve_rest(self) -> None:
         if self._next_turn is not None and self._set_aside is None:
@@ -245,36 +283,44 @@ class BrokerSession(asyncio.Protocol):
         # time.
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
-        try:
-            received = self._connection.receive(
+        received = self._run(
+            partial(
+                self._connection.receive,
                 self._chunk,
                 self._broker.clock(),
                 start=start,
                 size=size,
                 pull_bytes_max=PULL_BYTES_A_TURN if takes_pulls else 0,
                 socket=self._free_socket() if takes_pulls else None,
+                elapsed_ms=self._broker.elapsed_ms() if takes_pulls else 0,
             )
+        )
+        if received is not None:
             self._served -= received.left
-            self._is_left = received.left > 0
+            self._take_in(received)
+
+    def _run(self, work: Callable[[], Received]) -> Received | None:
+        """Have the engine do work for this connection; None if the connection ends by it."""
+        try:
+            return work()
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
             self._take_in(error.received)
             self.close()
-            return
+            return None
         except StoreError as error:
             # The engine is closed, has panicked, or lost its data to send: the waiting clients get
             # an error.
             self._broker.store_failed(str(error))
             self._served = len(self._chunk)
             self.abort()
-            return
+            return None
         except BaseException:
             # The client may have received the beginning of an answer.
             self._served = len(self._chunk)
             self.abort()
             raise
-        self._take_in(received)
 
     def _free_socket(self) -> int | None:
         """Return the descriptor of the socket if no bytes wait to be written to it."""
@@ -294,8 +340,8 @@ class BrokerSession(asyncio.Protocol):
             self._note_pulled(pulled, received.commits)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
-        if arrivals := received.arrivals:
-            self._broker.arrived(arrivals)
+        if received.arrivals:
+            self._broker.appended(is_turn_due=received.is_turn_due)
         if (failure := received.store_failure) is not None:
             self._broker.store_failed(failure)
         if cold := received.cold:
@@ -322,21 +368,37 @@ class BrokerSession(asyncio.Protocol):
         self._waiting.append(requests[0])
         self._serve_waiting()
 
+    def _take_in_parked(self, received: Received) -> None:
+        """Handle the answers of parked pulls."""
+        if answers := received.pull_answers:
+            self.send(answers)
+        if replies := received.replies:
+            self.send(replies)
+        pulled = received.pulled
+        self._count(pulled)
+        for group, topic, queue_id, *_, next_offset in pulled:
+            self._broker.readers.note_next(group, topic, queue_id, next_offset)
+
+    def _check_again(self, pull: ParkedPull) -> None:
+        """Check a parked pull whose grant has changed, and answer it or have it wait again."""
+        assert self._connection is not None, "connected before pulls wait"
+        grant = self._dispatcher.check_again(self, pull.command)
+        if isinstance(grant, bytes):
+            self.send(grant)
+            return
+        resume = partial(self._connection.resume, pull, grant, socket=self._free_socket())
+        received = self._run(resume)
+        if received is not None:
+            self._take_in_parked(received)
+
     def _note_pulled(
-        self,
-        pulled: list[tuple[str, str, int, int, int, int, int]],
-        commits: list[tuple[str, str, int, int]],
+        self, pulled: list[PulledOfQueue], commits: list[tuple[str, str, int, int]]
     ) -> None:
         """Count answered pulls; their committed offsets are valid even if the answer is lost."""
         broker, now_ms = self._broker, self._broker.elapsed_ms()
         for group, topic, queue_id, offset in commits:
             broker.commit(group, topic, queue_id, offset=offset, address=self.address)
-        bytes_out = 0
-        for group, topic, queue_id, pulls, messages, size_bytes, next_offset in pulled:
-            bytes_out += size_bytes
-            broker.meters.pulled(
-                group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
-            )
+        for group, topic, queue_id, *_, next_offset in pulled:
             broker.readers.note_pull(
                 group,
                 topic,
@@ -344,6 +406,17 @@ class BrokerSession(asyncio.Protocol):
                 address=self.address,
                 now_ms=now_ms,
                 next_offset=next_offset,
+            )
+        self._count(pulled)
+        # Some may have been parked.
+        broker.polling.parked()
+
+    def _count(self, pulled: list[PulledOfQueue]) -> None:
+        bytes_out = 0
+        for group, topic, _, pulls, missed, messages, size_bytes, _ in pulled:
+            bytes_out += size_bytes
+            self._broker.meters.pulled(
+                group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls, missed=missed
             )
         self._takes_bulk = bytes_out >= BULK_BYTES
         self.active_at = self._loop.time()
@@ -414,7 +487,7 @@ class BrokerSession(asyncio.Protocol):
             return
         # The rest for the next turn must not grow, and the end of the connection must not come
         # before it.
-        waits_for_turn = self._is_left and self._next_turn is not None
+        waits_for_turn = self._next_turn is not None
         waits = self.is_congested or self._waiting or waits_for_turn or self._set_aside
         wants_reading = not waits and self._broker.gate.is_open
         if wants_reading and not self._transport.is_reading():

@@ -43,20 +43,6 @@ async def test_a_pull_that_fails_on_the_disk_is_answered(client, broker):
     assert (pulled.code, "the disk" in pulled.remark) == (14, True)
 
 
-async def test_a_held_pull_that_would_wait_for_the_disk_is_sent_to_ask_again(client, broker):
-    await client.send("T", b"first")
-    pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION)
-    await holding(broker, 1)
-    store, broker.broker.store = broker.broker.store, ColdStore(broker.store)
-
-    await client.send("T", b"second")
-
-    pulled = await pull
-    assert (pulled.code, pulled.ext["nextBeginOffset"]) == (20, "1")
-    broker.broker.store = store
-    assert bodies(await client.pull("T", queueOffset=1)) == [b"second"]
-
-
 async def test_a_held_pull_is_woken_when_its_message_is_confirmed_and_not_before(client, broker):
     agent = broker.broker
     await client.send("T", b"first")

@@ -10,6 +10,7 @@ from tests.integration.broker.client import HELD_MS, bodies
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
+from workers.broker.session import BrokerSession
 
 HOLDING = {"queueOffset": 1, "sysFlag": SUSPEND | SUBSCRIPTION}
 PUSHING = {"queueOffset": 1, "sysFlag": SUSPEND, "subscription": None, "subVersion": 1}
@@ -92,17 +93,36 @@ async def test_a_held_pull_whose_group_may_not_read_is_refused_when_its_time_is_
     assert (await pull).code == 16
 
 
-async def test_a_held_pull_that_finds_no_room_again_hears_that_the_broker_is_busy(
-    client, broker, monkeypatch
+@pytest.mark.parametrize("is_granted", [False, True])
+@pytest.mark.parametrize("change", ["none", "another message", "another topic"])
+async def test_a_pull_that_waited_is_answered_as_one_that_did_not(
+    client, broker, is_granted, change
 ):
-    await client.send("T", b"x")
-    pull = client.start_pull("T", subscription="A", **HOLDING)
+    await client.send("T", b"first")
+    if is_granted:
+        await client.pull("T", sysFlag=SUSPEND | SUBSCRIPTION)
+    pull = client.start_pull("T", suspendTimeoutMillis=300, **HOLDING)
     await holding(broker, 1)
-    monkeypatch.setattr(broker.broker.polling, "hold", lambda _pull: False)
+    if change == "another message":
+        await client.send("T", b"second", properties={"TAGS": "A"})
+    elif change == "another topic":
+        # That changes what the grant rests on.
+        await client.send("U", b"elsewhere")
 
-    await client.send("T", b"no", properties={"TAGS": "B"})
+    waited = await pull
+    fresh = await client.pull("T", **HOLDING | {"sysFlag": SUBSCRIPTION})
 
-    refused = await pull
+    facts = [(one.code, one.remark, one.ext, one.body) for one in (waited, fresh)]
+    assert facts[0] == facts[1]
+    assert waited.code == (0 if change == "another message" else 19)
+
+
+async def test_a_pull_that_finds_no_room_to_wait_hears_that_the_broker_is_busy(client, monkeypatch):
+    await client.send("T", b"x")
+    monkeypatch.setattr(BrokerSession, "park", lambda *_, **__: False)
+
+    refused = await client.pull("T", **HOLDING)
+
     assert (refused.code, "OVERLOAD" in refused.remark) == (2, True)
 
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from regent_engine import Command, Connection, Decoder, HotPath, Store, encode_command
+from regent_engine import (
+    Command,
+    Connection,
+    Decoder,
+    HotPath,
+    PullGrant,
+    Store,
+    encode_command,
+)
 
 from tests.unit.engine.builders import NOW_MS, PEER, hot_path, open_store, send
 
@@ -38,7 +46,13 @@ def filled(store: Store, pulls: int) -> Connection:
     connection = Connection(hot, PEER)
     for number in range(pulls * A_PULL):
         connection.receive(send(bytes([number % 251]) * BODY_SIZE), NOW_MS)
-    hot.grant_pulls(
+    hot.grant_pulls(grant_of(hot))
+    return connection
+
+
+def grant_of(hot: HotPath) -> PullGrant:
+    return PullGrant(
+        11,
         "g",
         "Orders",
         read_queue_count=4,
@@ -46,11 +60,12 @@ def filled(store: Store, pulls: int) -> Connection:
         count_max=32,
         bytes_max=256 * KIB,
         suggested_broker_id=0,
+        parked_ms=None,
+        moves_consumers=True,
         facts_version=hot.facts_version,
         expression="*",
         expression_type="TAG",
     )
-    return connection
 
 
 def pull(number: int) -> bytes:
@@ -147,7 +162,7 @@ def test_what_the_socket_does_not_take_is_left_to_be_written(
     assert [answer.opaque for answer in answers] == list(range(count))
     assert first_bytes(answers) == [number * A_PULL for number in range(count)]
     size = sum(len(answer.body) for answer in answers)
-    assert received.pulled == [("g", "Orders", 2, count, count * A_PULL, size, count * A_PULL)]
+    assert received.pulled == [("g", "Orders", 2, count, 0, count * A_PULL, size, count * A_PULL)]
     assert again.pull_answers is None, "it is free again"
 
 
@@ -168,7 +183,7 @@ def test_a_socket_that_takes_nothing_loses_nothing(
 
     assert received.pull_answers is not None
     (answer,) = Decoder().receive(received.pull_answers)
-    assert len(answer.body) == received.pulled[0][5]
+    assert len(answer.body) == received.pulled[0][6]
 
 
 @pytest.mark.parametrize("cut", [0, 3, 100, 300])
@@ -203,3 +218,49 @@ def test_pulls_without_a_taker_are_left_alone(store: Store) -> None:
     received = connection.receive(pulls(2), NOW_MS)
 
     assert (len(received.cold), received.left, received.pull_answers) == (2, 0, None)
+
+
+def test_an_answer_that_the_socket_does_not_take_is_left_of_a_pull_that_waited_as_well(
+    store: Store, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    client, ours = pair
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 100 * KIB)
+    hot = hot_path(store)
+    connection = Connection(hot, PEER)
+    count = 16
+    (command,) = Decoder().receive(pull(7))
+    for _ in range(count):
+        assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000)
+    woken = connection.receive(send(bytes(BODY_SIZE)), NOW_MS)
+
+    turn = hot.next_turn()
+    received = connection.answer_parked(bytes_max=KIB * KIB, socket=ours.fileno())
+
+    assert (woken.is_turn_due, turn, received.is_turn_due) == (True, connection.id, False)
+    begun = everything_in(client)
+    assert begun
+    assert received.pull_answers
+    answers = Decoder().receive(begun + received.pull_answers)
+    assert [(answer.opaque, answer.code) for answer in answers] == [(7, 0)] * count
+    assert (hot.parked_count, hot.next_turn()) == (0, None)
+
+
+def test_a_pull_is_resumed_once(store: Store) -> None:
+    hot = hot_path(store)
+    connection = Connection(hot, PEER)
+    (command,) = Decoder().receive(pull(7))
+    assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000)
+    hot.facts_changed()
+    connection.receive(send(b"x"), NOW_MS)
+    hot.next_turn()
+    (unchecked, grant) = connection.answer_parked(bytes_max=KIB).unchecked, grant_of(hot)
+
+    assert unchecked is not None
+    assert unchecked.command.ext == command.ext
+    received = connection.resume(unchecked, grant)
+
+    assert received.pull_answers is not None
+    (answer,) = Decoder().receive(received.pull_answers)
+    assert (answer.opaque, answer.code) == (7, 0)
+    with pytest.raises(ValueError, match="resumed before"):
+        connection.resume(unchecked, grant)

@@ -106,16 +106,22 @@ class Meters:
         self._day = day_of(booted_at_ms)
 
     def pulled(
-        self, group: str, topic: str, *, messages: int, size_bytes: int, pulls: int = 1
+        self,
+        group: str,
+        topic: str,
+        *,
+        messages: int,
+        size_bytes: int,
+        pulls: int = 1,
+        missed: int = 0,
     ) -> None:
-        """Count one answered pull, or several of which each found messages."""
-        self.pull_count += pulls
+        """Count answered pulls: those that found messages, and those that missed."""
+        self.pull_count += pulls + missed
+        self.pull_miss_count += missed
         self.messages_out += messages
         self.bytes_out += size_bytes
         if messages:
             self.traffic.pulled(group, topic, pulls=pulls, messages=messages, size_bytes=size_bytes)
-        else:
-            self.pull_miss_count += 1
 
     def snapshot(self, now_ms: int, put_count: int) -> None:
         """Store the present counters."""

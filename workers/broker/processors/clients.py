@@ -147,9 +147,7 @@ def _register_consumer(
 
 def _release_pulls(broker: Broker, consumer_group_name: str, topic_name: str) -> None:
     """Answer held pulls, so that consumers pull again with the new subscription of their group."""
-    topic = broker.topics.find(topic_name)
-    if topic is not None:
-        broker.polling.release_group(consumer_group_name, topic_name, range(topic.read_queue_count))
+    broker.polling.release_group(consumer_group_name, topic_name)
 
 
 def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, Literal
 
 from regent_engine import (
+    PARKED_COUNT_MAX,
     Command,
     IndexStatus,
     ProtocolError,
@@ -38,7 +39,6 @@ from workers.broker.metrics.meters import TurnTimes, taken_in
 from workers.broker.metrics.resources import Disk, StoreDisks, resident_bytes, store_disks_of
 from workers.broker.processors.send_back import read_message
 from workers.broker.requests.caller import OPEN_COUNT_MAX, Caller
-from workers.broker.requests.held_pulls import HELD_COUNT_MAX
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import check_visible
 
@@ -343,7 +343,7 @@ def _thread_pools() -> dict[str, str | int | float]:
     for pool in ("send", "pull", "query", "litePull", "ack"):
         is_pull = pool in {"pull", "litePull"}
         figures[f"{pool}ThreadPoolQueueSize"] = 0
-        figures[f"{pool}ThreadPoolQueueCapacity"] = HELD_COUNT_MAX if is_pull else OPEN_COUNT_MAX
+        figures[f"{pool}ThreadPoolQueueCapacity"] = PARKED_COUNT_MAX if is_pull else OPEN_COUNT_MAX
         figures[f"{pool}ThreadPoolQueueHeadWaitTimeMills"] = 0
     # Stock's spelling.
     figures["EndTransactionQueueSize"] = 0

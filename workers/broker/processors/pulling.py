@@ -1,29 +1,32 @@
-"""Answer pulls, and hold those that find nothing (remoting.md 2.3: 11, 361)."""
+"""Answer pulls, and park those that find nothing (remoting.md 2.3: 11, 361)."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from regent_engine import Command, PropertyFilter, ReadResult, StoreError, encode_pull_answer
+from regent_engine import (
+    PARKED_MS_MAX,
+    Command,
+    PropertyFilter,
+    PullGrant,
+    ReadResult,
+    encode_pull_answer,
+)
 
 from backend.remoting.bodies import SubscriptionData, TopicConfig
-from backend.remoting.command import answer
 from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import (
-    SQL92,
     MessageFilter,
-    check_type,
     filter_of_pull,
     filter_of_subscription,
 )
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
-from workers.broker.requests.held_pulls import HOLD_MS_MAX, SLOT_MS, HeldPull, Resumable
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import READABLE
 
@@ -49,22 +52,21 @@ _CODES: Final = {
 # Not frozen: there is one for each pull, and a frozen one takes twice as long to create.
 @dataclass(slots=True, eq=False)
 class Pull:
-    """One pull that passed every check, ready to run once or again."""
+    """One pull that passed every check."""
 
     broker: Broker
     caller: Caller
     command: Command
     header: PullMessageHeader
-    # None when the pull carries its filter itself.
-    subscription: SubscriptionData | None
     filter: MessageFilter
+    grant: PullGrant
 
     def read(self, offset: int) -> ReadResult | None:
         """Read messages in memory, as much as fits an answer; None if the data is on the disk."""
         return self.broker.store.read_resident(*self._wanted(offset))
 
     def run(self) -> Awaitable[bytes] | None:
-        """Answer at once, or hold the pull if there is no message and the client accepts a wait."""
+        """Answer at once, or park the pull if there is no message and the client accepts a wait."""
         offset = self.header.queue_offset
         result = self.read(offset)
         if result is None:
@@ -72,46 +74,17 @@ class Pull:
         may_hold = bool(self.header.sys_flag & _SUSPEND_FLAG)
         code, start = self._judge(result, offset)
         if may_hold and code == ResponseCode.PULL_NOT_FOUND:
-            held_until_ms = self.broker.elapsed_ms() + self._hold_ms()
             # At a missing index entry the reader skips; in all other cases it waits there.
-            group = self.header.consumer_group
-            self._hold(HeldPull(group, *self._queue, start, held_until_ms, self, self.caller))
+            self._park(start)
         else:
             self._send(result, offset)
         return None
 
     async def _run_cold(self, offset: int) -> bytes:
-        """Read the disk while others are served. There are messages, so the pull is never held."""
+        """Read the disk while others are served. There are messages, so the pull never waits."""
         read = partial(self.broker.store.read, *self._wanted(offset))
         self._send(await self.broker.read_threads.read(read), offset)
         return b""
-
-    def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:
-        """Try a held pull again; after its timeout, answer with any result."""
-        try:
-            if self.caller.is_congested:
-                # Answers would pile up in memory; the next look follows once the client has caught
-                # up.
-                self._hold(_moved(pull, pull.offset, self.broker.elapsed_ms() + SLOT_MS))
-                return
-            # Its permissions may have changed while it waited.
-            _check_permission(self.broker, self.command, self.header)
-            if self.filter.properties is not None:
-                check_type(self.broker.settings, SQL92)
-            if self.subscription != _subscription_of(self.broker, self.caller, self.header):
-                # The client would drop messages that its old filter leaves out, so it gets none. No
-                # message of the new filter is skipped: the client pulls from here again.
-                self.caller.send(self._again(pull.offset, ResponseCode.PULL_NOT_FOUND))
-                return
-            result = self.read(pull.offset)
-            if result is None:
-                # The client repeats the pull at once, and that pull reads the disk.
-                self.caller.send(self._again(pull.offset, ResponseCode.PULL_RETRY_IMMEDIATELY))
-            elif is_over or not self._still_waits(result, pull):
-                self._send(result, pull.offset)
-        except (StoreError, Refusal) as error:
-            code = error.code if isinstance(error, Refusal) else ResponseCode.SYSTEM_ERROR
-            self.caller.send(answer(self.command, code=code, remark=str(error)))
 
     def _send(self, result: ReadResult, offset: int) -> None:
         """Answer with the messages of a read; the records are not copied into the frame."""
@@ -123,6 +96,8 @@ class Pull:
             self.header.topic,
             messages=result.count if body else 0,
             size_bytes=len(body),
+            pulls=1 if body else 0,
+            missed=0 if body else 1,
         )
         if self.command.is_oneway:
             return
@@ -148,51 +123,40 @@ class Pull:
             return ResponseCode.PULL_NOT_FOUND, max(offset, 0)
         return code, result.next_offset
 
-    def _again(self, offset: int, code: ResponseCode) -> bytes:
-        """Encode that the client should pull again."""
-        low, high = self.broker.store.offsets(*self._queue) or (0, 0)
-        return encode_pull_answer(
-            self.command,
-            code,
-            suggested_broker_id=MASTER_ID,
-            next_offset=offset,
-            min_offset=low,
-            max_offset=high,
-        )
-
     def _wanted(
         self, offset: int
     ) -> tuple[str, int, int, int, int, list[int] | None, PropertyFilter | None]:
-        count_max = max(1, min(self.header.message_count_max, COUNT_MAX))
         passing = self.filter
-        limits = offset, count_max, SIZE_MAX_BYTES
+        limits = offset, self._count_max, SIZE_MAX_BYTES
         return *self._queue, *limits, passing.tag_hashes, passing.properties
 
     @property
     def _queue(self) -> tuple[str, int]:
         return self.header.topic, self.header.queue_id
 
-    def _hold_ms(self) -> int:
-        settings = self.broker.settings
-        if not settings.long_polling:
-            return min(settings.short_polling_ms, HOLD_MS_MAX)
-        return max(0, min(self.header.suspend_timeout_ms, HOLD_MS_MAX))
-
-    def _hold(self, pull: HeldPull[Resumable]) -> None:
-        if not self.broker.polling.hold(pull):
+    def _park(self, offset: int) -> None:
+        """Have the pull wait for messages, unless no answer is wanted."""
+        if self.command.is_oneway:
+            return
+        is_parked = self.caller.park(
+            self.command,
+            self.grant,
+            queue_id=self.header.queue_id,
+            offset=offset,
+            count_max=self._count_max,
+            deadline_ms=self.broker.elapsed_ms() + self._parked_ms(),
+        )
+        if not is_parked:
             raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
 
-    def _still_waits(self, result: ReadResult, pull: HeldPull[Resumable]) -> bool:
-        """Hold beyond messages that the filter leaves out, without an answer to the client.
+    def _parked_ms(self) -> int:
+        fixed_ms = _fixed_wait_ms(self.broker)
+        wait_ms = self.header.suspend_timeout_ms if fixed_ms is None else fixed_ms
+        return max(0, min(wait_ms, PARKED_MS_MAX))
 
-        One read examines a limited number of entries: the wait begins after them.
-        """
-        code, next_offset = self._judge(result, pull.offset)
-        is_empty = code in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}
-        if not is_empty or next_offset < result.max_offset:
-            return False
-        self._hold(_moved(pull, next_offset, pull.deadline_ms))
-        return True
+    @property
+    def _count_max(self) -> int:
+        return max(1, min(self.header.message_count_max, COUNT_MAX))
 
 
 @serves(
@@ -206,11 +170,7 @@ class Pull:
 def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Read messages of one queue for a consumer."""
     header = decode_header(PullMessageHeader, command.ext)
-    topic = _check_permission(broker, command, header)
-    # The check before may have created a group.
-    facts_version = broker.hot.facts_version
-    subscription = _subscription_of(broker, caller, header)
-    passing = _filter_of(broker, header, subscription)
+    grant, passing = _check(broker, caller, command, header)
     queue = (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(
         *queue,
@@ -221,15 +181,37 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if (offset := broker.resets.take(*queue)) is not None:
         caller.send(_reset_answer(broker, command, header, offset))
         return None
-    if not broker.resets.is_pending(header.consumer_group, topic.name):
-        _grant(broker, header, topic, passing, facts_version)
+    _share(broker, header, grant)
     if header.sys_flag & _COMMIT_FLAG:
         broker.commit(*queue, offset=header.commit_offset, address=caller.address)
     if caller.is_gone:
         # Only the commit of its last pull has an effect; the client has gone, so no message is
         # sent.
         return None
-    return Pull(broker, caller, command, header, subscription, passing).run()
+    return Pull(broker, caller, command, header, passing, grant).run()
+
+
+def check_pull(broker: Broker, caller: Caller, command: Command) -> PullGrant:
+    """Check a pull that has waited, since what it was granted by has changed; return its new grant.
+
+    Raises:
+        Refusal: the pull would be refused if it came now.
+    """
+    header = decode_header(PullMessageHeader, command.ext)
+    grant, _ = _check(broker, caller, command, header)
+    _share(broker, header, grant)
+    return grant
+
+
+def _check(
+    broker: Broker, caller: Caller, command: Command, header: PullMessageHeader
+) -> tuple[PullGrant, MessageFilter]:
+    topic = _check_permission(broker, command, header)
+    # The check before may have created a group.
+    facts_version = broker.hot.facts_version
+    subscription = _subscription_of(broker, caller, header)
+    passing = _filter_of(broker, header, subscription)
+    return _grant(broker, command, header, topic, passing, facts_version), passing
 
 
 def _reset_answer(
@@ -250,22 +232,20 @@ def _reset_answer(
 
 def _grant(
     broker: Broker,
+    command: Command,
     header: PullMessageHeader,
     topic: TopicConfig,
     passing: MessageFilter,
     facts_version: int,
-) -> None:
-    """Let the engine answer pulls like this one, which passed every check.
+) -> PullGrant:
+    """Describe what pulls like this one, which passed every check, may read.
 
     The grant contains the version of all data of the checks: topics, consumer groups, their
     members, settings and resets of offsets. A change raises the version before it takes effect, so
     the engine rejects outdated grants by one comparison of two integers.
     """
-    carries_filter = bool(header.sys_flag & _SUBSCRIPTION_FLAG)
-    if not (carries_filter or broker.consumers.agree_on(header.consumer_group, header.topic)):
-        # The engine knows groups, but not the client of a pull.
-        return
-    broker.hot.grant_pulls(
+    return PullGrant(
+        command.code,
         header.consumer_group,
         header.topic,
         read_queue_count=topic.read_queue_count,
@@ -274,11 +254,35 @@ def _grant(
         count_max=COUNT_MAX,
         bytes_max=SIZE_MAX_BYTES,
         suggested_broker_id=MASTER_ID,
+        parked_ms=_fixed_wait_ms(broker),
+        moves_consumers=not broker.topics.is_following,
         facts_version=facts_version,
-        version=None if carries_filter else header.subscription_version,
+        version=None if _carries_filter(header) else header.subscription_version,
         expression=header.subscription,
         expression_type=header.expression_type,
     )
+
+
+def _share(broker: Broker, header: PullMessageHeader, grant: PullGrant) -> None:
+    """Let the engine answer other pulls of this kind.
+
+    The engine knows groups, but not the client of a pull: the members must agree. None of them may
+    wait for a new offset.
+    """
+    if broker.resets.is_pending(header.consumer_group, header.topic):
+        return
+    if _carries_filter(header) or broker.consumers.agree_on(header.consumer_group, header.topic):
+        broker.hot.grant_pulls(grant)
+
+
+def _carries_filter(header: PullMessageHeader) -> bool:
+    return bool(header.sys_flag & _SUBSCRIPTION_FLAG)
+
+
+def _fixed_wait_ms(broker: Broker) -> int | None:
+    """Return how long pulls wait for messages; None for as long as they ask for."""
+    settings = broker.settings
+    return None if settings.long_polling else settings.short_polling_ms
 
 
 def _check_permission(broker: Broker, command: Command, header: PullMessageHeader) -> TopicConfig:
@@ -356,9 +360,3 @@ def _code_of(result: ReadResult, offset: int) -> ResponseCode:
         # At offset 0 the queue is only empty; 21 would make clients persist a jump.
         return ResponseCode.PULL_OFFSET_MOVED if offset else ResponseCode.PULL_NOT_FOUND
     return _CODES[status]
-
-
-def _moved(pull: HeldPull[Resumable], offset: int, deadline_ms: int) -> HeldPull[Resumable]:
-    return HeldPull(
-        pull.group, pull.topic, pull.queue_id, offset, deadline_ms, pull.request, pull.owner
-    )

@@ -277,7 +277,7 @@ def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[b
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
     if (failure := received.store_failure) is not None:
         broker.store_failed(failure)
-    broker.arrived(received.arrivals)
+    broker.appended(is_turn_due=received.is_turn_due)
     reply = received.replies or received.deferred
     return broker.membership.stored(
         received.deferred_position, reply, unconfirmed(reply, Outcome.UNFLUSHED)

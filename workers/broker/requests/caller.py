@@ -2,6 +2,8 @@
 
 from typing import Final, Protocol
 
+from regent_engine import Command, PullGrant
+
 OPEN_COUNT_MAX: Final = 64
 """Number of requests of one connection that are served at once, except those of the hot path."""
 
@@ -31,6 +33,21 @@ class Caller(Protocol):
 
     def send(self, frame: bytes, body: bytes = b"") -> None:
         """Write a frame, optionally with a separate body, unless the connection is closed."""
+
+    def park(
+        self,
+        command: Command,
+        grant: PullGrant,
+        *,
+        queue_id: int,
+        offset: int,
+        count_max: int,
+        deadline_ms: int,
+    ) -> bool:
+        """Have a pull wait for messages from an offset on; False when there is no space.
+
+        The deadline is by the clock that is never set.
+        """
 
     def close(self) -> None:
         """Close the connection after all writes."""

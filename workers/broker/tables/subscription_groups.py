@@ -70,6 +70,16 @@ class SubscriptionGroups(LoggedTable[str]):
         self.auto_create = auto_create
         self.data_version: DataVersion = stored.data_version
 
+    def lead(self) -> None:
+        """Accept changes, and create groups."""
+        super().lead()
+        self._listener()
+
+    def follow(self) -> None:
+        """Accept only changes of another master."""
+        super().follow()
+        self._listener()
+
     @property
     def forbidden_table(self) -> Mapping[str, Mapping[str, int]]:
         """Return stock's table of forbidden topics of groups."""

@@ -804,6 +804,12 @@ def special_properties() -> list[str]:
 def turn_time_limits_ms() -> list[int]:
     """Give the ends of the ranges by which turns are counted; the last range has no end."""
 
+PARKED_COUNT_MAX: int
+"""Most parked pulls of a broker."""
+
+PARKED_MS_MAX: int
+"""Longest wait of a parked pull, in milliseconds."""
+
 @final
 class HotPath:
     """What one broker's connections share: the store, the topic table and the broker's names."""
@@ -850,27 +856,10 @@ class HotPath:
     def set_setting_aside(self, setting_aside: bool) -> None:
         """Have connections set aside a send whose queue lacks a file for it."""
 
-    def grant_pulls(
-        self,
-        group: str,
-        topic: str,
-        *,
-        read_queue_count: int,
-        tag_hashes: Sequence[int] | None,
-        count_max: int,
-        bytes_max: int,
-        suggested_broker_id: int,
-        facts_version: int,
-        property_filter: PropertyFilter | None = None,
-        version: int | None = None,
-        expression: str | None = None,
-        expression_type: str | None = None,
-    ) -> None:
-        """Answer pulls that are like one that passed every check, of facts of this version.
+    def grant_pulls(self, grant: PullGrant) -> None:
+        """Answer pulls of the kind of a grant without a check, as long as it holds.
 
-        The grant holds until `facts_version` is another. Those pulls want the `version` of what
-        their group subscribed to, or without one carry this very
-        expression. Pulls that find nothing in memory, and oneway ones, stay cold.
+        Those that find no messages wait for them, where they ask for it. Oneway ones stay cold.
         """
 
     @property
@@ -879,6 +868,41 @@ class HotPath:
 
     def facts_changed(self) -> None:
         """Hear that something changes that checks of pulls look at."""
+
+    @property
+    def parked_count(self) -> int:
+        """How many pulls wait for messages, or for the turn in which they are answered."""
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When the next deadline of a parked pull passes; None while none waits."""
+
+    def wake(self, topic: str, queue_id: int, max_offset: int) -> bool:
+        """Wake the pulls at a queue that ends at `max_offset` now; whether there are any."""
+
+    def confirm(self, position: int | None, delay_topic: str) -> tuple[bool, list[int]]:
+        """Show readers the log up to a position, as `Store.set_confirmed_position`, and wake pulls.
+
+        Return whether pulls wait at queues that became longer, and the grown queues of one topic.
+        """
+
+    def expire_pulls(self, elapsed_ms: int) -> bool:
+        """End the wait of some pulls whose deadline has passed; whether there were any."""
+
+    def release_pulls(self, topic: str, group: str | None = None) -> bool:
+        """End the wait of the pulls of a topic, or of one group; whether there were any."""
+
+    def release_all_pulls(self) -> bool:
+        """End the wait of every pull; whether there were any."""
+
+    def next_turn(self) -> int | None:
+        """The id of the next connection with pulls that are ready: call its `answer_parked`."""
+
+    def wait_for_turn(self, connection_id: int) -> bool:
+        """Let a connection take a turn again if parked pulls of it are ready; whether they are."""
+
+    def drop_parked(self, connection_id: int) -> None:
+        """Forget the parked pulls of a connection, because its client has gone."""
 
     @property
     def put_times(self) -> tuple[int, list[int]]:
@@ -905,6 +929,7 @@ class Connection:
         size: int | None = None,
         pull_bytes_max: int = 0,
         socket: int | None = None,
+        elapsed_ms: int = 0,
     ) -> Received:
         """Take a chunk, append the sends it completes and answer them, and granted pulls too.
 
@@ -912,12 +937,83 @@ class Connection:
         Once answers of pulls have `pull_bytes_max` bytes, the rest of the slice is `left`; with 0
         all pulls stay cold. Answers are written to the `socket`: the descriptor of one that does
         not wait and that nothing waits to be written to (ADR 16). What it does not take is in
-        `pull_answers`. Without it all are, but those of more than 64 KiB, which stay cold.
+        `pull_answers`. Without it all are, but those of more than 64 KiB, which stay cold. The
+        deadlines of parked pulls are after `elapsed_ms`, by a clock that is never set.
 
         Raises:
             ProtocolError: the stream is broken; `received` holds what came before the break.
             StoreError: the store looked at nothing, or the socket has an answer whose end is lost.
         """
+
+    @property
+    def id(self) -> int:
+        """Tells the connection from all others, as `HotPath.next_turn` does."""
+
+    def park(
+        self,
+        command: Command,
+        grant: PullGrant,
+        queue_id: int,
+        offset: int,
+        count_max: int,
+        deadline_ms: int,
+    ) -> bool:
+        """Have a checked pull wait for messages from an offset on; False when there is no room."""
+
+    def answer_parked(self, *, bytes_max: int, socket: int | None = None) -> Received:
+        """Answer parked pulls that are ready, up to about `bytes_max` bytes and some dozens.
+
+        The `socket` is as of `receive`. With `is_turn_due` some are left, and the connection waits
+        for another turn.
+
+        Raises:
+            StoreError: as of `receive`.
+        """
+
+    def resume(self, pull: ParkedPull, grant: PullGrant, *, socket: int | None = None) -> Received:
+        """Answer an `unchecked` pull by its new grant, or have it wait again.
+
+        Raises:
+            StoreError: as of `receive`.
+            ValueError: the pull was resumed before.
+        """
+
+@final
+class PullGrant:
+    """What pulls of one kind may read, after a check of one of them.
+
+    It holds until `facts_version` is another. Those pulls want the `version` of what their group
+    subscribed to, or without one carry this very expression. They wait for messages for
+    `parked_ms`, or for as long as they ask.
+    """
+
+    def __new__(
+        cls,
+        code: int,
+        group: str,
+        topic: str,
+        *,
+        read_queue_count: int,
+        tag_hashes: Sequence[int] | None,
+        count_max: int,
+        bytes_max: int,
+        suggested_broker_id: int,
+        parked_ms: int | None,
+        moves_consumers: bool,
+        facts_version: int,
+        property_filter: PropertyFilter | None = None,
+        version: int | None = None,
+        expression: str | None = None,
+        expression_type: str | None = None,
+    ) -> PullGrant: ...
+
+@final
+class ParkedPull:
+    """A pull that waited, and whose grant no longer holds."""
+
+    @property
+    def command(self) -> Command:
+        """The request, as it came."""
 
 @final
 class Received:
@@ -950,8 +1046,19 @@ class Received:
         """How many bytes at the slice's end are for the next call."""
 
     @property
-    def pulled(self) -> list[tuple[str, str, int, int, int, int, int]]:
-        """Group, topic, queue; pulls, messages and bytes; the offset where the group goes on."""
+    def pulled(self) -> list[tuple[str, str, int, int, int, int, int, int]]:
+        """Group, topic, queue; pulls with messages and without; messages, bytes; the next offset.
+
+        With zero of both, pulls were parked.
+        """
+
+    @property
+    def is_turn_due(self) -> bool:
+        """Whether parked pulls are ready: serve the connections of `HotPath.next_turn`."""
+
+    @property
+    def unchecked(self) -> ParkedPull | None:
+        """A parked pull that is ready and needs a check: `resume` it."""
 
     @property
     def commits(self) -> list[tuple[str, str, int, int]]:

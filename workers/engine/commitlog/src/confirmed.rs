@@ -4,18 +4,10 @@
 //! its queue entry at once, and readers do not see the entries of such records: a queue ends for
 //! them where its first one stands.
 
-use ahash::AHashMap;
-
 use crate::message::QueueRange;
 use crate::queue::SharedQueue;
 use crate::queue_layout::partition_point;
-use crate::record::{Found, RecordView, locate, occupies_queue};
 use crate::store::Store;
-
-/// How much of the log is stepped through in any case to tell which queues became readable.
-const STEPPED_BYTES_MIN: u64 = 64 << 10;
-/// How much more is, for each queue there is. Beyond that, naming all of them costs less.
-const STEPPED_BYTES_PER_QUEUE: u64 = 1 << 10;
 
 impl Store {
     /// Position up to which readers see the log: its end, unless
@@ -25,6 +17,12 @@ impl Store {
         self.log.read_limit().min(self.log.max_position())
     }
 
+    /// Whether [`Store::set_confirmed_position`] holds readers back.
+    #[must_use]
+    pub fn is_read_limited(&self) -> bool {
+        self.log.read_limit() != u64::MAX
+    }
+
     /// Shows readers the records that end at or before `position`, all of them with `None`, and
     /// returns the queues that became longer for readers since the last call, perhaps with others.
     ///
@@ -32,31 +30,22 @@ impl Store {
     /// nothing, until `None` lifts it. [`Store::truncate_to`] alone lowers it. It may lie behind the
     /// end of the log: what is appended up to there is seen at once. It is not kept on the disk.
     pub fn set_confirmed_position(&self, position: Option<u64>) -> Vec<QueueRange> {
-        let mut shown = self.log.shown_position();
-        if !self.log.raise_read_limit(position) {
+        if position.is_some() && !self.unshown.is_noting() {
+            // No append is under way, so that each later one is noted.
+            let _appender = self.appender.lock();
+            self.unshown.begin(self.log.max_position());
+        }
+        let was_limited = self.log.raise_read_limit(position);
+        let noted = self.unshown.take(self.confirmed_position());
+        if position.is_none() {
+            self.unshown.end();
+        }
+        match noted {
             // All was shown by the appends themselves.
-            *shown = 0;
-            return Vec::new();
+            _ if !was_limited => Vec::new(),
+            Some(queues) => queues.iter().filter_map(|it| self.range_of(it)).collect(),
+            None => self.queues(),
         }
-        let end = self.confirmed_position();
-        *shown = (*shown).max(self.log.min_position());
-        let distance = end.saturating_sub(*shown);
-        if (distance <= STEPPED_BYTES_MIN
-            || distance <= self.queues.count() as u64 * STEPPED_BYTES_PER_QUEUE)
-            && let Some((queues, next)) = self.queues_between(*shown, end)
-        {
-            *shown = next;
-            return queues;
-        }
-        let queues = self.queues();
-        let last_end = |range: &QueueRange| {
-            let queue = self.queues.find(&range.topic, range.queue_id)?;
-            let (first, end) = (range.min_offset, range.max_offset);
-            let (_, last) = queue.last_record_entry(first, end)?;
-            Some(last.end())
-        };
-        *shown = queues.iter().filter_map(last_end).max().unwrap_or(*shown);
-        queues
     }
 
     /// First offset of a queue that readers do not see.
@@ -67,48 +56,9 @@ impl Store {
         }
     }
 
-    /// Queues of the records from one position, where a record begins, up to another, and where to go on the
-    /// next time; `None` when the log cannot be stepped through.
-    ///
-    /// That is where the first record begins that ends behind `to`, or one whose queue entry another thread
-    /// is about to write: a queue is told once more rather than never.
-    fn queues_between(&self, from: u64, to: u64) -> Option<(Vec<QueueRange>, u64)> {
-        let mut seen = Seen::default();
-        let mut position = from;
-        while position < to {
-            let segment = self.log.segment_at(position)?;
-            let rest = segment.bytes_from(position)?;
-            match locate(rest, position).ok()? {
-                Found::Blank => position = self.log.next_segment_start(position),
-                Found::Record(record) => {
-                    let end = position + record.bytes.len() as u64;
-                    if end > to {
-                        break;
-                    }
-                    note_queue(&mut seen, &record, position);
-                    position = end;
-                }
-            }
-        }
-        let mut queues = Vec::new();
-        for (topic, seen) in seen {
-            let Ok(topic) = String::from_utf8(topic) else {
-                continue;
-            };
-            for queue in seen {
-                let Some(range) = self.range_of(&topic, queue.queue_id) else {
-                    continue;
-                };
-                if range.max_offset < queue.end_offset {
-                    position = position.min(queue.first_position);
-                }
-                queues.push(range);
-            }
-        }
-        Some((queues, position))
-    }
-
-    fn range_of(&self, topic: &str, queue_id: i32) -> Option<QueueRange> {
+    /// What readers see of a queue; `None` when the queue is gone.
+    fn range_of(&self, queue: &SharedQueue) -> Option<QueueRange> {
+        let (topic, queue_id) = queue.place()?;
         let (min_offset, max_offset) = self.queue_offsets(topic, queue_id)?;
         Some(QueueRange {
             topic: topic.to_owned(),
@@ -140,38 +90,5 @@ impl SharedQueue {
             (high, step) = (probe, step * 2);
         }
         partition_point(low, high, |offset| !is_beyond(offset))
-    }
-}
-
-/// Queues by topic.
-type Seen = AHashMap<Vec<u8>, Vec<SeenQueue>>;
-
-/// A queue that records are in, or may be in.
-struct SeenQueue {
-    queue_id: i32,
-    /// Where its first record begins.
-    first_position: u64,
-    /// The offset behind its last record.
-    end_offset: u64,
-}
-
-fn note_queue(seen: &mut Seen, record: &RecordView<'_>, position: u64) {
-    let end_offset = if occupies_queue(record.sys_flag) {
-        record.queue_offset.saturating_add(1)
-    } else {
-        0
-    };
-    let new = SeenQueue {
-        queue_id: record.queue_id,
-        first_position: position,
-        end_offset,
-    };
-    let Some(queues) = seen.get_mut(record.topic) else {
-        seen.insert(record.topic.to_vec(), vec![new]);
-        return;
-    };
-    match queues.iter_mut().find(|it| it.queue_id == record.queue_id) {
-        Some(known) => known.end_offset = end_offset.max(known.end_offset),
-        None => queues.push(new),
     }
 }

@@ -70,6 +70,7 @@ mod system_run;
 mod table;
 mod truncation;
 mod unserved;
+mod unshown;
 mod walk;
 mod write_back;
 mod writer;

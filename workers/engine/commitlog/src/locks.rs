@@ -17,7 +17,7 @@ use regent_sync::{Mutex, MutexGuard};
 /// | `EPOCHS` | the epoch file | it is written |
 /// | `APPENDER` | the end of the log and of each queue | records are appended |
 /// | `WRITE_BACK` | how far write-back was started | it is started |
-/// | `SHOWN` | which records readers were told of | queues that became longer are listed |
+/// | `SHOWN` | which entries readers do not see yet | an append notes its entry, and a confirmation takes the notes |
 pub(crate) mod rank {
     pub(crate) const EXPIRY: u8 = 0;
     pub(crate) const FOLLOWERS: u8 = 1;

@@ -14,7 +14,6 @@ use regent_sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crate::error::StoreError;
 use crate::files::{allocate_segment, remove_file, segment_name};
-use crate::locks::{Ranked, RankedGuard, rank};
 use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter, Room};
@@ -67,8 +66,6 @@ pub(crate) struct SharedLog {
     last_store_timestamp_ms: AtomicI64,
     /// Readers see no record that ends behind it; `u64::MAX` where nothing holds them back.
     read_limit: AtomicU64,
-    /// Where the first record begins that readers were not told of.
-    shown_position: Ranked<{ rank::SHOWN }, u64>,
 }
 
 impl SharedLog {
@@ -81,7 +78,6 @@ impl SharedLog {
             flushed_position: AtomicU64::new(end),
             last_store_timestamp_ms: AtomicI64::new(0),
             read_limit: AtomicU64::new(u64::MAX),
-            shown_position: Ranked::new(0),
         }
     }
 
@@ -155,10 +151,6 @@ impl SharedLog {
             .read_limit
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
         moved != Ok(u64::MAX)
-    }
-
-    pub(crate) fn shown_position(&self) -> RankedGuard<'_, { rank::SHOWN }, u64> {
-        self.shown_position.lock()
     }
 
     /// Store time of the newest record, never newer than what [`Self::max_position`], read

@@ -103,6 +103,13 @@ impl SharedQueue {
         ends.next().unwrap_or(first)
     }
 
+    /// Topic and id, which the directory is named after.
+    pub(crate) fn place(&self) -> Option<(&str, i32)> {
+        let queue_id = self.dir.file_name()?.to_str()?.parse().ok()?;
+        let topic = self.dir.parent()?.file_name()?.to_str()?;
+        Some((topic, queue_id))
+    }
+
     /// Takes the queue off the list of touched ones; the append lock is held.
     pub(crate) fn clear_dirty(&self) {
         self.is_dirty.store(false, Ordering::Relaxed);

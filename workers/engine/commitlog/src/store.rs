@@ -26,6 +26,7 @@ use crate::queue::SharedQueue;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
+use crate::unshown::Unshown;
 use crate::write_back::WriteBack;
 
 const OPEN: u8 = 0;
@@ -41,6 +42,7 @@ pub struct Store {
     pub(crate) config: StoreConfig,
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
+    pub(crate) unshown: Arc<Unshown>,
     pub(crate) appender: Ranked<{ rank::APPENDER }, Appender>,
     pub(crate) followers: Ranked<{ rank::FOLLOWERS }, Followers>,
     pub(crate) index: Arc<Index>,
@@ -146,12 +148,14 @@ impl Store {
             Truncation::finish(&directory)?;
         }
         let queues = Arc::clone(recovered.queues.shared());
+        let unshown = Arc::clone(recovered.queues.unshown());
         // The consent was to the damage of this opening, not to that of one after a truncation.
         config.cut_damage_at = None;
         Ok(Self {
             config,
             log,
             queues,
+            unshown,
             followers: Ranked::new(followers),
             index,
             appender: Ranked::new(Appender {

@@ -21,7 +21,9 @@ use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 use crate::unserved::LIGHT_PREFIX;
+use crate::unshown::Unshown;
 
+use open::Touched;
 pub(crate) use open::{OpenQueue, OpenTopic};
 use removal::RemovedQueues;
 pub(crate) use traffic::TopicTraffic;
@@ -51,12 +53,6 @@ impl SharedQueues {
             .get(usize::try_from(queue_id).ok()?)?
             .clone()
     }
-
-    /// How many queues there are, or a few more: those of a topic are counted to the last one.
-    pub(crate) fn count(&self) -> usize {
-        self.topics.read().values().map(Vec::len).sum()
-    }
-
     /// Every queue with its readable range, by topic and id.
     pub(crate) fn ranges(&self) -> Vec<QueueRange> {
         let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
@@ -149,7 +145,7 @@ pub(crate) struct QueueTable {
     /// Bucket of the topic opened last: the next message is often of the same topic.
     last: usize,
     shared: Arc<SharedQueues>,
-    dirty: Vec<Arc<SharedQueue>>,
+    touched: Touched,
     ahead: QueuesAhead,
     removed: RemovedQueues,
 }
@@ -164,9 +160,14 @@ impl QueueTable {
             hasher: RandomState::default(),
             last: 0,
             shared: Arc::default(),
-            dirty: Vec::new(),
+            touched: Touched::default(),
             ahead: QueuesAhead::default(),
         }
+    }
+
+    /// What appends note of entries that readers do not see yet.
+    pub(crate) fn unshown(&self) -> &Arc<Unshown> {
+        &self.touched.unshown
     }
 
     pub(crate) fn shared(&self) -> &Arc<SharedQueues> {
@@ -187,7 +188,7 @@ impl QueueTable {
             topic,
             home: &self.home,
             shared: &self.shared,
-            dirty: &mut self.dirty,
+            touched: &mut self.touched,
             ahead: &mut self.ahead,
             removed: &mut self.removed,
         })
@@ -229,10 +230,10 @@ impl QueueTable {
         // What is negative is beyond every queue.
         #[allow(clippy::cast_sign_loss)]
         let writer = topic.queues.get_mut(queue_id as usize)?.as_mut()?;
-        let dirty = &mut self.dirty;
+        let touched = &mut self.touched;
         writer
             .has_room(1)
-            .then_some((OpenQueue { writer, dirty }, &topic.traffic))
+            .then_some((OpenQueue { writer, touched }, &topic.traffic))
     }
 
     fn known_bucket(&self, name: &str) -> Option<usize> {
@@ -271,7 +272,7 @@ impl QueueTable {
             return;
         };
         if is_dirty && queue.mark_dirty() {
-            open.dirty.push(Arc::clone(queue.shared()));
+            open.touched.dirty.push(Arc::clone(queue.shared()));
         }
         open.insert(index, queue);
     }
@@ -302,10 +303,10 @@ impl QueueTable {
 
     /// Queues touched since the last call.
     pub(crate) fn take_dirty(&mut self) -> Vec<Arc<SharedQueue>> {
-        for queue in &self.dirty {
+        for queue in &self.touched.dirty {
             queue.clear_dirty();
         }
-        std::mem::take(&mut self.dirty)
+        std::mem::take(&mut self.touched.dirty)
     }
 }
 

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ahash::AHashMap;
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
+use regent_commitlog::{QueueRange, Store};
 use regent_remoting::properties::append_property;
 
-use crate::pull::{Grant, GrantedFilter, PullKind};
+use crate::parked::{ParkedPull, ParkedPulls};
+use crate::pull::{Granted, GrantedFilter};
 use crate::received::Received;
 use crate::reply::{StoredAnswer, trace_text};
 use crate::turn_times::TurnTimes;
@@ -109,7 +111,10 @@ pub struct HotPath {
     /// Of everything that checks of pulls look at; it rises with each change.
     facts_version: AtomicU64,
     /// Kinds of pulls that passed every check, by their keys.
-    grants: RwLock<AHashMap<Box<[u8]>, Arc<Grant>>>,
+    grants: RwLock<AHashMap<Box<[u8]>, Arc<Granted>>>,
+    parked: Mutex<ParkedPulls>,
+    /// The id of the next connection; none has 0.
+    next_connection: AtomicU64,
     /// Turns in which messages were stored.
     pub put_times: TurnTimes,
     /// Turns in which pulls were answered.
@@ -134,6 +139,8 @@ impl HotPath {
             setting_aside: AtomicBool::new(false),
             facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
+            parked: Mutex::default(),
+            next_connection: AtomicU64::new(1),
             put_times: TurnTimes::default(),
             pull_times: TurnTimes::default(),
         }
@@ -186,25 +193,23 @@ impl HotPath {
 
     /// Say that pulls of one kind pass every check, as long as the facts have the version of the grant.
     /// Those with long filters are checked each time all the same.
-    pub fn grant_pulls(&self, kind: &PullKind<'_>, grant: Grant) {
-        let mut key = Vec::new();
-        kind.write_key(&mut key);
-        let tag_count = match &grant.filter {
+    pub fn grant_pulls(&self, granted: &Arc<Granted>) {
+        let tag_count = match &granted.grant.filter {
             Some(GrantedFilter::Tags(hashes)) => hashes.len(),
             _ => 0,
         };
-        if key.len() > GRANT_KEY_SIZE_MAX || tag_count > GRANT_TAG_COUNT_MAX {
+        if granted.key.len() > GRANT_KEY_SIZE_MAX || tag_count > GRANT_TAG_COUNT_MAX {
             return;
         }
         let mut grants = self.grants.write();
         if grants.len() >= GRANT_COUNT_MAX {
             let version = self.facts_version();
-            grants.retain(|_, grant| grant.facts_version == version);
+            grants.retain(|_, granted| granted.grant.facts_version == version);
         }
         if grants.len() >= GRANT_COUNT_MAX {
             grants.clear();
         }
-        grants.insert(key.into(), Arc::new(grant));
+        grants.insert(granted.key.clone(), Arc::clone(granted));
     }
 
     /// The version of everything that checks of pulls look at: a grant carries that of its checks.
@@ -228,11 +233,96 @@ impl HotPath {
         }
     }
 
-    pub(crate) fn grant(&self, key: &[u8]) -> Option<Arc<Grant>> {
-        let version = self.facts_version();
+    pub(crate) fn granted(&self, key: &[u8]) -> Option<Arc<Granted>> {
         let grants = self.grants.read();
-        let grant = grants.get(key)?;
-        (grant.facts_version == version).then(|| Arc::clone(grant))
+        let granted = grants.get(key)?;
+        self.holds(granted).then(|| Arc::clone(granted))
+    }
+
+    pub(crate) fn holds(&self, granted: &Granted) -> bool {
+        granted.grant.facts_version == self.facts_version()
+    }
+
+    /// How many pulls are parked.
+    #[must_use]
+    pub fn parked_count(&self) -> usize {
+        self.parked().count()
+    }
+
+    /// When the next deadline of a parked pull passes.
+    #[must_use]
+    pub fn next_deadline_ms(&self) -> Option<i64> {
+        self.parked().next_deadline_ms()
+    }
+
+    /// Wake the pulls at a queue that ends at `max_offset` for readers now. Returns whether there are any.
+    pub fn wake(&self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
+        self.parked().wake(topic, queue_id, max_offset)
+    }
+
+    /// Show readers the log up to a position, as [`Store::set_confirmed_position`], and wake the pulls at
+    /// the queues that became longer. Returns those, and whether pulls wait at any of them.
+    pub fn confirm(&self, store: &Store, position: Option<u64>) -> (Vec<QueueRange>, bool) {
+        let grown = store.set_confirmed_position(position);
+        let mut parked = self.parked();
+        let mut is_any = false;
+        for queue in &grown {
+            is_any |= parked.wake(&queue.topic, queue.queue_id, queue.max_offset);
+        }
+        drop(parked);
+        (grown, is_any)
+    }
+
+    /// End the wait of pulls whose deadline has passed, of some at a time. Returns whether there were any.
+    pub fn expire_pulls(&self, elapsed_ms: i64) -> bool {
+        self.parked().expire(elapsed_ms)
+    }
+
+    /// End the wait of all pulls of a topic, or of those of one group. Returns whether there were any.
+    pub fn release_pulls(&self, topic: &str, group: Option<&str>) -> bool {
+        match group {
+            Some(group) => self.parked().release_group(group, topic),
+            None => self.parked().release_topic(topic),
+        }
+    }
+
+    /// End the wait of every pull. Returns whether there were any.
+    pub fn release_all_pulls(&self) -> bool {
+        self.parked().release_all()
+    }
+
+    /// The next connection with parked pulls that are ready.
+    #[must_use]
+    pub fn next_turn(&self) -> Option<u64> {
+        self.parked().next_turn()
+    }
+
+    /// Let a connection take a turn again if parked pulls of it are ready. Returns whether they are.
+    pub fn wait_for_turn(&self, connection_id: u64) -> bool {
+        self.parked().wait_for_turn(connection_id)
+    }
+
+    /// Forget the parked pulls of a connection, because its client has gone.
+    pub fn drop_parked(&self, connection_id: u64) {
+        self.parked().drop_connection(connection_id);
+    }
+
+    /// Have a pull wait. `false` if there is no room.
+    pub(crate) fn park(&self, pull: ParkedPull) -> bool {
+        let mut parked = self.parked();
+        let has_room = parked.has_room(pull.connection);
+        if has_room {
+            parked.park(pull);
+        }
+        has_room
+    }
+
+    pub(crate) fn next_connection(&self) -> u64 {
+        self.next_connection.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn parked(&self) -> MutexGuard<'_, ParkedPulls> {
+        self.parked.lock()
     }
 
     pub(crate) fn is_handing_up(&self) -> bool {
@@ -277,7 +367,7 @@ fn broker_properties(config: &HotPathConfig) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pull::PullFilter;
+    use crate::pull::{Grant, PullFilter, PullKind};
 
     fn hot_path() -> HotPath {
         HotPath::new(HotPathConfig {
@@ -298,12 +388,15 @@ mod tests {
             count_max: 32,
             bytes_max: 1 << 18,
             suggested_broker_id: 0,
+            parked_ms: None,
+            moves_consumers: true,
             facts_version: 0,
         }
     }
 
     fn kind_of(expression: &str) -> PullKind<'_> {
         PullKind {
+            code: 11,
             group: "g",
             topic: "T",
             filter: PullFilter::Carried {
@@ -311,6 +404,10 @@ mod tests {
                 expression_type: "TAG",
             },
         }
+    }
+
+    fn grant_pulls(hot: &HotPath, kind: &PullKind<'_>, grant: Grant) {
+        hot.grant_pulls(&Arc::new(Granted::new(kind, grant)));
     }
 
     fn key_of(kind: &PullKind<'_>) -> Vec<u8> {
@@ -323,43 +420,44 @@ mod tests {
     fn a_grant_ends_with_the_facts_that_were_checked() {
         let hot = hot_path();
         let kind = kind_of("A");
-        hot.grant_pulls(&kind, grant(1));
-        assert!(hot.grant(&key_of(&kind)).is_some());
+        grant_pulls(&hot, &kind, grant(1));
+        assert!(hot.granted(&key_of(&kind)).is_some());
 
         hot.facts_changed();
-        assert!(hot.grant(&key_of(&kind)).is_none());
+        assert!(hot.granted(&key_of(&kind)).is_none());
 
         // Checks that began before the change grant nothing.
-        hot.grant_pulls(&kind, grant(1));
-        assert!(hot.grant(&key_of(&kind)).is_none());
+        grant_pulls(&hot, &kind, grant(1));
+        assert!(hot.granted(&key_of(&kind)).is_none());
 
         let facts_version = hot.facts_version();
-        hot.grant_pulls(
+        grant_pulls(
+            &hot,
             &kind,
             Grant {
                 facts_version,
                 ..grant(1)
             },
         );
-        assert!(hot.grant(&key_of(&kind)).is_some());
+        assert!(hot.granted(&key_of(&kind)).is_some());
     }
 
     #[test]
     fn grants_that_hold_are_kept_when_there_are_too_many() {
         let hot = hot_path();
         for number in 0..GRANT_COUNT_MAX - 1 {
-            hot.grant_pulls(&kind_of(&number.to_string()), grant(1));
+            grant_pulls(&hot, &kind_of(&number.to_string()), grant(1));
         }
         hot.facts_changed();
         let fresh = Grant {
             facts_version: hot.facts_version(),
             ..grant(1)
         };
-        hot.grant_pulls(&kind_of("A"), fresh.clone());
-        hot.grant_pulls(&kind_of("B"), fresh);
+        grant_pulls(&hot, &kind_of("A"), fresh.clone());
+        grant_pulls(&hot, &kind_of("B"), fresh);
 
-        assert!(hot.grant(&key_of(&kind_of("A"))).is_some());
-        assert!(hot.grant(&key_of(&kind_of("B"))).is_some());
+        assert!(hot.granted(&key_of(&kind_of("A"))).is_some());
+        assert!(hot.granted(&key_of(&kind_of("B"))).is_some());
     }
 
     #[test]
@@ -382,9 +480,9 @@ mod tests {
                 ..grant(tag_count)
             };
 
-            hot.grant_pulls(&kind, granted);
+            grant_pulls(&hot, &kind, granted);
 
-            assert_eq!(hot.grant(&key_of(&kind)).is_some(), is_kept);
+            assert_eq!(hot.granted(&key_of(&kind)).is_some(), is_kept);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use regent_commitlog::{Appended, FlushMode, QueueRead, ReadStatus, Store, Writer};
+use regent_commitlog::{Appended, FlushMode, Store, Writer};
 use regent_remoting::{
     Command, Encoding, ExtSink, Frame, FrameError, Framer, Header, Text, decode_header,
 };
@@ -10,14 +10,15 @@ use regent_remoting::{
 use crate::broker::{HotPath, HotTopics};
 use crate::pattern::{Followed, SendPatterns};
 use crate::properties::PropertyBuffer;
-use crate::pull::{GrantedFilter, PullFields, PullRequest, Taker, is_pull};
-use crate::pulled::PullAnswer;
+use crate::pull::{PullFields, Taker, is_pull};
 use crate::received::Received;
-use crate::reply::SUCCESS;
 use crate::send::{SendFields, is_send};
 use crate::socket::PullAnswers;
 
+mod pulls;
 mod sends;
+
+pub use pulls::WaitingPull;
 
 /// A chunk that is longer than one short message probably holds several sends: their answers, of a
 /// quarter of their size, have room without growing again and again.
@@ -30,6 +31,8 @@ const KEPT_SIZE_MAX: usize = 256 << 10;
 /// One connection: reassembles frames, appends hot sends, hands everything else up.
 #[derive(Debug)]
 pub struct Connection {
+    /// Tells the connection from all others of the broker.
+    id: u64,
     peer: SocketAddr,
     framer: Framer,
     patterns: SendPatterns,
@@ -87,6 +90,7 @@ impl Connection {
     pub fn new(peer: SocketAddr, hot: &HotPath) -> Self {
         let framer = Framer::new(hot.config.frame_size_max);
         Self {
+            id: hot.next_connection(),
             peer,
             framer,
             patterns: SendPatterns::default(),
@@ -111,6 +115,7 @@ impl Connection {
             bytes_max: 0,
             answer_bytes_max: 0,
             answers: &mut PullAnswers::default(),
+            elapsed_ms: 0,
         };
         self.receive_pulls(hot, store, chunk, now_ms, received, nobody)
     }
@@ -134,13 +139,24 @@ impl Connection {
         }
         let (peer, scratch) = (self.peer, &mut self.scratch);
         let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        call.connection = self.id;
         call.is_setting_aside = hot.is_setting_aside();
         let outcome = call.run(&mut self.framer, &mut self.patterns, chunk);
         received.merge_arrivals();
+        wake(hot, store, received);
         if self.scratch.capacity() > KEPT_SIZE_MAX {
             self.scratch = Scratch::default();
         }
         outcome
+    }
+}
+
+/// Wakes the pulls at the queues that grew, unless readers do not see the messages yet.
+fn wake(hot: &HotPath, store: &Store, received: &mut Received) {
+    if !store.is_read_limited() {
+        for arrival in &received.arrivals {
+            received.is_turn_due |= hot.wake(&arrival.topic, arrival.queue_id, arrival.max_offset);
+        }
     }
 }
 
@@ -221,10 +237,14 @@ pub fn append_send(
         bytes_max: 0,
         answer_bytes_max: 0,
         answers: &mut PullAnswers::default(),
+        elapsed_ms: 0,
     };
     let (topics, scratch) = (hot.topics(), &mut scratch);
     let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, nobody);
-    call.on_send(&frame, &header, &request)
+    let is_taken = call.on_send(&frame, &header, &request);
+    drop(call);
+    wake(hot, store, received);
+    is_taken
 }
 
 /// One call of [`Connection::receive`]: what its frames share.
@@ -234,6 +254,7 @@ struct Call<'c, 't, 's> {
     topics: &'c HotTopics,
     /// Taken by the first append, so that a call takes the lock once or not at all.
     writer: Option<Writer<'s>>,
+    connection: u64,
     peer: SocketAddr,
     now_ms: i64,
     is_writable: bool,
@@ -264,6 +285,7 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             store,
             topics,
             writer: None,
+            connection: 0,
             peer,
             now_ms,
             is_writable: hot.is_writable(),
@@ -337,7 +359,7 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             }
             is_answered
         } else if is_pull(header.code) && !header.is_oneway() {
-            let pull = fields.pull.request();
+            let pull = fields.pull.request(header.code);
             pull.is_some_and(|pull| self.on_pull(frame, &header, &pull))
         } else {
             false
@@ -354,70 +376,6 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
         } else {
             self.received.cold.push(command);
         }
-    }
-
-    /// Answer a pull of a kind that is granted, if it finds messages in memory. `false` leaves it,
-    /// untouched, for the dispatcher.
-    fn on_pull(&mut self, frame: &Frame<'_>, header: &Header<'_>, pull: &PullRequest<'_>) -> bool {
-        if self.taker.bytes_max == 0 {
-            return false;
-        }
-        let Scratch {
-            pull_key: key,
-            pull_head: head,
-            ..
-        } = &mut *self.scratch;
-        pull.kind().write_key(key);
-        let Some(grant) = self.hot.grant(key) else {
-            return false;
-        };
-        if !(0..grant.read_queue_count).contains(&pull.queue_id) {
-            return false;
-        }
-        // That takes a while, in which others may append.
-        self.writer = None;
-        let wanted = QueueRead {
-            offset: pull.offset,
-            count_max: pull.count_max(&grant),
-            bytes_max: grant.bytes_max,
-            filter: grant.filter.as_ref().map(GrantedFilter::as_filter),
-        };
-        let read = self
-            .store
-            .read_resident(&pull.topic, pull.queue_id, &wanted);
-        let Ok(Some((found, records))) = read else {
-            return false;
-        };
-        let body_size = records.size();
-        if found.status != ReadStatus::Found || body_size > self.taker.answer_bytes_max {
-            return false;
-        }
-        let answer = PullAnswer {
-            opaque: header.opaque,
-            code: SUCCESS,
-            remark: Some(found.status.name()),
-            suggested_broker_id: grant.suggested_broker_id,
-            next_offset: found
-                .next_offset
-                .max(u64::try_from(pull.offset).unwrap_or(0)),
-            min_offset: found.min_offset,
-            max_offset: found.max_offset,
-            body_size,
-        };
-        head.clear();
-        if answer.write(head, frame.encoding).is_err() {
-            return false;
-        }
-        self.taker.answers.push(head, records);
-        self.received.note_pulled(
-            &pull.kind(),
-            pull.queue_id,
-            found.count,
-            body_size,
-            answer.next_offset,
-        );
-        self.received.commits.extend(pull.commit());
-        true
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod broker;
 mod connection;
+mod parked;
 mod pattern;
 mod properties;
 mod pull;
@@ -23,9 +24,10 @@ mod turn_times;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
-pub use connection::{Connection, DecodedSend, append_send, make_queue_file};
+pub use connection::{Connection, DecodedSend, WaitingPull, append_send, make_queue_file};
+pub use parked::{PARKED_COUNT_MAX, PARKED_MS_MAX, PARKED_OF_CONNECTION_MAX, ParkedPull};
 pub use properties::SPECIAL_PROPERTIES;
-pub use pull::{Commit, Grant, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
+pub use pull::{Commit, Grant, Granted, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
 pub use socket::PullAnswers;

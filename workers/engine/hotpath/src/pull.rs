@@ -7,10 +7,13 @@ use regent_commitlog::Filter;
 use regent_filter::Expression;
 use regent_remoting::{ExtSink, Text};
 
+use crate::parked::PARKED_MS_MAX;
 use crate::socket::PullAnswers;
 
 const PULL_MESSAGE: i32 = 11;
+const LITE_PULL_MESSAGE: i32 = 361;
 const COMMIT_FLAG: i32 = 1;
+const SUSPEND_FLAG: i32 = 2;
 const SUBSCRIPTION_FLAG: i32 = 4;
 
 const NAMES: [&str; FIELD_COUNT] = [
@@ -42,12 +45,14 @@ const EXPRESSION_TYPE: usize = 10;
 const SIZE_MAX: usize = 11;
 
 pub(crate) fn is_pull(code: i32) -> bool {
-    code == PULL_MESSAGE
+    matches!(code, PULL_MESSAGE | LITE_PULL_MESSAGE)
 }
 
 /// All of a pull that its checks depend on, but for the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct PullKind<'a> {
+    /// The request code.
+    pub code: i32,
     /// The consumer group.
     pub group: &'a str,
     /// The topic.
@@ -77,6 +82,7 @@ impl PullKind<'_> {
     /// Writes what equal kinds, and only those, have in common.
     pub(crate) fn write_key(&self, key: &mut Vec<u8>) {
         key.clear();
+        key.extend_from_slice(&self.code.to_le_bytes());
         let mut put = |text: &str| {
             key.extend_from_slice(&text.len().to_le_bytes());
             key.extend_from_slice(text.as_bytes());
@@ -129,8 +135,53 @@ pub struct Grant {
     pub bytes_max: usize,
     /// Whom consumers are told to ask next.
     pub suggested_broker_id: i64,
+    /// How long they wait for a message, in milliseconds; `None` as long as they ask for.
+    pub parked_ms: Option<i64>,
+    /// Whether a consumer outside a queue is moved to its end. A replica may lack messages of its master.
+    pub moves_consumers: bool,
     /// The version of the facts that were checked; with another one the grant does not hold.
     pub facts_version: u64,
+}
+
+/// A grant, with the kind of pulls that it is for.
+#[derive(Debug)]
+pub struct Granted {
+    /// What equal kinds have in common.
+    pub(crate) key: Box<[u8]>,
+    pub(crate) group: Arc<str>,
+    pub(crate) topic: Arc<str>,
+    /// Whether the pulls bring their filter, which is that of the grant then.
+    carries_filter: bool,
+    pub(crate) grant: Grant,
+}
+
+impl Granted {
+    /// Grant pulls of a kind.
+    #[must_use]
+    pub fn new(kind: &PullKind<'_>, grant: Grant) -> Self {
+        let mut key = Vec::new();
+        kind.write_key(&mut key);
+        Self {
+            key: key.into(),
+            group: Arc::from(kind.group),
+            topic: Arc::from(kind.topic),
+            carries_filter: matches!(kind.filter, PullFilter::Carried { .. }),
+            grant,
+        }
+    }
+
+    /// Whether another grant for the same kind passes the same messages.
+    pub(crate) fn has_filter_of(&self, other: &Self) -> bool {
+        match (&self.grant.filter, &other.grant.filter) {
+            _ if self.carries_filter && other.carries_filter => true,
+            (None, None) => true,
+            (Some(GrantedFilter::Tags(one)), Some(GrantedFilter::Tags(two))) => one == two,
+            (Some(GrantedFilter::Properties(one)), Some(GrantedFilter::Properties(two))) => {
+                Arc::ptr_eq(one, two)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Where answers of pulls go, and how many.
@@ -141,6 +192,8 @@ pub struct Taker<'t, 's> {
     pub answer_bytes_max: usize,
     /// Takes the answers.
     pub answers: &'t mut PullAnswers<'s>,
+    /// The time by a clock that is never set, for the deadlines of parked pulls.
+    pub elapsed_ms: i64,
 }
 
 /// An offset to be committed for a group.
@@ -160,13 +213,15 @@ pub struct Commit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
     /// The consumer group.
-    pub group: String,
+    pub group: Arc<str>,
     /// The topic.
-    pub topic: String,
+    pub topic: Arc<str>,
     /// The queue inside the topic.
     pub queue_id: i32,
-    /// Pulls.
+    /// Pulls that found messages.
     pub pulls: usize,
+    /// Pulls that were answered without messages.
+    pub missed: usize,
     /// Messages in the answers.
     pub messages: usize,
     /// Bytes of the records in them.
@@ -201,6 +256,7 @@ impl<'a> ExtSink<'a> for PullFields<'a> {
 /// A pull whose header is whole.
 #[derive(Debug)]
 pub(crate) struct PullRequest<'a> {
+    code: i32,
     group: Cow<'a, str>,
     pub(crate) topic: Cow<'a, str>,
     pub(crate) queue_id: i32,
@@ -208,6 +264,7 @@ pub(crate) struct PullRequest<'a> {
     count_max: i32,
     sys_flag: i32,
     commit_offset: i64,
+    suspend_timeout_ms: i64,
     subscription: Cow<'a, str>,
     version: i64,
     expression_type: Cow<'a, str>,
@@ -216,15 +273,15 @@ pub(crate) struct PullRequest<'a> {
 impl<'a> PullFields<'a> {
     /// Read the request; `None` when a field is missing or malformed, which is for the dispatcher
     /// to say.
-    pub(crate) fn request(&self) -> Option<PullRequest<'a>> {
+    pub(crate) fn request(&self, code: i32) -> Option<PullRequest<'a>> {
         let fields = &self.fields;
         let text = |place: usize| fields[place].map(Text::to_str).unwrap_or_default();
         let required = |place: usize| Some(text(place)).filter(|text| !text.is_empty());
-        fields[SUSPEND_TIMEOUT]?.to_i64()?;
         if let Some(size_max) = fields[SIZE_MAX] {
             size_max.to_i32()?;
         }
         Some(PullRequest {
+            code,
             group: required(GROUP)?,
             topic: required(TOPIC)?,
             queue_id: fields[QUEUE_ID]?.to_i32()?,
@@ -232,6 +289,7 @@ impl<'a> PullFields<'a> {
             count_max: fields[COUNT_MAX]?.to_i32()?,
             sys_flag: fields[SYS_FLAG]?.to_i32()?,
             commit_offset: fields[COMMIT_OFFSET]?.to_i64()?,
+            suspend_timeout_ms: fields[SUSPEND_TIMEOUT]?.to_i64()?,
             subscription: text(SUBSCRIPTION),
             version: fields[VERSION]?.to_i64()?,
             expression_type: text(EXPRESSION_TYPE),
@@ -252,10 +310,17 @@ impl PullRequest<'_> {
             }
         };
         PullKind {
+            code: self.code,
             group: &self.group,
             topic: &self.topic,
             filter,
         }
+    }
+
+    /// How long the pull waits for a message, in milliseconds; `None` if it does not wait.
+    pub(crate) fn parked_ms(&self, grant: &Grant) -> Option<i64> {
+        let parked_ms = grant.parked_ms.unwrap_or(self.suspend_timeout_ms);
+        (self.sys_flag & SUSPEND_FLAG != 0).then(|| parked_ms.clamp(0, PARKED_MS_MAX))
     }
 
     /// How many messages may be answered: one at least.

@@ -47,3 +47,26 @@ impl PullAnswer<'_> {
         writer.finish_before(self.body_size).map(drop)
     }
 }
+
+/// To which request an answer belongs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answering {
+    pub(crate) opaque: i32,
+    pub(crate) encoding: Encoding,
+}
+
+impl Answering {
+    /// Answer with an error.
+    pub(crate) fn refuse(self, out: &mut Vec<u8>, code: i32, remark: &str) {
+        let fields = Fields {
+            code,
+            language: Language::JAVA,
+            version: VERSION,
+            opaque: self.opaque,
+            flag: FLAG_RESPONSE,
+            remark: Some(remark),
+        };
+        // A remark of the store fits into a frame.
+        let _ = FrameWriter::begin(out, self.encoding, &fields).finish(&[]);
+    }
+}

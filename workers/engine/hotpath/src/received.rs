@@ -4,12 +4,21 @@ use std::sync::Arc;
 
 use regent_remoting::Command;
 
-use crate::pull::{Commit, PullKind, Pulled};
+use crate::parked::ParkedPull;
+use crate::pull::{Commit, Granted, Pulled};
 
 /// Few queues are told apart as they come, many by sorting at the end.
 const ARRIVALS_SEARCHED_MAX: usize = 16;
 /// Readers told apart as they come; of more, some are named twice.
 const READERS_SEARCHED_MAX: usize = 16;
+
+/// What came of a pull.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outcome {
+    Found { messages: usize, bytes: usize },
+    Missed,
+    Parked,
+}
 
 /// A queue that grew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +60,10 @@ pub struct Received {
     pub left: usize,
     /// What those pulls commit, in order.
     pub commits: Vec<Commit>,
+    /// Whether parked pulls became ready, so that their connections take turns now.
+    pub is_turn_due: bool,
+    /// A parked pull that needs a check: what it was granted by has changed.
+    pub unchecked: Option<ParkedPull>,
 }
 
 impl Received {
@@ -69,22 +82,28 @@ impl Received {
         });
     }
 
+    /// Note a pull: that it was answered with so many messages, or without, or that it waits.
     pub(crate) fn note_pulled(
         &mut self,
-        kind: &PullKind<'_>,
+        granted: &Granted,
         queue_id: i32,
-        messages: usize,
-        bytes: usize,
+        outcome: Outcome,
         next_offset: u64,
     ) {
+        let (pulls, missed, messages, bytes) = match outcome {
+            Outcome::Found { messages, bytes } => (1, 0, messages, bytes),
+            Outcome::Missed => (0, 1, 0, 0),
+            Outcome::Parked => (0, 0, 0, 0),
+        };
         self.pulled_bytes += bytes;
         let known = self.pulled.iter_mut().rev().take(READERS_SEARCHED_MAX);
         for pulled in known {
             if pulled.queue_id == queue_id
-                && pulled.group == kind.group
-                && pulled.topic == kind.topic
+                && Arc::ptr_eq(&pulled.group, &granted.group)
+                && Arc::ptr_eq(&pulled.topic, &granted.topic)
             {
-                pulled.pulls += 1;
+                pulled.pulls += pulls;
+                pulled.missed += missed;
                 pulled.messages += messages;
                 pulled.bytes += bytes;
                 pulled.next_offset = next_offset;
@@ -92,10 +111,11 @@ impl Received {
             }
         }
         self.pulled.push(Pulled {
-            group: kind.group.to_owned(),
-            topic: kind.topic.to_owned(),
+            group: Arc::clone(&granted.group),
+            topic: Arc::clone(&granted.topic),
             queue_id,
-            pulls: 1,
+            pulls,
+            missed,
             messages,
             bytes,
             next_offset,

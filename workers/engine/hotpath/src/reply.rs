@@ -13,7 +13,8 @@ pub(crate) const VERSION: i32 = 513;
 const FRAME_PREFIX_SIZE: usize = 8;
 
 pub(crate) const SUCCESS: i32 = 0;
-const SYSTEM_ERROR: i32 = 1;
+pub(crate) const SYSTEM_ERROR: i32 = 1;
+pub(crate) const SYSTEM_BUSY: i32 = 2;
 const MESSAGE_ILLEGAL: i32 = 13;
 const SERVICE_NOT_AVAILABLE: i32 = 14;
 const INVALID_PARAMETER: i32 = 29;

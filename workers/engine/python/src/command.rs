@@ -50,6 +50,31 @@ impl Command {
     }
 }
 
+const FRAME_PREFIX_SIZE: usize = 8;
+
+impl Command {
+    /// Encode the header.
+    pub(crate) fn header(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let mut frame = Vec::new();
+        let fields = Fields {
+            code: self.code,
+            language: Language::find(self.language).unwrap_or(Language::JAVA),
+            version: self.version,
+            opaque: self.opaque,
+            flag: self.flag,
+            remark: self.remark.as_deref(),
+        };
+        let encoding = encoding_named(self.encoding)?;
+        let mut writer = FrameWriter::begin(&mut frame, encoding, &fields);
+        for (key, value) in text_pairs(self.ext.bind(py).as_any())? {
+            writer.ext(&key, &value);
+        }
+        let written = writer.finish(&[]);
+        written.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(frame.split_off(FRAME_PREFIX_SIZE))
+    }
+}
+
 #[pymethods]
 impl Command {
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -2,22 +2,23 @@
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
 use regent_hotpath::{
-    DecodedSend, Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic,
-    append_send, make_queue_file,
+    DecodedSend, HotPathConfig, PullAnswers, Taker, Topic, WaitingPull, append_send,
+    make_queue_file,
 };
 use regent_remoting::limits;
 
 use crate::command::{Command, encoding_named, text_pairs};
 use crate::error::{Failure, ProtocolError};
-use crate::filter::{PropertyFilter, chosen};
+use crate::grant::{ParkedPull, PullGrant};
 use crate::message::host;
 use crate::shared_store::SharedStore;
 use crate::store::Store;
@@ -96,46 +97,8 @@ impl HotPath {
         self.0.hot.set_writable(writable, reason);
     }
 
-    #[pyo3(signature = (group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
-        suggested_broker_id, facts_version, property_filter=None, version=None, expression=None,
-        expression_type=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-    fn grant_pulls(
-        &self,
-        group: &str,
-        topic: &str,
-        read_queue_count: i32,
-        tag_hashes: Option<Vec<i32>>,
-        count_max: usize,
-        bytes_max: usize,
-        suggested_broker_id: i64,
-        facts_version: u64,
-        property_filter: Option<PyRef<'_, PropertyFilter>>,
-        version: Option<i64>,
-        expression: Option<&str>,
-        expression_type: Option<&str>,
-    ) {
-        let filter = match version {
-            Some(version) => PullFilter::Registered { version },
-            None => PullFilter::Carried {
-                expression: expression.unwrap_or_default(),
-                expression_type: expression_type.unwrap_or_default(),
-            },
-        };
-        let kind = PullKind {
-            group,
-            topic,
-            filter,
-        };
-        let grant = Grant {
-            read_queue_count,
-            filter: chosen(tag_hashes, property_filter),
-            count_max,
-            bytes_max,
-            suggested_broker_id,
-            facts_version,
-        };
-        self.0.hot.grant_pulls(&kind, grant);
+    fn grant_pulls(&self, grant: &PullGrant) {
+        self.0.hot.grant_pulls(&grant.0);
     }
 
     #[getter]
@@ -145,6 +108,58 @@ impl HotPath {
 
     fn facts_changed(&self) {
         self.0.hot.facts_changed();
+    }
+
+    #[getter]
+    fn parked_count(&self) -> usize {
+        self.0.hot.parked_count()
+    }
+
+    #[getter]
+    fn next_deadline_ms(&self) -> Option<i64> {
+        self.0.hot.next_deadline_ms()
+    }
+
+    fn wake(&self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
+        self.0.hot.wake(topic, queue_id, max_offset)
+    }
+
+    fn confirm(
+        &self,
+        py: Python<'_>,
+        position: Option<u64>,
+        delay_topic: &str,
+    ) -> PyResult<(bool, Vec<i32>)> {
+        self.0.store.run(py, |store| {
+            let (grown, is_turn_due) = self.0.hot.confirm(store, position);
+            let delayed = grown.iter().filter(|queue| queue.topic == delay_topic);
+            Ok((is_turn_due, delayed.map(|queue| queue.queue_id).collect()))
+        })
+    }
+
+    fn expire_pulls(&self, elapsed_ms: i64) -> bool {
+        self.0.hot.expire_pulls(elapsed_ms)
+    }
+
+    #[pyo3(signature = (topic, group=None))]
+    fn release_pulls(&self, topic: &str, group: Option<&str>) -> bool {
+        self.0.hot.release_pulls(topic, group)
+    }
+
+    fn release_all_pulls(&self) -> bool {
+        self.0.hot.release_all_pulls()
+    }
+
+    fn next_turn(&self) -> Option<u64> {
+        self.0.hot.next_turn()
+    }
+
+    fn wait_for_turn(&self, connection_id: u64) -> bool {
+        self.0.hot.wait_for_turn(connection_id)
+    }
+
+    fn drop_parked(&self, connection_id: u64) {
+        self.0.hot.drop_parked(connection_id);
     }
 
     #[getter]
@@ -242,6 +257,9 @@ fn seed() -> u64 {
     u64::from(std::process::id()) << 32 | u64::from(since.subsec_nanos())
 }
 
+/// Group, topic, queue; pulls with messages and without, messages, bytes; the next offset.
+type PulledOfQueue = (String, String, i32, usize, usize, usize, usize, u64);
+
 /// What one chunk came to.
 #[pyclass(frozen, get_all, module = "regent_engine")]
 pub(crate) struct Received {
@@ -254,8 +272,10 @@ pub(crate) struct Received {
     store_failure: Option<String>,
     pull_answers: Option<Py<PyBytes>>,
     left: usize,
-    pulled: Vec<(String, String, i32, usize, usize, usize, u64)>,
+    pulled: Vec<PulledOfQueue>,
     commits: Vec<(String, String, i32, i64)>,
+    is_turn_due: bool,
+    unchecked: Option<Py<ParkedPull>>,
 }
 
 impl Received {
@@ -271,6 +291,10 @@ impl Received {
         let set_aside = received.set_aside;
         let set_aside: PyResult<_> = set_aside
             .map(|command| Py::new(py, Command::new(py, command)?))
+            .transpose();
+        let unchecked = received.unchecked;
+        let unchecked: PyResult<_> = unchecked
+            .map(|pull| Py::new(py, ParkedPull::new(py, pull)?))
             .transpose();
         let arrivals = received.arrivals.into_iter();
         Ok(Self {
@@ -296,10 +320,11 @@ impl Received {
                 .into_iter()
                 .map(|it| {
                     (
-                        it.group,
-                        it.topic,
+                        it.group.to_string(),
+                        it.topic.to_string(),
                         it.queue_id,
                         it.pulls,
+                        it.missed,
                         it.messages,
                         it.bytes,
                         it.next_offset,
@@ -311,6 +336,8 @@ impl Received {
                 .into_iter()
                 .map(|it| (it.group, it.topic, it.queue_id, it.offset))
                 .collect(),
+            is_turn_due: received.is_turn_due,
+            unchecked: unchecked?,
         })
     }
 }
@@ -334,7 +361,7 @@ impl Connection {
         })
     }
 
-    #[pyo3(signature = (data, now_ms, *, start=0, size=None, pull_bytes_max=0, socket=None))]
+    #[pyo3(signature = (data, now_ms, *, start=0, size=None, pull_bytes_max=0, socket=None, elapsed_ms=0))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn receive(
         &self,
@@ -345,21 +372,20 @@ impl Connection {
         size: Option<usize>,
         pull_bytes_max: usize,
         socket: Option<RawFd>,
+        elapsed_ms: i64,
     ) -> PyResult<Received> {
         let rest = data.get(start..).unwrap_or_default();
         let data = rest.get(..size.unwrap_or(usize::MAX)).unwrap_or(rest);
         let (received, outcome, rest) = self.shared.store.run(py, |store| {
             let mut received = hotpath::Received::default();
-            let mut connection = self
-                .connection
-                .lock()
-                .map_err(|_| Failure::poisoned("the connection refuses work after a panic"))?;
+            let mut connection = self.locked()?;
             let hot = &self.shared.hot;
             let mut answers = PullAnswers::default();
             let taker = Taker {
                 bytes_max: pull_bytes_max,
                 answer_bytes_max: socket.map_or(SHORT_ANSWER_BYTES_MAX, |_| usize::MAX),
                 answers: &mut answers,
+                elapsed_ms,
             };
             let began_at = Instant::now();
             let outcome = connection.receive_pulls(hot, store, data, now_ms, &mut received, taker);
@@ -377,6 +403,121 @@ impl Connection {
             .setattr("replies", received.replies.bind(py))?;
         exception.value(py).setattr("received", received)?;
         Err(exception)
+    }
+    #[getter]
+    fn id(&self) -> PyResult<u64> {
+        let connection = self.connection.lock();
+        connection
+            .map(|it| it.id())
+            .map_err(|_| PyRuntimeError::new_err(POISONED))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
+    fn park(
+        &self,
+        py: Python<'_>,
+        command: &Command,
+        grant: &PullGrant,
+        queue_id: i32,
+        offset: u64,
+        count_max: usize,
+        deadline_ms: i64,
+    ) -> PyResult<bool> {
+        let header = command.header(py)?;
+        let pull = WaitingPull {
+            opaque: command.opaque,
+            encoding: encoding_named(command.encoding)?,
+            header: &header,
+            queue_id,
+            offset,
+            count_max,
+            deadline_ms,
+        };
+        let connection = self.connection.lock();
+        let connection = connection.map_err(|_| PyRuntimeError::new_err(POISONED))?;
+        Ok(connection.park(&self.shared.hot, &grant.0, &pull))
+    }
+
+    #[pyo3(signature = (*, bytes_max, socket=None))]
+    fn answer_parked(
+        &self,
+        py: Python<'_>,
+        bytes_max: usize,
+        socket: Option<RawFd>,
+    ) -> PyResult<Received> {
+        self.answer(
+            py,
+            bytes_max,
+            socket,
+            |connection, hot, store, received, taker| {
+                connection.answer_parked(hot, store, received, taker);
+            },
+        )
+    }
+
+    #[pyo3(signature = (pull, grant, *, socket=None))]
+    fn resume(
+        &self,
+        py: Python<'_>,
+        pull: &ParkedPull,
+        grant: &PullGrant,
+        socket: Option<RawFd>,
+    ) -> PyResult<Received> {
+        let granted = Arc::clone(&grant.0);
+        let Some(pull) = pull.take() else {
+            return Err(PyValueError::new_err("the pull was resumed before"));
+        };
+        self.answer(
+            py,
+            usize::MAX,
+            socket,
+            |connection, hot, store, received, taker| {
+                connection.resume(hot, store, pull, granted, received, taker);
+            },
+        )
+    }
+}
+
+const POISONED: &str = "the connection refuses work after a panic";
+
+impl Connection {
+    fn locked(&self) -> Result<MutexGuard<'_, hotpath::Connection>, Failure> {
+        let connection = self.connection.lock();
+        connection.map_err(|_| Failure::poisoned(POISONED))
+    }
+
+    /// Run work that answers pulls, and write the answers.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        bytes_max: usize,
+        socket: Option<RawFd>,
+        work: impl for<'s> FnOnce(
+            &mut hotpath::Connection,
+            &hotpath::HotPath,
+            &'s commitlog::Store,
+            &mut hotpath::Received,
+            Taker<'_, 's>,
+        ) + Send,
+    ) -> PyResult<Received> {
+        let (received, rest) = self.shared.store.run(py, |store| {
+            let mut received = hotpath::Received::default();
+            let mut connection = self.locked()?;
+            let hot = &self.shared.hot;
+            let mut answers = PullAnswers::default();
+            let taker = Taker {
+                bytes_max,
+                answer_bytes_max: usize::MAX,
+                answers: &mut answers,
+                elapsed_ms: 0,
+            };
+            let began_at = Instant::now();
+            work(&mut connection, hot, store, &mut received, taker);
+            let rest = handed_over(store, &answers, socket)?;
+            hot.note_turn(&received, began_at.elapsed());
+            Ok((received, rest))
+        })?;
+        Received::new(py, received, rest)
     }
 }
 

@@ -8,6 +8,7 @@
 mod command;
 mod error;
 mod filter;
+mod grant;
 mod hotpath;
 mod inspect;
 mod log_reader;
@@ -22,16 +23,27 @@ mod store_upkeep;
 mod system_run;
 
 use pyo3::prelude::*;
+use pyo3::types::PyModule;
 
 /// The message engine of Regent.
 #[pymodule]
 mod regent_engine {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("PARKED_COUNT_MAX", regent_hotpath::PARKED_COUNT_MAX)?;
+        module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)
+    }
+
     #[pymodule_export]
     use crate::command::{Command, Decoder, encode_command, encode_pull_answer};
     #[pymodule_export]
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
     use crate::filter::PropertyFilter;
+    #[pymodule_export]
+    use crate::grant::{ParkedPull, PullGrant};
     #[pymodule_export]
     use crate::hotpath::{Connection, HotPath, Received, special_properties, turn_time_limits_ms};
     #[pymodule_export]

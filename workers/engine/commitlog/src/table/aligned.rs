@@ -27,9 +27,9 @@ impl OpenTopic<'_> {
             Some(queue) if queue.end_offset() == offset => {}
             None if offset == 0 => {}
             Some(writer) if writer.end_offset() > 0 && writer.end_offset() < offset => {
-                let dirty = &mut *self.dirty;
+                let touched = &mut *self.touched;
                 fill(
-                    OpenQueue { writer, dirty },
+                    OpenQueue { writer, touched },
                     offset,
                     log_position,
                     self.ahead,
@@ -75,9 +75,9 @@ impl OpenTopic<'_> {
         }
         let queue = stored.moved_to(dir.clone()).into_writer();
         queue.shared().correct_min_offset(min_position);
-        self.dirty.retain(|queue| queue.dir() != dir);
+        self.touched.dirty.retain(|queue| queue.dir() != dir);
         if queue.mark_dirty() {
-            self.dirty.push(Arc::clone(queue.shared()));
+            self.touched.dirty.push(Arc::clone(queue.shared()));
         }
         self.insert(index, queue);
         Ok(())

@@ -8,6 +8,7 @@ use crate::error::AppendError;
 use crate::message::QueueEntry;
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
+use crate::unshown::Unshown;
 
 /// Everything needed to reach or make the queues of one topic.
 #[derive(Debug)]
@@ -15,16 +16,25 @@ pub(crate) struct OpenTopic<'a> {
     pub(crate) topic: &'a mut TopicWriter,
     pub(super) home: &'a QueueHome,
     pub(super) shared: &'a SharedQueues,
-    pub(super) dirty: &'a mut Vec<Arc<SharedQueue>>,
+    pub(super) touched: &'a mut Touched,
     pub(super) ahead: &'a mut QueuesAhead,
     pub(super) removed: &'a mut RemovedQueues,
+}
+
+/// The queues that appends have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Those that are not flushed.
+    pub(super) dirty: Vec<Arc<SharedQueue>>,
+    /// Those with entries that readers do not see yet.
+    pub(super) unshown: Arc<Unshown>,
 }
 
 /// A queue with room for what will be pushed.
 #[derive(Debug)]
 pub(crate) struct OpenQueue<'a> {
     pub(super) writer: &'a mut QueueWriter,
-    pub(super) dirty: &'a mut Vec<Arc<SharedQueue>>,
+    pub(super) touched: &'a mut Touched,
 }
 
 impl OpenTopic<'_> {
@@ -57,8 +67,8 @@ impl OpenTopic<'_> {
             return Err(AppendError::IllegalQueueId(queue_id));
         };
         writer.reserve(count, self.ahead)?;
-        let dirty = &mut *self.dirty;
-        Ok(OpenQueue { writer, dirty })
+        let touched = &mut *self.touched;
+        Ok(OpenQueue { writer, touched })
     }
 
     /// The end of the queue, made on its first use.
@@ -124,10 +134,19 @@ impl OpenQueue<'_> {
         if self.writer.push(entry) {
             self.list_as_dirty();
         }
+        if self.touched.unshown.is_noting() {
+            self.note_unshown(entry);
+        }
     }
 
     #[cold]
     fn list_as_dirty(&mut self) {
-        self.dirty.push(Arc::clone(self.writer.shared()));
+        self.touched.dirty.push(Arc::clone(self.writer.shared()));
+    }
+
+    #[inline(never)]
+    fn note_unshown(&self, entry: &QueueEntry) {
+        let unshown = &self.touched.unshown;
+        unshown.note(entry.end(), self.writer.shared());
     }
 }

@@ -95,7 +95,9 @@ impl QueueTable {
         };
         let dir = self.home.dir().join(name);
         self.removed.take(&dir)?;
-        self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
+        self.touched
+            .dirty
+            .retain(|queue| !queue.dir().starts_with(&dir));
         let queues = topic.queues.iter().flatten();
         queues.for_each(|queue| queue.shared().leave_dir());
         if let Ok(known) = self.topics.find_entry(hash, is_it) {
@@ -129,7 +131,9 @@ impl QueueTable {
             let queue = queue.shared();
             self.removed.take(queue.dir())?;
             queue.leave_dir();
-            self.dirty.retain(|dirty| dirty.dir() != queue.dir());
+            self.touched
+                .dirty
+                .retain(|dirty| dirty.dir() != queue.dir());
             if let Some(slots) = self.shared.topics.write().get_mut(name) {
                 slots[index] = None;
             }

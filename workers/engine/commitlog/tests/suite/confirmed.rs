@@ -162,30 +162,47 @@ fn what_is_appended_below_the_position_is_seen_at_once_and_named_by_the_next_cal
 }
 
 #[test]
-fn a_far_step_names_every_queue() {
+fn beyond_so_many_changes_of_queues_every_queue_is_named() {
     let dir = tempdir();
     let mut config = config(dir.path());
     config.segment_size_bytes = 8 << 20;
     let store = Store::open(config, NOW_MS).unwrap();
     store.set_confirmed_position(Some(0));
-    let body = vec![7; 1 << 20];
-    for number in 0..18 {
-        append(&store, "t", number % 3, &body);
+    append(&store, "u", 0, b"seen");
+    store.set_confirmed_position(Some(store.max_position()));
+    for number in 0..=64 << 10 {
+        append(&store, "t", number % 2, b"");
     }
 
     let end = store.max_position();
     assert_eq!(
         names(&store.set_confirmed_position(Some(end))),
-        [("t", 0, 6), ("t", 1, 6), ("t", 2, 6)]
+        [("t", 0, 32_769), ("t", 1, 32_768), ("u", 0, 1)]
     );
 
     append(&store, "t", 1, b"x");
     let end = store.max_position();
     assert_eq!(
         names(&store.set_confirmed_position(Some(end))),
-        [("t", 1, 7)],
-        "and the next step is a short one"
+        [("t", 1, 32_769)],
+        "and the next changes are noted again"
     );
+}
+
+#[test]
+fn a_queue_is_named_at_each_position_within_a_run_of_its_messages() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    store.set_confirmed_position(Some(0));
+    let positions = ten(&store);
+    append(&store, "u", 0, b"x");
+
+    for (number, end) in (1..).zip(&positions[1..]) {
+        let named = store.set_confirmed_position(Some(*end));
+        assert_eq!(names(&named), [("t", 0, number)]);
+    }
+    let named = store.set_confirmed_position(Some(store.max_position()));
+    assert!(names(&named).contains(&("u", 0, 1)));
 }
 
 #[test]

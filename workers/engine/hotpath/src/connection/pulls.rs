@@ -1,0 +1,320 @@
+//! Pulls: those that are granted are answered, or wait for messages (remoting.md 2.3).
+
+use std::sync::Arc;
+
+use regent_commitlog::{QueueRead, ReadOutcome, ReadStatus, RecordSlices, Store};
+use regent_remoting::{Encoding, Frame, Header};
+
+use super::{Call, Connection};
+use crate::broker::HotPath;
+use crate::parked::ParkedPull;
+use crate::pull::{Grant, Granted, GrantedFilter, PullRequest, Taker};
+use crate::pulled::{Answering, PullAnswer};
+use crate::received::{Outcome, Received};
+use crate::reply::{SUCCESS, SYSTEM_BUSY, SYSTEM_ERROR};
+
+const PULL_NOT_FOUND: i32 = 19;
+const PULL_RETRY_IMMEDIATELY: i32 = 20;
+const PULL_OFFSET_MOVED: i32 = 21;
+
+/// Ready pulls that a connection gets answers to in one turn.
+const READY_A_TURN: usize = 128;
+
+/// A pull that the dispatcher has checked, and that waits for messages.
+#[derive(Debug)]
+pub struct WaitingPull<'a> {
+    /// Correlation id of the request.
+    pub opaque: i32,
+    /// How the header was written, and the answer is.
+    pub encoding: Encoding,
+    /// The header in that encoding.
+    pub header: &'a [u8],
+    /// The queue inside the topic of the grant.
+    pub queue_id: i32,
+    /// The first offset that is wanted.
+    pub offset: u64,
+    /// Most messages of the answer.
+    pub count_max: usize,
+    /// When the pull is answered in any case, by the clock of [`Taker::elapsed_ms`].
+    pub deadline_ms: i64,
+}
+
+impl Connection {
+    /// Tells the connection from all others of the broker, as [`HotPath::next_turn`] does.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Have a pull wait for messages. `false` if there is no room for it.
+    pub fn park(&self, hot: &HotPath, granted: &Arc<Granted>, pull: &WaitingPull<'_>) -> bool {
+        hot.park(ParkedPull {
+            number: 0,
+            connection: self.id,
+            opaque: pull.opaque,
+            encoding: pull.encoding,
+            header: pull.header.into(),
+            granted: Arc::clone(granted),
+            queue_id: pull.queue_id,
+            offset: pull.offset,
+            count_max: pull.count_max,
+            deadline_ms: pull.deadline_ms,
+            is_over: false,
+        })
+    }
+
+    /// Answer parked pulls that are ready, until there are enough answers; for the rest the connection waits
+    /// for another turn. The last one may be [`Received::unchecked`].
+    pub fn answer_parked<'s>(
+        &mut self,
+        hot: &HotPath,
+        store: &'s Store,
+        received: &mut Received,
+        taker: Taker<'_, 's>,
+    ) {
+        let topics = hot.topics();
+        let (id, peer, scratch) = (self.id, self.peer, &mut self.scratch);
+        let mut call = Call::new(hot, store, &topics, peer, 0, scratch, received, taker);
+        for _ in 0..READY_A_TURN {
+            if call.received.pulled_bytes >= call.taker.bytes_max {
+                break;
+            }
+            let Some(pull) = hot.parked().take_ready(id) else {
+                break;
+            };
+            let granted = if hot.holds(&pull.granted) {
+                Some(Arc::clone(&pull.granted))
+            } else {
+                hot.granted(&pull.granted.key)
+            };
+            let Some(granted) = granted else {
+                // Once it is checked, the same grant may do for the others.
+                call.received.unchecked = Some(pull);
+                break;
+            };
+            call.resume(pull, granted);
+        }
+        received.is_turn_due = hot.wait_for_turn(id);
+    }
+
+    /// Answer a pull of [`Received::unchecked`] that passed the checks again, or have it wait again.
+    pub fn resume<'s>(
+        &mut self,
+        hot: &HotPath,
+        store: &'s Store,
+        pull: ParkedPull,
+        granted: Arc<Granted>,
+        received: &mut Received,
+        taker: Taker<'_, 's>,
+    ) {
+        let topics = hot.topics();
+        let (peer, scratch) = (self.peer, &mut self.scratch);
+        let mut call = Call::new(hot, store, &topics, peer, 0, scratch, received, taker);
+        call.resume(pull, granted);
+    }
+}
+
+impl<'s> Call<'_, '_, 's> {
+    /// Answer a pull of a kind that is granted if it finds messages in memory, or have it wait if there are
+    /// none. `false` leaves it, untouched, for the dispatcher.
+    pub(super) fn on_pull(
+        &mut self,
+        frame: &Frame<'_>,
+        header: &Header<'_>,
+        pull: &PullRequest<'_>,
+    ) -> bool {
+        if self.taker.bytes_max == 0 {
+            return false;
+        }
+        let key = &mut self.scratch.pull_key;
+        pull.kind().write_key(key);
+        let Some(granted) = self.hot.granted(key) else {
+            return false;
+        };
+        let grant = &granted.grant;
+        if !(0..grant.read_queue_count).contains(&pull.queue_id) {
+            return false;
+        }
+        // That takes a while, in which others may append.
+        self.writer = None;
+        let count_max = pull.count_max(grant);
+        let place = (&*granted, pull.queue_id, pull.offset);
+        let Ok(Some((found, records))) = self.read(place, count_max) else {
+            return false;
+        };
+        let (code, next_offset) = judge(&found, pull.offset, grant);
+        let is_taken = if code == SUCCESS {
+            let answering = Answering {
+                opaque: header.opaque,
+                encoding: frame.encoding,
+            };
+            records.size() <= self.taker.answer_bytes_max
+                && self.answer_pull(answering, place, &found, records)
+        } else {
+            let parked_ms = pull.parked_ms(grant).filter(|_| code == PULL_NOT_FOUND);
+            parked_ms.is_some_and(|parked_ms| {
+                let is_parked = self.hot.park(ParkedPull {
+                    number: 0,
+                    connection: self.connection,
+                    opaque: header.opaque,
+                    encoding: frame.encoding,
+                    header: frame.header.into(),
+                    granted: Arc::clone(&granted),
+                    queue_id: pull.queue_id,
+                    offset: next_offset,
+                    count_max,
+                    deadline_ms: self.taker.elapsed_ms + parked_ms,
+                    is_over: false,
+                });
+                if is_parked {
+                    let asked = u64::try_from(pull.offset).unwrap_or(0);
+                    self.received
+                        .note_pulled(&granted, pull.queue_id, Outcome::Parked, asked);
+                }
+                is_parked
+            })
+        };
+        if is_taken {
+            self.received.commits.extend(pull.commit());
+        }
+        is_taken
+    }
+
+    /// Answer a pull that has waited, or have it wait on behind messages that its filter leaves out.
+    fn resume(&mut self, mut pull: ParkedPull, granted: Arc<Granted>) {
+        if !granted.has_filter_of(&pull.granted) {
+            // The client would drop messages that its old filter leaves out, so it gets none. No message
+            // of the new filter is skipped: the client pulls from here again.
+            return self.send_again(&pull, PULL_NOT_FOUND);
+        }
+        pull.granted = granted;
+        let granted = Arc::clone(&pull.granted);
+        let offset = i64::try_from(pull.offset).unwrap_or(i64::MAX);
+        let place = (&*granted, pull.queue_id, offset);
+        let answering = Answering {
+            opaque: pull.opaque,
+            encoding: pull.encoding,
+        };
+        let (found, records) = match self.read(place, pull.count_max) {
+            Ok(Some(read)) => read,
+            // The client repeats the pull at once, and that pull reads the disk.
+            Ok(None) => return self.send_again(&pull, PULL_RETRY_IMMEDIATELY),
+            Err(error) => {
+                let replies = &mut self.received.replies;
+                return answering.refuse(replies, SYSTEM_ERROR, &error.to_string());
+            }
+        };
+        let (code, next_offset) = judge(&found, offset, &granted.grant);
+        let is_empty = matches!(code, PULL_NOT_FOUND | PULL_RETRY_IMMEDIATELY);
+        // One read examines a limited number of entries: the wait goes on behind the last of them.
+        if is_empty && next_offset >= found.max_offset && !pull.is_over {
+            pull.offset = next_offset;
+            if !self.hot.park(pull) {
+                let replies = &mut self.received.replies;
+                answering.refuse(replies, SYSTEM_BUSY, TOO_MANY);
+            }
+        } else if !self.answer_pull(answering, place, &found, records) {
+            let replies = &mut self.received.replies;
+            answering.refuse(replies, SYSTEM_ERROR, "the answer is too long for a frame");
+        }
+    }
+
+    fn read(
+        &self,
+        (granted, queue_id, offset): Place<'_>,
+        count_max: usize,
+    ) -> Result<Option<(ReadOutcome, RecordSlices<'s>)>, regent_commitlog::StoreError> {
+        let wanted = QueueRead {
+            offset,
+            count_max,
+            bytes_max: granted.grant.bytes_max,
+            filter: granted.grant.filter.as_ref().map(GrantedFilter::as_filter),
+        };
+        self.store.read_resident(&granted.topic, queue_id, &wanted)
+    }
+
+    /// Answer with the result of a read. `false` if it is too long for a frame.
+    fn answer_pull(
+        &mut self,
+        answering: Answering,
+        (granted, queue_id, offset): Place<'_>,
+        found: &ReadOutcome,
+        records: RecordSlices<'s>,
+    ) -> bool {
+        let (code, next_offset) = judge(found, offset, &granted.grant);
+        let body_size = if code == SUCCESS { records.size() } else { 0 };
+        let answer = PullAnswer {
+            opaque: answering.opaque,
+            code,
+            remark: Some(found.status.name()),
+            suggested_broker_id: granted.grant.suggested_broker_id,
+            next_offset,
+            min_offset: found.min_offset,
+            max_offset: found.max_offset,
+            body_size,
+        };
+        let head = &mut self.scratch.pull_head;
+        head.clear();
+        if answer.write(head, answering.encoding).is_err() {
+            return false;
+        }
+        let outcome = if code == SUCCESS {
+            self.taker.answers.push(head, records);
+            Outcome::Found {
+                messages: found.count,
+                bytes: body_size,
+            }
+        } else {
+            self.received.replies.extend_from_slice(head);
+            Outcome::Missed
+        };
+        self.received
+            .note_pulled(granted, queue_id, outcome, next_offset);
+        true
+    }
+
+    /// Have the client pull again from where it waits.
+    fn send_again(&mut self, pull: &ParkedPull, code: i32) {
+        let offsets = self.store.queue_offsets(&pull.granted.topic, pull.queue_id);
+        let (min_offset, max_offset) = offsets.unwrap_or_default();
+        let answer = PullAnswer {
+            opaque: pull.opaque,
+            code,
+            remark: None,
+            suggested_broker_id: pull.granted.grant.suggested_broker_id,
+            next_offset: pull.offset,
+            min_offset,
+            max_offset,
+            body_size: 0,
+        };
+        // Without a body and a remark it always fits.
+        let _ = answer.write(&mut self.received.replies, pull.encoding);
+    }
+}
+
+const TOO_MANY: &str = "[OVERLOAD] too many pulls are held";
+
+/// By what, in which queue, and from where on.
+type Place<'a> = (&'a Granted, i32, i64);
+
+/// The code of a read's answer, and the next offset of the client.
+fn judge(found: &ReadOutcome, offset: i64, grant: &Grant) -> (i32, u64) {
+    let from = u64::try_from(offset).unwrap_or(0);
+    let code = match found.status {
+        ReadStatus::Found => SUCCESS,
+        ReadStatus::NoMatchedMessage | ReadStatus::MessageWasRemoving => PULL_RETRY_IMMEDIATELY,
+        ReadStatus::OffsetOverflowOne | ReadStatus::OffsetFoundNull => PULL_NOT_FOUND,
+        // At offset 0 the queue is only empty: 21 would make clients persist a jump.
+        ReadStatus::NoMatchedLogicQueue | ReadStatus::NoMessageInQueue if offset == 0 => {
+            PULL_NOT_FOUND
+        }
+        _ => PULL_OFFSET_MOVED,
+    };
+    if code != PULL_OFFSET_MOVED {
+        (code, found.next_offset.max(from))
+    } else if grant.moves_consumers {
+        (code, found.next_offset)
+    } else {
+        (PULL_NOT_FOUND, from)
+    }
+}

@@ -1,0 +1,458 @@
+//! Pulls that wait: what a consumer gets, and when. The table itself is tested beside its source.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_hotpath::{
+    Connection, Grant, Granted, GrantedFilter, HotPath, HotPathConfig, ParkedPull, PullAnswers,
+    PullFilter, PullKind, Received, Taker, Topic,
+};
+use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use tempfile::TempDir;
+
+const NOW_MS: i64 = 1_758_000_000_000;
+const SUSPEND: i32 = 2;
+const FOUND: i32 = 0;
+const NOT_FOUND: i32 = 19;
+const RETRY_IMMEDIATELY: i32 = 20;
+
+struct Fixture {
+    store: Store,
+    hot: HotPath,
+    _dir: TempDir,
+}
+
+/// Answers, and a pull that needs a check.
+type Turn = (Vec<Command>, Option<ParkedPull>);
+
+impl Fixture {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 32 << 20;
+        let store = Store::open(config, NOW_MS).unwrap();
+        let hot = HotPath::new(HotPathConfig {
+            broker_name: "broker-a".to_owned(),
+            cluster_name: "cluster-1".to_owned(),
+            region: "DefaultRegion".to_owned(),
+            trace_on: true,
+            store_host: "10.0.0.1:10911".parse().unwrap(),
+            frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
+            seed: 1,
+        });
+        let topic = Topic {
+            perm: 6,
+            read_queue_count: 4,
+            write_queue_count: 4,
+        };
+        hot.set_topic("Orders", topic);
+        let fixture = Self {
+            store,
+            hot,
+            _dir: dir,
+        };
+        fixture.grant(None);
+        fixture
+    }
+
+    fn connect(&self) -> Connection {
+        let peer: SocketAddr = "10.0.0.5:50000".parse().unwrap();
+        Connection::new(peer, &self.hot)
+    }
+
+    /// Let the group pull what has one of the tags, by the facts of now.
+    fn grant(&self, tags: Option<Vec<i32>>) -> Arc<Granted> {
+        let kind = PullKind {
+            code: 11,
+            group: "g",
+            topic: "Orders",
+            filter: PullFilter::Registered { version: 1 },
+        };
+        let grant = Grant {
+            read_queue_count: 4,
+            filter: tags.map(GrantedFilter::Tags),
+            count_max: 32,
+            bytes_max: 1 << 18,
+            suggested_broker_id: 0,
+            parked_ms: None,
+            moves_consumers: true,
+            facts_version: self.hot.facts_version(),
+        };
+        let granted = Arc::new(Granted::new(&kind, grant));
+        self.hot.grant_pulls(&granted);
+        granted
+    }
+
+    fn append(&self, queue_id: i32, body: &[u8], tag: i32) {
+        let message = NewMessage {
+            tags_code: Some(tag.into()),
+            ..NewMessage::new("Orders", queue_id, body)
+        };
+        let appended = self.store.writer().unwrap().append(&message, NOW_MS);
+        let max_offset = appended.unwrap().queue_offset + 1;
+        self.hot.wake("Orders", queue_id, max_offset);
+    }
+
+    /// Receive a pull; its answer, unless it waits.
+    fn pull(&self, connection: &mut Connection, pull: &[u8]) -> Option<Vec<u8>> {
+        let mut received = Received::default();
+        let mut answers = PullAnswers::default();
+        let taker = taker(&mut answers);
+        connection
+            .receive_pulls(&self.hot, &self.store, pull, NOW_MS, &mut received, taker)
+            .unwrap();
+        assert!(received.cold.is_empty(), "it is granted");
+        let answer = bytes(&answers, &received);
+        (!answer.is_empty()).then_some(answer)
+    }
+
+    /// The bytes of every turn of the connections, which are told apart by their ids.
+    fn turns(&self, connections: &mut [Connection]) -> Vec<(u64, Vec<u8>, Option<ParkedPull>)> {
+        let mut turns = Vec::new();
+        while let Some(id) = self.hot.next_turn() {
+            let connection = connections.iter_mut().find(|it| it.id() == id).unwrap();
+            let mut received = Received::default();
+            let mut answers = PullAnswers::default();
+            let taker = taker(&mut answers);
+            connection.answer_parked(&self.hot, &self.store, &mut received, taker);
+            turns.push((id, bytes(&answers, &received), received.unchecked));
+        }
+        turns
+    }
+
+    /// What one connection gets in all its turns.
+    fn answers(&self, connection: &mut Connection) -> Turn {
+        let turns = self.turns(std::slice::from_mut(connection));
+        let mut all = (Vec::new(), None);
+        for (_, answers, unchecked) in turns {
+            all.0.extend(decode(&answers));
+            all.1 = all.1.or(unchecked);
+        }
+        all
+    }
+}
+
+fn taker<'t, 's>(answers: &'t mut PullAnswers<'s>) -> Taker<'t, 's> {
+    Taker {
+        bytes_max: 1 << 18,
+        answer_bytes_max: usize::MAX,
+        answers,
+        elapsed_ms: 0,
+    }
+}
+
+fn bytes(answers: &PullAnswers<'_>, received: &Received) -> Vec<u8> {
+    let written: Vec<_> = answers.rest(0).collect();
+    [written.concat(), received.replies.clone()].concat()
+}
+
+fn decode(bytes: &[u8]) -> Vec<Command> {
+    let mut commands = Vec::new();
+    Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT)
+        .receive(bytes, &mut commands)
+        .unwrap();
+    commands
+}
+
+fn pull(opaque: i32, queue_id: i32, offset: u64, sys_flag: i32) -> Vec<u8> {
+    let fields = Fields {
+        code: 11,
+        language: Language::JAVA,
+        version: 479,
+        opaque,
+        flag: 0,
+        remark: None,
+    };
+    let mut out = Vec::new();
+    let encoding = match opaque % 2 {
+        0 => Encoding::Json,
+        _ => Encoding::RocketMq,
+    };
+    let mut writer = FrameWriter::begin(&mut out, encoding, &fields);
+    for (key, value) in [
+        ("consumerGroup", "g"),
+        ("topic", "Orders"),
+        ("queueId", &queue_id.to_string()),
+        ("queueOffset", &offset.to_string()),
+        ("maxMsgNums", "32"),
+        ("sysFlag", &sys_flag.to_string()),
+        ("commitOffset", "0"),
+        ("suspendTimeoutMillis", "15000"),
+        ("subVersion", "1"),
+    ] {
+        writer.ext(key, value);
+    }
+    writer.finish(&[]).unwrap();
+    out
+}
+
+fn codes(answers: &[Command]) -> Vec<(i32, i32)> {
+    answers.iter().map(|it| (it.opaque, it.code)).collect()
+}
+
+#[test]
+fn a_pull_waits_for_a_message_and_gets_it() {
+    let fixture = Fixture::new();
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+    assert!(fixture.turns(&mut []).is_empty());
+
+    fixture.append(1, b"elsewhere", 0);
+    assert!(fixture.turns(&mut []).is_empty());
+    fixture.append(2, b"here", 0);
+
+    let (answers, unchecked) = fixture.answers(&mut consumer);
+    assert_eq!(
+        (codes(&answers), unchecked.is_none()),
+        (vec![(1, FOUND)], true)
+    );
+    assert!(answers[0].body.windows(4).any(|it| it == b"here"));
+    assert_eq!(fixture.hot.parked_count(), 0);
+}
+
+#[test]
+fn a_deadline_is_answered_like_a_pull_that_does_not_wait() {
+    let fixture = Fixture::new();
+    let mut consumer = fixture.connect();
+    fixture.append(2, b"x", 0);
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 1, SUSPEND))
+            .is_none()
+    );
+    assert_eq!(fixture.hot.next_deadline_ms(), Some(15_100));
+
+    assert!(!fixture.hot.expire_pulls(15_099));
+    assert!(fixture.hot.expire_pulls(15_100));
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, NOT_FOUND)]);
+    assert_eq!(answers[0].ext["nextBeginOffset"], "1");
+    assert_eq!(answers[0].remark.as_deref(), Some("OFFSET_OVERFLOW_ONE"));
+}
+
+#[test]
+fn a_pull_whose_grant_has_changed_is_checked_once_and_then_goes_on() {
+    let fixture = Fixture::new();
+    let mut consumer = fixture.connect();
+    for opaque in 1..=3 {
+        assert!(
+            fixture
+                .pull(&mut consumer, &pull(opaque, 2, 0, SUSPEND))
+                .is_none()
+        );
+    }
+    fixture.hot.facts_changed();
+    fixture.append(2, b"x", 0);
+
+    assert_eq!(fixture.hot.next_turn(), Some(consumer.id()));
+    let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+    consumer.answer_parked(
+        &fixture.hot,
+        &fixture.store,
+        &mut received,
+        taker(&mut answers),
+    );
+    let unchecked = received.unchecked.take().unwrap();
+    assert!(bytes(&answers, &received).is_empty());
+    assert_eq!(unchecked.request().unwrap().ext["queueId"], "2");
+    let granted = fixture.grant(None);
+    let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+    let taker = taker(&mut answers);
+    consumer.resume(
+        &fixture.hot,
+        &fixture.store,
+        unchecked,
+        granted,
+        &mut received,
+        taker,
+    );
+
+    assert_eq!(codes(&decode(&bytes(&answers, &received))), [(1, FOUND)]);
+    // The grant of the check does for the others.
+    let (others, unchecked) = fixture.answers(&mut consumer);
+    assert_eq!(
+        (codes(&others), unchecked.is_none()),
+        (vec![(2, FOUND), (3, FOUND)], true)
+    );
+}
+
+#[test]
+fn a_pull_by_a_filter_that_has_changed_gets_nothing_and_comes_again() {
+    let fixture = Fixture::new();
+    fixture.grant(Some(vec![1]));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+
+    fixture.hot.facts_changed();
+    fixture.grant(Some(vec![1, 2]));
+    fixture.append(2, b"new", 2);
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, NOT_FOUND)]);
+    assert_eq!(answers[0].ext["nextBeginOffset"], "0");
+}
+
+#[test]
+fn messages_that_the_filter_leaves_out_let_a_pull_wait_on_until_its_deadline() {
+    let fixture = Fixture::new();
+    fixture.grant(Some(vec![1]));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+
+    fixture.append(2, b"other", 2);
+    assert!(fixture.answers(&mut consumer).0.is_empty());
+
+    assert_eq!(
+        (fixture.hot.parked_count(), fixture.hot.next_deadline_ms()),
+        (1, Some(15_100))
+    );
+    fixture.append(2, b"wanted", 1);
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, FOUND)]);
+    assert_eq!(answers[0].ext["nextBeginOffset"], "2");
+}
+
+#[test]
+fn a_read_that_examines_too_few_sends_the_pull_on() {
+    let fixture = Fixture::new();
+    fixture.grant(Some(vec![1]));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+
+    for _ in 0..2_000 {
+        fixture.append(2, b"other", 2);
+    }
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, RETRY_IMMEDIATELY)]);
+}
+
+#[test]
+fn readers_that_are_held_back_are_not_woken_by_a_send() {
+    let fixture = Fixture::new();
+    fixture.store.set_confirmed_position(Some(0));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+    let message = NewMessage::new("Orders", 2, b"x");
+    fixture
+        .store
+        .writer()
+        .unwrap()
+        .append(&message, NOW_MS)
+        .unwrap();
+
+    // Even a wake that comes too early shows nothing.
+    fixture.hot.wake("Orders", 2, 1);
+    assert!(fixture.answers(&mut consumer).0.is_empty());
+
+    let (grown, is_turn_due) = fixture.hot.confirm(&fixture.store, None);
+    assert_eq!((grown[0].queue_id, is_turn_due), (2, true));
+    assert_eq!(codes(&fixture.answers(&mut consumer).0), [(1, FOUND)]);
+}
+
+#[test]
+fn answers_of_a_turn_are_bounded_and_connections_alternate() {
+    let fixture = Fixture::new();
+    let mut connections = [fixture.connect(), fixture.connect()];
+    for opaque in 0..40 {
+        for connection in &mut connections {
+            assert!(
+                fixture
+                    .pull(connection, &pull(opaque, 2, 0, SUSPEND))
+                    .is_none()
+            );
+        }
+    }
+    fixture.append(2, &[7; 32 << 10], 0);
+
+    let turns = fixture.turns(&mut connections);
+
+    let ids: Vec<_> = turns.iter().map(|it| it.0 == connections[0].id()).collect();
+    assert_eq!(ids, [true, false].repeat(5));
+    assert!(turns.iter().all(|it| it.1.len() < (1 << 18) + (34 << 10)));
+    for id in connections.map(|it| it.id()) {
+        let of_one = turns.iter().filter(|it| it.0 == id);
+        let answers: Vec<_> = of_one.flat_map(|it| decode(&it.1)).collect();
+        let expected: Vec<_> = (0..40).map(|opaque| (opaque, FOUND)).collect();
+        assert_eq!(codes(&answers), expected, "in order");
+    }
+}
+
+/// Whatever happens meanwhile, a pull that waited gets the bytes that it would get if it came now.
+#[test]
+fn a_pull_that_waited_gets_the_bytes_of_one_that_did_not() {
+    let mut random = fastrand::Rng::with_seed(20);
+    let mut answered = 0;
+    for _ in 0..60 {
+        let fixture = Fixture::new();
+        if random.bool() {
+            fixture.grant(Some(vec![1, 2]));
+        }
+        let (mut consumer, mut fresh) = (fixture.connect(), fixture.connect());
+        for opaque in 0..60 {
+            let queue_id = random.i32(0..3);
+            match random.u32(0..4) {
+                0 => {
+                    let offsets = fixture.store.queue_offsets("Orders", queue_id);
+                    let end = offsets.map_or(0, |it| it.1);
+                    let waiting = pull(opaque, queue_id, end, SUSPEND);
+                    assert!(fixture.pull(&mut consumer, &waiting).is_none());
+                }
+                1 => {
+                    // What ends a wait at its deadline is a pull that does not wait.
+                    fixture.hot.expire_pulls(random.i64(0..2) * 20_000);
+                }
+                _ => {
+                    for _ in 0..random.usize(1..4) {
+                        let body = vec![b'b'; random.usize(1..5_000)];
+                        fixture.append(queue_id, &body, random.i32(0..4));
+                    }
+                }
+            }
+
+            for answer in fixture.answers(&mut consumer).0 {
+                answered += 1;
+                compare(&fixture, &mut fresh, &answer);
+            }
+        }
+    }
+    assert!(answered > 500, "{answered}");
+}
+
+/// Compare an answer with that of a pull which comes now and asks from where the answer begins.
+fn compare(fixture: &Fixture, fresh: &mut Connection, answer: &Command) {
+    if answer.code != FOUND {
+        assert_eq!(answer.code, NOT_FOUND);
+        assert!(answer.body.is_empty());
+        return;
+    }
+    let queue_id = i32::from_be_bytes(answer.body[12..16].try_into().unwrap());
+    let offset = u64::from_be_bytes(answer.body[20..28].try_into().unwrap());
+    let now = pull(answer.opaque, queue_id, offset, 0);
+    let now = fixture.pull(fresh, &now).unwrap();
+    assert_eq!(decode(&now), std::slice::from_ref(answer));
+}
