@@ -18,6 +18,9 @@ def check_segments(global_id: int, segments: Segments, *, allows_touching: bool 
     """
     for segment in segments:
         yield from _check_alone(_where(global_id, segment), segment)
+    if segments and not any(one.is_decided for one in segments):
+        where = f"logical queue {global_id}"
+        yield MappingFinding(Invariant.ONLY_LAST_UNDECIDED, where, "no segment is decided")
     for one, after in pairwise(segments):
         where = _where(global_id, after)
         if not one.is_decided:
