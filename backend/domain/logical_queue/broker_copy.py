@@ -181,8 +181,8 @@ def store(
 ) -> BrokerTopic:
     """Store a mapping (513): check everything, then change mapping and counts together (H-5).
 
-    With `is_final` no move of the change is open: reserved queues that the mapping does not use
-    are retired.
+    With `is_final` no move of the change is open, and the mapping has all queues that the broker
+    group leads: what else it led or reserved is retired. Lists that it keeps as a backup stay.
 
     Raises:
         QueueEpochFenced: the mapping is older than the stored one. QueueChangeRefused: the mapping
@@ -194,8 +194,14 @@ def store(
     _check_mapping(topic, new, is_forced=is_forced)
     base = BrokerTopic(new) if topic is None else topic
     lists = merged(None if topic is None else topic.mapping, new)
-    # A shrink removes queues: their ids are beyond the count (logical-queues.md 19.4).
-    hosted = {key: one for key, one in lists.items() if 0 <= key < info.queue_count}
+    hosted = {
+        key: one
+        for key, one in lists.items()
+        # A shrink removes queues: their ids are beyond the count (logical-queues.md 19.4).
+        if 0 <= key < info.queue_count
+        # A queue whose only segment here was empty is led elsewhere, and not named any more.
+        and not (is_final and key not in new.hosted and topic and topic.mapping.leads(key))
+    }
     stored = BrokerMapping(info, hosted)
     stored = replace(stored, info=stored.registered)
     used = _used_ids(stored)

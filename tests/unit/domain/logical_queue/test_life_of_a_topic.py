@@ -127,6 +127,14 @@ class TopicLife(RuleBasedStateMachine):
         if not self.cluster.is_idle:
             self.cluster.step(loses_answer=loses_answer)
 
+    @precondition(lambda self: not self.cluster.is_idle)
+    @rule()
+    def finish(self):
+        for queue in self.topic.queues:
+            self.cluster.complete(queue.global_id)
+        self.cluster.dispatch()
+        self.cluster.finish()
+
     @precondition(lambda self: self.cluster.is_idle)
     @rule(global_id=QUEUES, destination=BROKERS)
     def move(self, global_id, destination):
@@ -267,6 +275,7 @@ class TopicLife(RuleBasedStateMachine):
             cluster.complete(queue.global_id)
         cluster.dispatch()
         cluster.finish()
+        self.all_agree_when_nothing_changes()
         for queue in cluster.truth.queues:
             for group in ("g", "h", "new"):
                 cluster.consume(group, queue.global_id, limit=10_000)
