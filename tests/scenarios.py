@@ -77,8 +77,9 @@ class Scenario:
         if self.later:
             return f"not here: {self.later}"
         own = "as stock" if self.number.startswith("S") else "as specified"
-        verdict = f"departs: {self.departs}" if self.departs else own
-        return f"{verdict}; its rules only; not built yet: {self.rest}" if self.rest else verdict
+        told = [f"departs: {self.departs}"] if self.departs else []
+        told += [f"its rules only; not built yet: {self.rest}"] if self.rest else []
+        return "; ".join(told) or own
 
     @property
     def order(self) -> tuple[int, int]:

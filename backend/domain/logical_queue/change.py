@@ -98,9 +98,10 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class QueueMove:
-    """Hold the move of one logical queue.
+    """Hold the move of one logical queue, or its end if the topic gets fewer queues.
 
-    `forced_start` is the logical start of the new segment if the source can't be asked.
+    `forced_start` is the logical start of the new segment if the source can't be asked. A queue
+    that ends has its leader as source and destination, and is only sealed.
     """
 
     relocation: Relocation
@@ -114,6 +115,11 @@ class QueueMove:
     def global_id(self) -> int:
         """Return the logical queue that moves."""
         return self.relocation.global_id
+
+    @property
+    def is_end(self) -> bool:
+        """Return whether the queue ends instead of moving."""
+        return self.relocation.source == self.relocation.destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,11 +267,14 @@ def decide(change: QueueChange, global_id: int) -> QueueChange:
     is_ready = move.step is MoveStep.SEALED or (
         move.step is MoveStep.PREPARED and move.forced_start is not None
     )
-    if not is_ready or move.prepared is None or change.state is not ChangeState.MOVING:
+    if not is_ready or change.state is not ChangeState.MOVING:
         reason = f"the move of logical queue {global_id} is {move.step}, not sealed"
         raise QueueChangeRefused(change.topic_name, reason)
-    after = _decided(change.after, move, move.prepared)
-    return replace(change, after=after).with_move(replace(move, step=MoveStep.DECIDED))
+    if move.is_end and move.seal is not None:
+        after = _ended(change.after, global_id, move.seal)
+        return with_activated(_decided_with(change, move, after), global_id)
+    assert move.prepared is not None
+    return _decided_with(change, move, _decided(change.after, move, move.prepared))
 
 
 def with_activated(change: QueueChange, global_id: int) -> QueueChange:
@@ -312,7 +321,8 @@ def redirect(change: QueueChange, global_id: int, destination: str) -> QueueChan
         QueueChangeRefused: the move is decided, or the new destination gives queues away.
     """
     move = change.move(global_id)
-    if move.step not in BEFORE_COMMIT or change.state is not ChangeState.MOVING:
+    is_open = move.step in BEFORE_COMMIT and change.state is ChangeState.MOVING
+    if not is_open or move.is_end:
         raise QueueChangeRefused(change.topic_name, f"logical queue {global_id} already moved")
     if destination in {one.relocation.source for one in change.moves}:
         raise QueueChangeRefused(change.topic_name, f"{destination} gives logical queues away")
@@ -350,6 +360,10 @@ def with_unsealed(change: QueueChange, global_id: int) -> QueueChange:
     if change.state is not ChangeState.ROLLING_BACK:
         return change
     return _finished(change.with_move(replace(move, is_unsealed=True)))
+
+
+def _decided_with(change: QueueChange, move: QueueMove, after: TopicMapping) -> QueueChange:
+    return replace(change, after=after).with_move(replace(move, step=MoveStep.DECIDED))
 
 
 def _finished(change: QueueChange) -> QueueChange:
@@ -436,6 +450,14 @@ def _decided(topic: TopicMapping, move: QueueMove, prepared: Prepared) -> TopicM
     kept = (*older, source) if is_kept else tuple(older)
     counts = topic.counts[destination].covering(new.queue_id)
     return taken.with_queue(queue.with_segments(*kept, new)).with_counts(destination, counts)
+
+
+def _ended(topic: TopicMapping, global_id: int, seal: Seal) -> TopicMapping:
+    """Return the topic with a queue that takes no more messages."""
+    queue = _queue(topic, global_id)
+    *older, last = queue.segments
+    sealed = topic.with_queue(queue.with_segments(*older, _sealed(last, seal)))
+    return replace(sealed, sealed_ids=topic.sealed_ids | {global_id})
 
 
 def _reused(topic: TopicMapping, new: QueueSegment) -> Mapping[tuple[str, int], int]:

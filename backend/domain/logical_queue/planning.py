@@ -12,9 +12,9 @@ from typing import Final
 from backend.domain.logical_queue.change import (
     ChangeKind,
     ChangeState,
+    MoveStep,
     QueueChange,
     QueueMove,
-    Seal,
     next_epoch,
     retired_from,
 )
@@ -250,37 +250,30 @@ def plan_moves(
     return QueueChange(kind, topic, before, tuple(moves), state)
 
 
-def plan_shrink(topic: TopicMapping, seals: Mapping[int, Seal], *, now_ms: int) -> QueueChange:
+def plan_shrink(
+    topic: TopicMapping, queue_count: int, *, groups: ClusterGroups, now_ms: int
+) -> QueueChange:
     """Plan the first stage of a smaller count: the last logical queues take no messages (L8).
 
-    `seals` are the ends of exactly these queues, which their leaders already sealed. All ids stay
-    readable.
+    Their leaders seal them. All ids stay readable until `plan_removal`.
 
     Raises:
-        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: the queues are not
-        the last ones, or none would be left.
+        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: the count is not
+        smaller, or a leader does not answer.
     """
     _check_sound(topic)
-    ids = sorted({*seals, *topic.sealed_ids})
-    if (
-        not seals
-        or len(ids) >= topic.queue_count
-        or ids != list(range(topic.queue_count - len(ids), topic.queue_count))
-    ):
-        reason = "the queues to remove are the last ones, and at least one is left"
+    if not 0 < queue_count < topic.writable_count:
+        reason = f"the smaller count is 1 to {topic.writable_count - 1}, not {queue_count}"
         raise QueueChangeRefused(topic.topic_name, reason)
-    after = replace(_begun(topic, now_ms), sealed_ids=frozenset(ids))
-    for global_id, seal in seals.items():
-        queue = after.queue(global_id)
-        assert queue is not None
-        last = replace(
-            queue.segments[-1],
-            physical_end=seal.physical_end,
-            first_stored_ms=seal.first_stored_ms,
-            last_stored_ms=seal.last_stored_ms,
-        )
-        after = after.with_queue(queue.with_segments(*queue.segments[:-1], last))
-    return _settled(ChangeKind.SHRINK, topic, after)
+    ended = [one for one in topic.queues[queue_count:] if one.global_id not in topic.sealed_ids]
+    leaders = {one.global_id: one.leader_name or "" for one in ended}
+    if silent := sorted(set(leaders.values()) - groups.answering):
+        raise QueueChangeRefused(topic.topic_name, f"the master of {silent[0]} does not answer")
+    moves = tuple(
+        QueueMove(Relocation(one, name, name), step=MoveStep.PREPARED)
+        for one, name in leaders.items()
+    )
+    return QueueChange(ChangeKind.SHRINK, topic, _begun(topic, now_ms), moves)
 
 
 def plan_removal(topic: TopicMapping, finished_ids: Collection[int], *, now_ms: int) -> QueueChange:

@@ -173,9 +173,12 @@ class Cluster:
                 return self._seal(broker, request)
             case RequestKind.ACTIVATE:
                 self._carry(change.before, change.after, request.global_id)
-                self._store(broker, is_final=False, only=request.global_id)
+                self._store(broker, is_final=False)
                 return with_activated(change, request.global_id)
             case RequestKind.SPREAD:
+                for queue in change.after.queues:
+                    if not change.moves and queue.leader_name == broker.name:
+                        self._carry(change.before, change.after, queue.global_id)
                 self._store(broker, is_final=True)
                 self._carry_from(broker)
                 return with_spread(change, broker.name)
@@ -219,7 +222,7 @@ class Cluster:
         answer = broker.topic.seals[request.global_id].result
         return with_sealed(self.change, request.global_id, answer)
 
-    def _store(self, broker, *, is_final, only=None, topic=None):
+    def _store(self, broker, *, is_final, topic=None):
         copy = copy_for(topic or self.change.after, broker.name)
         counts = (topic or self.change.after).counts.get(broker.name, QueueCounts())
         broker.topic = on_broker.store(broker.topic, copy, counts, is_final=is_final)
@@ -265,6 +268,15 @@ class Cluster:
     @property
     def is_idle(self):
         return self.change is None or self.change.is_finished
+
+    @property
+    def bounds(self):
+        """Give the bounds of all physical queues, by their places."""
+        return {
+            (name, queue_id): log.bounds
+            for name, one in self.brokers.items()
+            for queue_id, log in one.logs.items()
+        }
 
     # Producers
 
@@ -379,7 +391,8 @@ class Cluster:
         delivered.append((position, message))
 
     def is_stored(self, global_id, logical):
-        located = locate_strict(self.truth.queue(global_id), logical)
+        queue = self.truth.queue(global_id)
+        located = None if queue is None else locate_strict(queue, logical)
         if located is None:
             return False
         log = self.brokers[located.segment.broker_group_name].logs[located.segment.queue_id]

@@ -1,4 +1,4 @@
-"""Each invariant is named where it is broken, and a sound topic has no finding (INV-1 to INV-37)."""
+"""Each invariant is named where it is broken, and a sound topic has none broken."""
 
 from dataclasses import replace
 

@@ -10,11 +10,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from backend.domain.errors import DomainError
 from backend.domain.logical_queue.change import (
     ChangeState,
     MoveStep,
-    QueueChange,
     redirect,
     roll_back,
 )
@@ -29,6 +27,8 @@ from backend.domain.logical_queue.planning import (
     plan_expansion,
     plan_moves,
     plan_remapping,
+    plan_removal,
+    plan_shrink,
     plan_spread,
 )
 from backend.domain.logical_queue.route import client_endpoints
@@ -161,7 +161,26 @@ class TopicLife(RuleBasedStateMachine):
     @precondition(lambda self: self.cluster.is_idle and self.topic.queue_count < 6)
     @rule(more=st.integers(1, 2), chosen=st.sets(BROKERS))
     def expand(self, more, chosen):
-        self.attempt(plan_expansion, self.topic, self.topic.queue_count + more, targets=chosen)
+        count = self.topic.queue_count + more - len(self.topic.sealed_ids)
+        self.attempt(plan_expansion, self.topic, count, targets=chosen, bounds=self.cluster.bounds)
+
+    @precondition(lambda self: self.cluster.is_idle)
+    @rule(count=st.integers(1, 4))
+    def shrink(self, count):
+        self.attempt(plan_shrink, self.topic, count)
+
+    @precondition(lambda self: self.cluster.is_idle and self.topic.sealed_ids)
+    @rule()
+    def remove(self):
+        """The sealed queues go once all groups that read them have read them to the end."""
+        readers = {group for group, _ in self.cluster.next_expected}
+        for global_id in self.topic.sealed_ids:
+            for group in readers:
+                self.cluster.consume(group, global_id, limit=10_000)
+        ids = self.topic.sealed_ids
+        self.cluster.begin(plan_removal(self.topic, ids, now_ms=self.now_ms))
+        self.cluster.finish()
+        self.counts_seen.clear()
 
     @precondition(lambda self: not self.cluster.is_idle)
     @rule()

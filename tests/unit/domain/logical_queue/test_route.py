@@ -1,4 +1,4 @@
-"""Routes of static topics: the merge by epoch, and what clients get to see (16 to 18 of the page)."""
+"""Routes of static topics: the merge by epoch, and what clients get to see."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ DAY_MS = 86_400_000
 
 
 def info(name, epoch, count, *led, **others):
-    return MappingInfo("T", name, epoch, count, led={one: 0 for one in led}, **others)
+    return MappingInfo("T", name, epoch, count, led=dict.fromkeys(led, 0), **others)
 
 
 def infos(*ones):

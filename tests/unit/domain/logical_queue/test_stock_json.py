@@ -1,4 +1,4 @@
-"""Mappings are written and read as stock does; the files beside this were written by stock 5.5.0."""
+"""Mappings are written and read as stock does; the files beside this are from stock 5.5.0."""
 
 import json
 import re
