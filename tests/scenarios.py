@@ -38,7 +38,7 @@ happens here, and links the tests that cite S48.
 | as stock | the same result as stock's |
 | as specified | the result that the page of the design gives |
 | departs: D4: … | another result than stock's, by that [decision](spec/decisions.md) |
-| its rules only; not built yet: … | tests show the rules as plain values; the rest is not built yet |
+| its rules only; not built yet: … | tests show the rules; the rest is not built yet |
 | not here: … | belongs to a system that is not built yet |
 
 `make scenarios` writes this page from `tests/scenarios.toml` and the numbers that tests cite. The

@@ -8,7 +8,7 @@ request gives the same answer.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from backend.domain.logical_queue.change import Prepared, Seal, retired_from
+from backend.domain.logical_queue.commit import Prepared, Seal, retired_from
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueEpochFenced
 from backend.domain.logical_queue.mapping import (
     BrokerMapping,

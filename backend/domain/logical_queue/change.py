@@ -9,27 +9,26 @@ PLANNED ─prepare─▶ PREPARED ─seal─▶ SEALED ─decide─▶ DECIDED �
 ```
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from backend.domain.logical_queue.commit import (
+    Prepared,
+    Seal,
+    get_queue,
+    with_end,
+    with_successor,
+)
 from backend.domain.logical_queue.errors import QueueChangeRefused, SealedOffsetLost
 from backend.domain.logical_queue.mapping import (
     EPOCH_STEP,
-    LogicalQueue,
     QueueCounts,
-    RetiredQueue,
     TopicMapping,
 )
 from backend.domain.logical_queue.placement import Relocation
 from backend.domain.logical_queue.segment import (
-    INT32_MAX,
     INT64_MAX,
-    UNKNOWN_TIME,
-    OffsetMode,
-    QueueSegment,
-    block_round_up,
 )
 
 
@@ -77,23 +76,6 @@ class RequestKind(StrEnum):
 
 
 BEFORE_COMMIT: Final = frozenset({MoveStep.PLANNED, MoveStep.PREPARED, MoveStep.SEALED})
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Hold the answer of a destination: the physical queue, and the first offset to use in it."""
-
-    queue_id: int
-    physical_start: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """Hold the answer of a source: the final end, and the times of the first and last message."""
-
-    physical_end: int
-    first_stored_ms: int = UNKNOWN_TIME
-    last_stored_ms: int = UNKNOWN_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +228,7 @@ def with_sealed(change: QueueChange, global_id: int, answer: Seal) -> QueueChang
         )
     if change.state is not ChangeState.MOVING or move.step is not MoveStep.PREPARED:
         return change
-    source = _queue(change.after, global_id).segments[-1]
+    source = get_queue(change.after, global_id).segments[-1]
     if answer.physical_end < source.physical_start:
         reason = f"{source} can't end at offset {answer.physical_end}"
         raise QueueChangeRefused(change.topic_name, reason)
@@ -271,10 +253,18 @@ def decide(change: QueueChange, global_id: int) -> QueueChange:
         reason = f"the move of logical queue {global_id} is {move.step}, not sealed"
         raise QueueChangeRefused(change.topic_name, reason)
     if move.is_end and move.seal is not None:
-        after = _ended(change.after, global_id, move.seal)
+        after = with_end(change.after, global_id, move.seal)
         return with_activated(_decided_with(change, move, after), global_id)
     assert move.prepared is not None
-    return _decided_with(change, move, _decided(change.after, move, move.prepared))
+    after = with_successor(
+        change.after,
+        global_id,
+        move.relocation.destination,
+        move.prepared,
+        seal=move.seal,
+        forced_start=move.forced_start,
+    )
+    return _decided_with(change, move, after)
 
 
 def with_activated(change: QueueChange, global_id: int) -> QueueChange:
@@ -410,84 +400,4 @@ def _requests_to_undo(change: QueueChange) -> tuple[Request, ...]:
         Request(RequestKind.UNSEAL, one.relocation.source, change.epoch, one.global_id)
         for one in change.moves
         if not one.is_unsealed and one.forced_start is None
-    )
-
-
-def _queue(topic: TopicMapping, global_id: int) -> LogicalQueue:
-    queue = topic.queue(global_id)
-    if queue is None or not queue.segments:
-        raise QueueChangeRefused(topic.topic_name, f"there is no logical queue {global_id}")
-    return queue
-
-
-def _decided(topic: TopicMapping, move: QueueMove, prepared: Prepared) -> TopicMapping:
-    """Return the topic with the old segment ended and the new one added."""
-    queue = _queue(topic, move.global_id)
-    *older, source = queue.segments
-    forced = topic.forced
-    retired = topic.retired
-    is_kept = True
-    if move.seal is None:
-        forced = forced | {(queue.global_id, source.generation)}
-        start = move.forced_start or 0
-    else:
-        source = _sealed(source, move.seal)
-        start = _next_start(topic, source)
-        is_kept = start > source.logical_start
-        if not is_kept:
-            retired = (*retired, retired_from(queue.global_id, source))
-    generation = queue.next_generation
-    if start > INT64_MAX or generation > INT32_MAX:
-        raise QueueChangeRefused(topic.topic_name, "no logical offset or generation is left")
-    destination = move.relocation.destination
-    new = QueueSegment(generation, destination, prepared.queue_id, start, prepared.physical_start)
-    taken = replace(
-        topic,
-        forced=forced,
-        retired=tuple(one for one in retired if one.place != new.place),
-        reused=_reused(topic, new),
-    )
-    kept = (*older, source) if is_kept else tuple(older)
-    counts = topic.counts[destination].covering(new.queue_id)
-    return taken.with_queue(queue.with_segments(*kept, new)).with_counts(destination, counts)
-
-
-def _ended(topic: TopicMapping, global_id: int, seal: Seal) -> TopicMapping:
-    """Return the topic with a queue that takes no more messages."""
-    queue = _queue(topic, global_id)
-    *older, last = queue.segments
-    sealed = topic.with_queue(queue.with_segments(*older, _sealed(last, seal)))
-    return replace(sealed, sealed_ids=topic.sealed_ids | {global_id})
-
-
-def _reused(topic: TopicMapping, new: QueueSegment) -> Mapping[tuple[str, int], int]:
-    if new.physical_start == 0:
-        return topic.reused
-    return {**topic.reused, new.place: new.physical_start}
-
-
-def _sealed(segment: QueueSegment, seal: Seal) -> QueueSegment:
-    return replace(
-        segment,
-        physical_end=seal.physical_end,
-        first_stored_ms=seal.first_stored_ms,
-        last_stored_ms=seal.last_stored_ms,
-    )
-
-
-def _next_start(topic: TopicMapping, source: QueueSegment) -> int:
-    """Return the first logical offset after a sealed segment, beyond 64 bits if none is left."""
-    end = source.logical_start + source.physical_end - source.physical_start
-    if topic.offset_mode is OffsetMode.BLOCK:
-        return block_round_up(end, topic.block_size)
-    return end
-
-
-def retired_from(
-    global_id: int, segment: QueueSegment, *, final_offset: int | None = None
-) -> RetiredQueue:
-    """Return the physical queue of a segment as a retired one."""
-    end = segment.physical_end if final_offset is None else final_offset
-    return RetiredQueue(
-        segment.broker_group_name, segment.queue_id, global_id, segment.generation, end
     )

@@ -7,7 +7,7 @@ had read a segment to its end would skip unread messages (H-15, H-16).
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from backend.domain.logical_queue.change import retired_from
+from backend.domain.logical_queue.commit import retired_from
 from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.lookup import next_segment
 from backend.domain.logical_queue.mapping import LogicalQueue, Place, TopicMapping

@@ -1,13 +1,11 @@
-"""Plan changes of static topics; each plan is a change that has not begun.
+"""Plan static topics and the number of their queues; each plan is a change that has not begun.
 
 A plan is made on a mapping without findings only, depends on its input alone, and is checked
-itself (logical-queues.md 6-8, 19). Nothing here asks a broker.
+itself (logical-queues.md 6, 7, 19). Nothing here asks a broker.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Final
+from dataclasses import replace
 
 from backend.domain.logical_queue.change import (
     ChangeKind,
@@ -16,10 +14,9 @@ from backend.domain.logical_queue.change import (
     QueueChange,
     QueueMove,
     next_epoch,
-    retired_from,
 )
-from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingBroken
-from backend.domain.logical_queue.invariant import MappingFinding
+from backend.domain.logical_queue.commit import retired_from
+from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.mapping import (
     GLOBAL_SCOPE,
     EndedQueue,
@@ -32,38 +29,28 @@ from backend.domain.logical_queue.placement import (
     Relocation,
     allocate,
     choose_retired,
-    evacuate,
-    relocate,
-    spread_onto,
+)
+from backend.domain.logical_queue.plan_checks import (
+    ClusterGroups,
+    begin,
+    check_count,
+    check_sound,
+    check_targets_answer,
+    refuse,
 )
 from backend.domain.logical_queue.segment import (
     BLOCK_SIZE,
     INT32_MAX,
-    INT64_MAX,
     OffsetMode,
     QueueBounds,
     QueueSegment,
-    block_round_up,
 )
 from backend.domain.logical_queue.topic_checks import (
     check_growth,
     check_hosts,
-    check_plan,
-    check_targets,
 )
 
-QUEUE_COUNT_MAX: Final = 1 << 16
-"""Far more queues than a topic needs, and few enough to plan within a second."""
-
 Bounds = Mapping[Place, QueueBounds]
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterGroups:
-    """Hold the broker groups of a cluster, and those among them whose master answers."""
-
-    names: frozenset[str]
-    answering: frozenset[str]
 
 
 def plan_creation(
@@ -90,8 +77,8 @@ def plan_creation(
     if known_at:
         reason = f"{', '.join(sorted(known_at))} already have a topic of this name (INV-1)"
         raise QueueChangeRefused(topic_name, reason)
-    _check_count(topic_name, queue_count)
-    _check_targets(topic_name, targets, groups)
+    check_count(topic_name, queue_count)
+    check_targets_answer(topic_name, targets, groups)
     if not 0 < block_size <= INT32_MAX:
         raise QueueChangeRefused(topic_name, f"the block size is 1 to {INT32_MAX}")
     epoch = next_epoch(None, now_ms=now_ms, topic_name=topic_name)
@@ -130,13 +117,13 @@ def plan_expansion(
         QueueMappingBroken: the present mapping has findings. QueueChangeRefused: the count does
         not grow, or a master does not answer.
     """
-    _check_sound(topic)
-    _check_count(topic.topic_name, queue_count)
+    check_sound(topic)
+    check_count(topic.topic_name, queue_count)
     leading = {name for name in topic.counts if topic.led_by(name)}
     targets = {*targets, *leading}
-    _refuse(topic, [*check_hosts(topic, targets), *check_growth(topic, queue_count)])
-    _check_targets(topic.topic_name, targets, groups)
-    after = _begun(topic, now_ms, names=groups.names)
+    refuse(topic, [*check_hosts(topic, targets), *check_growth(topic, queue_count)])
+    check_targets_answer(topic.topic_name, targets, groups)
+    after = begin(topic, now_ms, names=groups.names)
     revived = sorted(topic.sealed_ids)[: queue_count - topic.writable_count]
     for global_id in revived:
         after = _revived(after, global_id, bounds or {})
@@ -154,102 +141,6 @@ def plan_expansion(
     return _settled(ChangeKind.EXPAND, topic, replace(after, ended=kept))
 
 
-def plan_remapping(
-    topic: TopicMapping, *, targets: Collection[str], groups: ClusterGroups, now_ms: int
-) -> QueueChange:
-    """Plan to spread all logical queues evenly over the targets, with the fewest moves (L18, L19).
-
-    Raises:
-        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: a master does not
-        answer, or a shrink is not finished.
-    """
-    _check_targets(topic.topic_name, targets, groups)
-    change = plan_moves(
-        topic, relocate(topic, targets), kind=ChangeKind.REMAP, groups=groups, now_ms=now_ms
-    )
-    moved = change.after
-    for move in change.moves:
-        destination = QueueSegment(0, move.relocation.destination, 0)
-        moved = moved.with_queue(LogicalQueue(move.global_id, (destination,)))
-    _refuse(topic, check_targets(moved, targets))
-    return change
-
-
-def plan_evacuation(
-    topic: TopicMapping,
-    leaving: str,
-    *,
-    targets: Collection[str],
-    groups: ClusterGroups,
-    now_ms: int,
-) -> QueueChange:
-    """Plan to move all logical queues off one broker group; all others stay (L14).
-
-    The broker group keeps its data until the data expires.
-
-    Raises:
-        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: there is no other
-        target, a master does not answer, or a shrink is not finished.
-    """
-    others = set(targets) - {leaving}
-    if not others:
-        raise QueueChangeRefused(topic.topic_name, f"{leaving} has no other broker group")
-    moves = evacuate(topic, leaving, others)
-    return plan_moves(topic, moves, kind=ChangeKind.MIGRATE, groups=groups, now_ms=now_ms)
-
-
-def plan_spread(
-    topic: TopicMapping, newcomer: str, *, groups: ClusterGroups, now_ms: int
-) -> QueueChange:
-    """Plan to give a new broker group its even share of the logical queues (L15).
-
-    Raises:
-        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: a master does not
-        answer, or a shrink is not finished.
-    """
-    moves = spread_onto(topic, newcomer)
-    return plan_moves(topic, moves, kind=ChangeKind.MIGRATE, groups=groups, now_ms=now_ms)
-
-
-def plan_moves(
-    topic: TopicMapping,
-    relocations: Iterable[Relocation],
-    *,
-    kind: ChangeKind = ChangeKind.MIGRATE,
-    groups: ClusterGroups,
-    now_ms: int,
-    forced_ends: Mapping[int, int] | None = None,
-    forced_starts: Mapping[int, int] | None = None,
-) -> QueueChange:
-    """Plan the moves of some logical queues; a move to the present leader is left out.
-
-    `forced_ends` are the last known logical ends of queues whose source does not answer. Such a
-    queue moves without a seal, and jumps to a later block (L46), or to the start that an operator
-    chose in `forced_starts`.
-
-    Raises:
-        QueueMappingBroken: the present mapping has findings. QueueChangeRefused: a queue is
-        unknown or moves twice, a broker group both gives and takes queues, a master does not
-        answer, or a shrink is not finished.
-    """
-    _check_sound(topic)
-    forced, starts = forced_ends or {}, forced_starts or {}
-    moves = []
-    for one in sorted(relocations, key=lambda one: one.global_id):
-        queue = topic.queue(one.global_id)
-        if queue is None or queue.leader is None or queue.leader_name != one.source:
-            reason = f"{one.source} does not lead logical queue {one.global_id}"
-            raise QueueChangeRefused(topic.topic_name, reason)
-        if one.source != one.destination:
-            wish = starts.get(one.global_id)
-            start = _forced_start(topic, queue.leader, forced.get(one.global_id), wish)
-            moves.append(QueueMove(one, forced_start=start))
-    _check_moves(topic, moves, groups)
-    before = _begun(topic, now_ms, names=groups.names)
-    state = ChangeState.MOVING if moves else ChangeState.SPREADING
-    return QueueChange(kind, topic, before, tuple(moves), state)
-
-
 def plan_shrink(
     topic: TopicMapping, queue_count: int, *, groups: ClusterGroups, now_ms: int
 ) -> QueueChange:
@@ -261,7 +152,7 @@ def plan_shrink(
         QueueMappingBroken: the present mapping has findings. QueueChangeRefused: the count is not
         smaller, or a leader does not answer.
     """
-    _check_sound(topic)
+    check_sound(topic)
     if not 0 < queue_count < topic.writable_count:
         reason = f"the smaller count is 1 to {topic.writable_count - 1}, not {queue_count}"
         raise QueueChangeRefused(topic.topic_name, reason)
@@ -273,7 +164,7 @@ def plan_shrink(
         QueueMove(Relocation(one, name, name), step=MoveStep.PREPARED)
         for one, name in leaders.items()
     )
-    return QueueChange(ChangeKind.SHRINK, topic, _begun(topic, now_ms), moves)
+    return QueueChange(ChangeKind.SHRINK, topic, begin(topic, now_ms), moves)
 
 
 def plan_removal(topic: TopicMapping, finished_ids: Collection[int], *, now_ms: int) -> QueueChange:
@@ -285,7 +176,7 @@ def plan_removal(topic: TopicMapping, finished_ids: Collection[int], *, now_ms: 
         QueueMappingBroken: the present mapping has findings. QueueChangeRefused: a sealed queue is
         not finished, or none is sealed.
     """
-    _check_sound(topic)
+    check_sound(topic)
     unread = sorted(topic.sealed_ids - set(finished_ids))
     if unread or not topic.sealed_ids:
         what = f"queues {unread} have unread messages" if unread else "no queue is sealed"
@@ -296,7 +187,7 @@ def plan_removal(topic: TopicMapping, finished_ids: Collection[int], *, now_ms: 
         retired_from(queue.global_id, segment) for queue in removed for segment in queue.segments
     ]
     after = replace(
-        _begun(topic, now_ms),
+        begin(topic, now_ms),
         queues=tuple(one for one in topic.queues if one not in removed),
         sealed_ids=frozenset(),
         retired=(*topic.retired, *retired),
@@ -327,8 +218,10 @@ def plan_conversion(
         reason = f"read and write counts differ on {', '.join(sorted(uneven))}"
         raise QueueChangeRefused(topic_name, reason)
     places = [(name, at) for name in sorted(counts) for at in range(counts[name].write_count)]
-    _check_count(topic_name, len(places))
-    _check_targets(topic_name, [name for name, one in counts.items() if one.write_count], groups)
+    check_count(topic_name, len(places))
+    check_targets_answer(
+        topic_name, [name for name, one in counts.items() if one.write_count], groups
+    )
     epoch = next_epoch(None, now_ms=now_ms, topic_name=topic_name)
     all_counts = {name: QueueCounts() for name in sorted(groups.names)} | dict(counts)
     before = TopicMapping(topic_name, 0, (), all_counts, offset_mode=offset_mode)
@@ -359,20 +252,13 @@ def plan_deletion(
     if full and not is_purge:
         reason = f"{len(full)} segments may hold messages, the first is {full[0]}"
         raise QueueChangeRefused(topic.topic_name, reason)
-    after = replace(_begun(topic, now_ms), queues=())
+    after = replace(begin(topic, now_ms), queues=())
     return QueueChange(ChangeKind.DELETE, topic, after, state=ChangeState.SPREADING)
-
-
-def _begun(topic: TopicMapping, now_ms: int, *, names: Collection[str] = ()) -> TopicMapping:
-    """Return the topic in a new epoch, known to all broker groups of the cluster."""
-    epoch = next_epoch(topic, now_ms=now_ms, topic_name=topic.topic_name)
-    counts = {name: QueueCounts() for name in sorted(names)} | dict(topic.counts)
-    return replace(topic, epoch=epoch, counts=counts)
 
 
 def _settled(kind: ChangeKind, before: TopicMapping, after: TopicMapping) -> QueueChange:
     """Return a change without moves, whose result is sound."""
-    _check_sound(after)
+    check_sound(after)
     return QueueChange(kind, before, after, state=ChangeState.SPREADING)
 
 
@@ -429,61 +315,3 @@ def _homes_of(
         for one in global_ids
         if one in homes and homes[one].broker_group_name in targets
     }
-
-
-def _forced_start(
-    topic: TopicMapping, source: QueueSegment, last_known: int | None, wish: int | None
-) -> int | None:
-    """Return the start after a jump, at or after the last known end and after the old start."""
-    if last_known is None:
-        return None
-    start = block_round_up(last_known, topic.block_size) if wish is None else wish
-    if last_known < source.logical_start or start < last_known or start <= source.logical_start:
-        reason = f"{source} was last known to end at {last_known}, and {start} is no start after it"
-        raise QueueChangeRefused(topic.topic_name, reason)
-    if start > INT64_MAX:
-        raise QueueChangeRefused(topic.topic_name, "no logical offset is left")
-    return start
-
-
-def _check_sound(topic: TopicMapping) -> None:
-    findings = check_plan(topic)
-    if findings:
-        raise QueueMappingBroken(topic.topic_name, tuple(map(str, findings)))
-
-
-def _refuse(topic: TopicMapping, findings: Iterable[MappingFinding]) -> None:
-    if reasons := [str(one) for one in findings]:
-        raise QueueChangeRefused(topic.topic_name, "; ".join(reasons[:5]))
-
-
-def _check_count(topic_name: str, queue_count: int) -> None:
-    if not 0 < queue_count <= QUEUE_COUNT_MAX:
-        reason = f"the queue count is 1 to {QUEUE_COUNT_MAX}, not {queue_count}"
-        raise QueueChangeRefused(topic_name, reason)
-
-
-def _check_targets(topic_name: str, targets: Collection[str], groups: ClusterGroups) -> None:
-    if not targets:
-        raise QueueChangeRefused(topic_name, "no broker group is a target")
-    if unknown := sorted(set(targets) - groups.names):
-        raise QueueChangeRefused(topic_name, f"{unknown[0]} is not in the cluster")
-    if silent := sorted(groups.names - groups.answering):
-        raise QueueChangeRefused(topic_name, f"the master of {silent[0]} does not answer")
-
-
-def _check_moves(topic: TopicMapping, moves: list[QueueMove], groups: ClusterGroups) -> None:
-    sources = {one.relocation.source for one in moves if one.forced_start is None}
-    givers = {one.relocation.source for one in moves}
-    takers = {one.relocation.destination for one in moves}
-    ids = [one.global_id for one in moves]
-    if topic.sealed_ids:
-        raise QueueChangeRefused(topic.topic_name, "its queue count is being reduced")
-    if len(set(ids)) != len(ids):
-        raise QueueChangeRefused(topic.topic_name, "a logical queue moves twice")
-    if both := sorted(givers & takers):
-        raise QueueChangeRefused(topic.topic_name, f"{both[0]} both gives and takes queues")
-    if unknown := sorted(takers - groups.names):
-        raise QueueChangeRefused(topic.topic_name, f"{unknown[0]} is not in the cluster")
-    if silent := sorted(set(chain(sources, takers)) - groups.answering):
-        raise QueueChangeRefused(topic.topic_name, f"the master of {silent[0]} does not answer")

@@ -3,8 +3,6 @@
 from backend.domain.logical_queue.change import (
     ChangeState,
     MoveStep,
-    Prepared,
-    Seal,
     decide,
     due_requests,
     with_activated,
@@ -12,8 +10,10 @@ from backend.domain.logical_queue.change import (
     with_sealed,
     with_spread,
 )
+from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.mapping import LogicalQueue, QueueCounts, TopicMapping
-from backend.domain.logical_queue.planning import ClusterGroups, plan_creation
+from backend.domain.logical_queue.plan_checks import ClusterGroups
+from backend.domain.logical_queue.planning import plan_creation
 from backend.domain.logical_queue.segment import OPEN, QueueSegment
 
 NOW = 1_760_000_000_000

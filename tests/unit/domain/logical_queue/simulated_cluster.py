@@ -14,7 +14,6 @@ from backend.domain.logical_queue.change import (
     MoveStep,
     QueueChange,
     RequestKind,
-    Seal,
     decide,
     due_requests,
     with_activated,
@@ -24,6 +23,7 @@ from backend.domain.logical_queue.change import (
     with_unsealed,
     without_broker_group,
 )
+from backend.domain.logical_queue.commit import Seal
 from backend.domain.logical_queue.expiry import (
     Sighting,
     carry_to_leader,
@@ -105,6 +105,7 @@ class Cluster:
         # an accepted overlap.
         self.acknowledged = defaultdict(dict)
         self.lost = set()
+        self.placed = {}
         # Stored although their producers got no answer, as when a broker dies.
         self.unanswered = set()
         self.next_expected = {}
@@ -307,6 +308,7 @@ class Cluster:
             for message in broker.admitted.pop(global_id, []):
                 segment = broker.topic.mapping.queue(global_id).leader
                 physical = broker.logs[segment.queue_id].append(message)
+                self.placed[message] = (broker.name, segment.queue_id, physical)
                 offset = segment.to_logical_loose(physical)
                 known = self.acknowledged[global_id]
                 assert offset >= 0
@@ -387,16 +389,15 @@ class Cluster:
         assert position > last, "delivered twice"
         for offset, other in known.items():
             if last < offset < position:
-                assert other in self.lost or not self.is_stored(global_id, offset), "P-LOSS"
+                assert not self.is_stored(global_id, offset), f"P-LOSS: {other}"
         delivered.append((position, message))
 
     def is_stored(self, global_id, logical):
-        queue = self.truth.queue(global_id)
-        located = None if queue is None else locate_strict(queue, logical)
-        if located is None:
-            return False
-        log = self.brokers[located.segment.broker_group_name].logs[located.segment.queue_id]
-        return located.physical_offset in log.messages
+        """Say whether the log to which a message was appended still has it."""
+        message = self.acknowledged[global_id][logical]
+        name, queue_id, physical = self.placed[message]
+        log = self.brokers[name].logs[queue_id]
+        return message not in self.lost and log.messages.get(physical) == message
 
     # Retention
 

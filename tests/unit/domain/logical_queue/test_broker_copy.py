@@ -14,7 +14,7 @@ from backend.domain.logical_queue.broker_copy import (
     store,
     unseal,
 )
-from backend.domain.logical_queue.change import Prepared, Seal
+from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueEpochFenced
 from backend.domain.logical_queue.mapping import (
     BrokerMapping,

@@ -5,10 +5,8 @@ import pytest
 from backend.domain.logical_queue.change import (
     ChangeState,
     MoveStep,
-    Prepared,
     Request,
     RequestKind,
-    Seal,
     decide,
     due_requests,
     redirect,
@@ -20,9 +18,11 @@ from backend.domain.logical_queue.change import (
     with_unsealed,
     without_broker_group,
 )
+from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import QueueChangeRefused, SealedOffsetLost
+from backend.domain.logical_queue.move_planning import plan_moves
 from backend.domain.logical_queue.placement import Relocation
-from backend.domain.logical_queue.planning import plan_creation, plan_moves
+from backend.domain.logical_queue.planning import plan_creation
 from backend.domain.logical_queue.segment import INT64_MAX
 from backend.domain.logical_queue.topic_checks import check_plan
 from tests.unit.domain.logical_queue.builders import (

@@ -10,26 +10,23 @@ from hypothesis.stateful import (
     rule,
 )
 
-from backend.domain.logical_queue.change import (
-    ChangeState,
-    MoveStep,
-    redirect,
-    roll_back,
-)
+from backend.domain.logical_queue.change import ChangeState, MoveStep, redirect, roll_back
 from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.expiry import last_known_end
 from backend.domain.logical_queue.mapping import QueueCounts
+from backend.domain.logical_queue.move_planning import (
+    plan_evacuation,
+    plan_moves,
+    plan_remapping,
+    plan_spread,
+)
 from backend.domain.logical_queue.placement import Relocation
 from backend.domain.logical_queue.planning import (
     plan_conversion,
     plan_creation,
-    plan_evacuation,
     plan_expansion,
-    plan_moves,
-    plan_remapping,
     plan_removal,
     plan_shrink,
-    plan_spread,
 )
 from backend.domain.logical_queue.route import client_endpoints
 from backend.domain.logical_queue.segment import INT64_MAX, OffsetMode
@@ -101,31 +98,37 @@ class TopicLife(RuleBasedStateMachine):
         self.cluster.begin(change)
         self.cluster.finish()
 
-    @rule(global_id=QUEUES, count=st.integers(1, 4))
-    def send(self, global_id, count):
+    def queue_id(self, number):
+        """Name a logical queue that exists."""
+        return number % self.topic.queue_count
+
+    @rule(number=QUEUES, count=st.integers(1, 4))
+    def send(self, number, count):
         for _ in range(count):
-            self.cluster.send(global_id)
+            self.cluster.send(self.queue_id(number))
 
-    @rule(global_id=QUEUES)
-    def admit(self, global_id):
-        self.cluster.admit(global_id)
+    @rule(number=QUEUES)
+    def admit(self, number):
+        self.cluster.admit(self.queue_id(number))
 
-    @rule(global_id=QUEUES)
-    def complete(self, global_id):
-        self.cluster.complete(global_id)
+    @rule(number=QUEUES)
+    def complete(self, number):
+        self.cluster.complete(self.queue_id(number))
 
     @rule()
     def dispatch(self):
         self.cluster.dispatch()
 
-    @rule(group=CONSUMERS, global_id=QUEUES, limit=st.integers(1, 9))
-    def consume(self, group, global_id, limit):
-        self.cluster.consume(group, global_id, limit=limit)
+    @rule(group=CONSUMERS, number=QUEUES, limit=st.sampled_from([1, 3, 1_000]))
+    def consume(self, group, number, limit):
+        self.cluster.consume(group, self.queue_id(number), limit=limit)
 
-    @rule(loses_answer=st.booleans())
-    def step(self, loses_answer):
-        if not self.cluster.is_idle:
-            self.cluster.step(loses_answer=loses_answer)
+    @precondition(lambda self: not self.cluster.is_idle)
+    @rule(count=st.integers(1, 4), loses_answer=st.booleans())
+    def step(self, count, loses_answer):
+        for _ in range(count):
+            if not self.cluster.is_idle:
+                self.cluster.step(loses_answer=loses_answer)
 
     @precondition(lambda self: not self.cluster.is_idle)
     @rule()
@@ -136,12 +139,46 @@ class TopicLife(RuleBasedStateMachine):
         self.cluster.finish()
 
     @precondition(lambda self: self.cluster.is_idle)
-    @rule(global_id=QUEUES, destination=BROKERS)
-    def move(self, global_id, destination):
-        queue = self.topic.queue(global_id)
-        if queue is not None:
-            move = Relocation(global_id, queue.leader_name, destination)
-            self.attempt(plan_moves, self.topic, [move])
+    @rule(number=QUEUES, destination=BROKERS)
+    def move(self, number, destination):
+        queue = self.topic.queue(self.queue_id(number))
+        move = Relocation(queue.global_id, queue.leader_name, destination)
+        self.attempt(plan_moves, self.topic, [move])
+
+    @precondition(lambda self: self.cluster.is_idle)
+    @rule(group=CONSUMERS, number=QUEUES, back=st.booleans())
+    def move_and_expire(self, group, number, back):
+        """A group reads a queue, the queue moves, its old data goes, and it may move back."""
+        global_id = self.queue_id(number)
+        self.send(number, 2)
+        self.cluster.dispatch()
+        self.cluster.consume(group, global_id)
+        source = self.topic.queue(global_id).leader_name
+        destination = NAMES[(NAMES.index(source) + 1) % len(NAMES)]
+        self.move(number, destination)
+        self.finish_if_begun()
+        self.send(number, 3)
+        self.retain(number, 1_000)
+        self.expire(number)
+        if back:
+            self.move(number, source)
+            self.finish_if_begun()
+
+    @precondition(lambda self: self.cluster.is_idle)
+    @rule(number=QUEUES, destination=BROKERS, steps=st.integers(1, 3))
+    def move_under_load(self, number, destination, steps):
+        """Messages are admitted and not dispatched yet while the first steps of a move run."""
+        self.send(number, 1)
+        self.admit(number)
+        self.move(number, destination)
+        for _ in range(steps):
+            if not self.cluster.is_idle:
+                self.cluster.step()
+        self.complete(number)
+
+    def finish_if_begun(self):
+        if not self.cluster.is_idle:
+            self.finish()
 
     @precondition(lambda self: self.cluster.is_idle)
     @rule(chosen=st.sets(BROKERS, min_size=1))
@@ -180,6 +217,8 @@ class TopicLife(RuleBasedStateMachine):
         ids = self.topic.sealed_ids
         self.cluster.begin(plan_removal(self.topic, ids, now_ms=self.now_ms))
         self.cluster.finish()
+        for global_id in ids:
+            self.cluster.lost |= set(self.cluster.acknowledged[global_id].values())
         self.counts_seen.clear()
 
     @precondition(lambda self: not self.cluster.is_idle)
@@ -232,20 +271,22 @@ class TopicLife(RuleBasedStateMachine):
         self.cluster.return_of(name)
 
     @precondition(lambda self: self.cluster.is_idle)
-    @rule(name=BROKERS, queue_id=st.integers(0, 6), count=st.integers(1, 20))
-    def retain(self, name, queue_id, count):
-        self.cluster.brokers[name].logs[queue_id].expire(count)
+    @rule(number=QUEUES, count=st.sampled_from([1, 2, 1_000]))
+    def retain(self, number, count):
+        """Retention deletes the first messages of the oldest segment of a queue."""
+        segment = self.topic.queue(self.queue_id(number)).segments[0]
+        self.cluster.brokers[segment.broker_group_name].logs[segment.queue_id].expire(count)
 
     @precondition(lambda self: self.cluster.is_idle)
-    @rule(global_id=QUEUES)
-    def expire(self, global_id):
-        queue = self.topic.queue(global_id)
-        if queue is None or len(queue.segments) < 2:
+    @rule(number=QUEUES)
+    def expire(self, number):
+        queue = self.topic.queue(self.queue_id(number))
+        if len(queue.segments) < 2:
             return
         segment = queue.segments[0]
         log = self.cluster.brokers[segment.broker_group_name].logs[segment.queue_id]
         try:
-            self.cluster.expire(global_id)
+            self.cluster.expire(queue.global_id)
         except QueueChangeRefused:
             assert log.messages or not segment.is_ended
         else:
@@ -305,4 +346,4 @@ class TopicLife(RuleBasedStateMachine):
 
 
 TestTopicLife = TopicLife.TestCase
-TestTopicLife.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+TestTopicLife.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

@@ -3,8 +3,9 @@
 import pytest
 
 from backend.domain.logical_queue.change import MoveStep
+from backend.domain.logical_queue.move_planning import plan_moves
 from backend.domain.logical_queue.placement import Relocation
-from backend.domain.logical_queue.planning import plan_creation, plan_moves
+from backend.domain.logical_queue.planning import plan_creation
 from tests.unit.domain.logical_queue.builders import NOW, groups
 from tests.unit.domain.logical_queue.simulated_cluster import Cluster
 

@@ -11,7 +11,6 @@ from backend.domain.logical_queue.change import (
     ChangeKind,
     ChangeState,
     RequestKind,
-    Seal,
     decide,
     due_requests,
     next_epoch,
@@ -19,17 +18,16 @@ from backend.domain.logical_queue.change import (
     roll_back,
     with_sealed,
 )
+from backend.domain.logical_queue.commit import Seal
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingBroken
 from backend.domain.logical_queue.mapping import QueueCounts, copies_of
+from backend.domain.logical_queue.move_planning import plan_evacuation, plan_moves, plan_remapping
 from backend.domain.logical_queue.placement import Relocation, relocate, spread_onto
 from backend.domain.logical_queue.planning import (
     plan_conversion,
     plan_creation,
     plan_deletion,
-    plan_evacuation,
     plan_expansion,
-    plan_moves,
-    plan_remapping,
     plan_removal,
     plan_shrink,
 )

@@ -2,8 +2,9 @@
 
 import pytest
 
-from backend.domain.logical_queue.change import Prepared, decide, with_prepared, with_sealed
-from backend.domain.logical_queue.change import Seal as Sealed
+from backend.domain.logical_queue.change import decide, with_prepared, with_sealed
+from backend.domain.logical_queue.commit import Prepared
+from backend.domain.logical_queue.commit import Seal as Sealed
 from backend.domain.logical_queue.expiry import (
     CarriedPosition,
     Sighting,
@@ -13,13 +14,13 @@ from backend.domain.logical_queue.expiry import (
 )
 from backend.domain.logical_queue.lookup import locate, min_offset, to_logical
 from backend.domain.logical_queue.mapping import QueueCounts, copy_for
-from backend.domain.logical_queue.placement import Relocation
-from backend.domain.logical_queue.planning import (
+from backend.domain.logical_queue.move_planning import (
     plan_evacuation,
     plan_moves,
     plan_remapping,
     plan_spread,
 )
+from backend.domain.logical_queue.placement import Relocation
 from backend.domain.logical_queue.reading import PullCode, decide_pull, find_position
 from backend.domain.logical_queue.segment import OffsetMode, QueueBounds
 from backend.domain.logical_queue.topic_checks import check_plan
