@@ -134,8 +134,8 @@ def carry_to_leader(
     queue. A group with a position there has read all before the new segment, and continues at its
     start. Without that it would have no position, and would start at the last message.
 
-    The positions are carried before the new leader becomes active, and once more after the source
-    stored the new list, since groups commit at the source until then. Then they are deleted there.
+    The positions are carried before the new leader becomes active. Groups commit at the source
+    until it stored the new list, so they are carried once more after that, and deleted there.
     """
     queue = after.queue(global_id)
     if queue is None or queue.leader is None:

@@ -72,8 +72,8 @@ def locate_strict(queue: LogicalQueue, logical_offset: int) -> Located | None:
 def locate_position(queue: LogicalQueue, logical_offset: int) -> Located | None:
     """Return where the committed offset of a group is stored (logical-queues.md 13.2, H-23).
 
-    An offset in a gap is stored as the end of the segment before the gap, and an offset before all
-    segments as the start of the oldest one.
+    An offset in a gap is stored as the end of the segment before the gap. An offset before all
+    segments is stored as the start of the oldest one.
     """
     located = locate(queue, logical_offset)
     if located is None:

@@ -209,8 +209,8 @@ class TopicCopy:
 def copy_for(topic: TopicMapping, broker_group_name: str) -> BrokerMapping:
     """Return the copy of a broker group: the queues that it leads, and those it led just before.
 
-    Another broker group gets an empty copy with the same epoch and count, so that all of them know
-    that the topic is static (logical-queues.md 6.1).
+    Another broker group gets an empty copy with the same epoch and count. So all of them know that
+    the topic is static (logical-queues.md 6.1).
     """
     hosted = {
         queue.global_id: queue.segments

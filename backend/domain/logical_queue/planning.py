@@ -215,7 +215,7 @@ def plan_conversion(
     """
     uneven = [name for name, one in counts.items() if one.read_count != one.write_count]
     if uneven:
-        reason = f"read and write counts differ on {', '.join(sorted(uneven))}"
+        reason = f"the numbers of read and write queues differ on {', '.join(sorted(uneven))}"
         raise QueueChangeRefused(topic_name, reason)
     places = [(name, at) for name in sorted(counts) for at in range(counts[name].write_count)]
     check_count(topic_name, len(places))

@@ -52,7 +52,7 @@ def check_update(
     """Give what breaks INV-25 to INV-30 if a broker stores a new mapping over its own.
 
     The queues of one change move one after another in one epoch. So a broker takes over the queues
-    that it has `prepared` in the stored epoch, and a list that it keeps as a backup only may grow.
+    that it has `prepared` in the stored epoch. A list that it keeps as a backup only may grow.
     A queue that it leads keeps its leader in that epoch (INV-27).
 
     A forced mapping only has to keep the queues that it does not name, which `merged` does.

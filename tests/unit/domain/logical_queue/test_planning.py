@@ -55,7 +55,8 @@ def test_a_new_topic_is_spread_evenly_l1():
     found = created(8, "b1", "b2", "b3", cluster=("b1", "b2", "b3", "b4"))
 
     assert led(found) == {"b1": 3, "b2": 3, "b3": 2, "b4": 0}
-    assert all(shown(found, one).endswith("L0 S0 E-]") for one in range(8))
+    assert all(shown(found, one).startswith("[g0 b") for one in range(8))
+    assert {one.leader.logical_start for one in found.queues} == {0}
     assert {copy.mapping.info.epoch for copy in copies_of(found).values()} == {NOW + 1_000}
     assert copies_of(found)["b4"].mapping.hosted == {}
     assert copies_of(found)["b4"].mapping.info.queue_count == 8

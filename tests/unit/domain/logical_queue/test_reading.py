@@ -1,4 +1,4 @@
-"""A reader goes through the segments in order and leaves none before it has read it (9.6, 13.3)."""
+"""A reader goes through the segments in order and leaves none before it has read it."""
 
 import pytest
 from hypothesis import given
