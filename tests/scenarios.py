@@ -36,13 +36,19 @@ happens here, and links the tests that cite S48.
 | verdict | means |
 |---|---|
 | as stock | the same result as stock's |
-| departs: D4: … | another result, by that [decision](spec/decisions.md) |
+| as specified | the result that the page of the design gives |
+| departs: D4: … | another result than stock's, by that [decision](spec/decisions.md) |
+| its rules only; not built yet: … | tests show the rules; the rest is not built yet |
 | not here: … | belongs to a system that is not built yet |
 
 `make scenarios` writes this page from `tests/scenarios.toml` and the numbers that tests cite. The
 [index](spec/README.md) leads to the full text of each number."""
-_NUMBER = re.compile(r"\bS(\d{1,3})\b")
-_IN_NAME = re.compile(r"_s(\d{1,3})(?=_|$)")
+FAMILIES = ("S", "L")
+"""The letters of scenarios: those of the control plane, and those of logical queues."""
+_NUMBER = re.compile(r"\b([SL]\d{1,3})\b")
+_IN_NAME = re.compile(r"_([sl]\d{1,3})(?=_|$)")
+_IN_SOURCE = re.compile(r"\b[SL]\d|_[sl]\d")
+"""In every file with a citation; the others are not parsed."""
 _RUST_TEST = re.compile(r"((?:^ *//.*\n)*)^ *#\[test\]\n(?: *#.*\n)* *fn (\w+)", re.MULTILINE)
 _COMMENT = re.compile(r"//(.*)")
 
@@ -51,11 +57,14 @@ _COMMENT = re.compile(r"//(.*)")
 class Scenario:
     """One scenario and its status here."""
 
-    number: int
+    number: str
     area: str
     title: str
     departs: str = ""
     """The decision by which Regent differs from stock, and how."""
+
+    rest: str = ""
+    """What is not built yet of a scenario whose rules have tests."""
 
     later: str = ""
     """The system it belongs to that is not built yet, or why it has no place here."""
@@ -67,7 +76,14 @@ class Scenario:
     def verdict(self) -> str:
         if self.later:
             return f"not here: {self.later}"
-        return f"departs: {self.departs}" if self.departs else "as stock"
+        own = "as stock" if self.number.startswith("S") else "as specified"
+        told = [f"departs: {self.departs}"] if self.departs else []
+        told += [f"its rules only; not built yet: {self.rest}"] if self.rest else []
+        return "; ".join(told) or own
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return FAMILIES.index(self.number[0]), int(self.number[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +97,9 @@ class Citation:
     """Only the long form has it."""
 
     @property
-    def numbers(self) -> set[int]:
+    def numbers(self) -> set[str]:
         found = [*_NUMBER.findall(self.text), *_IN_NAME.findall(self.name)]
-        return {int(number) for number in found}
+        return {number.upper() for number in found}
 
 
 def read_catalogue() -> list[Scenario]:
@@ -93,13 +109,13 @@ def read_catalogue() -> list[Scenario]:
     for area in areas.values():
         for key, entry in area["scenarios"].items():
             told = {"title": entry} if isinstance(entry, str) else entry
-            found.append(Scenario(number=int(key[1:]), area=area["title"], **told))
-    return sorted(found, key=lambda scenario: scenario.number)
+            found.append(Scenario(number=key, area=area["title"], **told))
+    return sorted(found, key=lambda scenario: scenario.order)
 
 
-def find_citations() -> dict[int, list[Citation]]:
+def find_citations() -> dict[str, list[Citation]]:
     """Give the tests that cite each scenario, by its number."""
-    cited: dict[int, list[Citation]] = defaultdict(list)
+    cited: dict[str, list[Citation]] = defaultdict(list)
     for citation in _all_tests():
         for number in citation.numbers:
             cited[number].append(citation)
@@ -115,7 +131,7 @@ def _all_tests() -> Iterator[Citation]:
 
 
 def _python_tests(path: str, source: str) -> Iterator[Citation]:
-    if not _NUMBER.search(source) and not _IN_NAME.search(source):
+    if not _IN_SOURCE.search(source):
         return
     comments = [
         (token.start[0], token.string)
@@ -143,7 +159,7 @@ def rust_tests(path: str, source: str) -> Iterator[Citation]:
         yield Citation(path, test[2], "\n".join(comments))
 
 
-def render(scenarios: list[Scenario], cited: Mapping[int, list[Citation]]) -> str:
+def render(scenarios: list[Scenario], cited: Mapping[str, list[Citation]]) -> str:
     """Write the table."""
     lines = [*INTRODUCTION.splitlines()]
     area = ""
@@ -159,7 +175,7 @@ def render(scenarios: list[Scenario], cited: Mapping[int, list[Citation]]) -> st
             ]
         tests = [f"[{test.name}](../{test.path})" for test in cited.get(scenario.number, [])]
         shown = "<br>".join(tests) or (f"missing: {scenario.missing}" if scenario.missing else "")
-        lines.append(f"| S{scenario.number} | {scenario.title} | {scenario.verdict} | {shown} |")
+        lines.append(f"| {scenario.number} | {scenario.title} | {scenario.verdict} | {shown} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,239 @@
+"""Routes of static topics: the merge by epoch, and what clients get to see."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.logical_queue.mapping import MappingInfo
+from backend.domain.logical_queue.route import (
+    CAPABLE_VERSION,
+    NO_BROKER,
+    Acceptance,
+    LegacyMode,
+    Requester,
+    StaticRoute,
+    ViewKind,
+    accept,
+    by_scope,
+    choose_front,
+    client_endpoints,
+    forget_broker_group,
+    forget_orphans,
+    merge,
+    synthetic_broker_name,
+    view_for,
+)
+from backend.domain.logical_queue.segment import INT64_MAX
+
+DAY_MS = 86_400_000
+
+
+def info(name, epoch, count, *led, **others):
+    return MappingInfo("T", name, epoch, count, led=dict.fromkeys(led, 0), **others)
+
+
+def infos(*ones):
+    return {one.broker_group_name: one for one in ones}
+
+
+def leaders(route):
+    return [route.leader_name(one) for one in range(route.queue_count)]
+
+
+def test_the_synthetic_broker_name_is_that_of_stock():
+    assert synthetic_broker_name("__global__") == "__syslo__global__"
+    assert synthetic_broker_name("c1") == "__syslo__c1"
+
+
+def test_the_higher_epoch_leads():
+    route = merge(infos(info("b1", 5, 2, 0, 1), info("b2", 6, 2, 0)))
+
+    assert leaders(route) == ["b2", "b1"]
+
+
+@pytest.mark.parametrize("apart", [60 * DAY_MS, 2**31, 2**32, 2**53, INT64_MAX - 5])
+def test_epochs_that_are_far_apart_are_compared_in_full_width_l67(apart):
+    """Stock casts the difference to 32 bits, and takes the older copy (H-12)."""
+    older, newer = info("b1", 5, 1, 0), info("b2", 5 + apart, 1, 0)
+
+    for order in ([older, newer], [newer, older]):
+        assert leaders(merge(infos(*order))) == ["b2"]
+        assert set(client_endpoints(infos(*order)).values()) == {"b2"}
+    held, outcome = accept({"b1": info("b1", 5 + apart, 1, 0)}, "b1", older)
+    assert outcome is Acceptance.OUTDATED
+    assert held["b1"].epoch == 5 + apart
+
+
+def test_two_leaders_in_one_epoch_change_nothing_until_that_is_resolved():
+    before = merge(infos(info("b1", 5, 1, 0)))
+
+    after = merge(infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0)), before)
+
+    assert leaders(after) == ["b1"]
+    assert after.conflicts == {0: ("b1", "b2")}
+    assert merge(infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0))) is None
+
+
+def test_a_topic_is_visible_once_all_its_queues_have_a_leader_l4():
+    part = infos(info("b1", 5, 3, 0), info("b2", 5, 3, 1))
+
+    assert merge(part) is None
+    assert leaders(merge({**part, "b3": info("b3", 5, 3, 2)})) == ["b1", "b2", "b3"]
+    assert leaders(merge(part, is_published=True)) == ["b1", "b2", NO_BROKER]
+
+
+def test_more_queues_are_visible_once_all_of_them_have_a_leader_l6():
+    before = merge(infos(info("b1", 5, 4, 0, 1), info("b2", 5, 4, 2, 3)))
+
+    part = merge(infos(info("b1", 6, 6, 0, 1, 4), info("b2", 5, 4, 2, 3)), before)
+    whole = merge(infos(info("b1", 6, 6, 0, 1, 4), info("b2", 6, 6, 2, 3, 5)), part)
+
+    assert (part.queue_count, len(part.leaders)) == (4, 4)
+    assert leaders(whole) == ["b1", "b1", "b2", "b2", "b1", "b2"]
+
+
+def test_a_move_is_visible_although_other_brokers_have_the_older_epoch():
+    before = merge(infos(info("b1", 5, 2, 0), info("b2", 5, 2, 1)))
+
+    after = merge(infos(info("b1", 5, 2, 0), info("b2", 6, 2, 0, 1)), before)
+
+    assert leaders(after) == ["b2", "b2"]
+
+
+def test_a_smaller_count_of_a_newer_epoch_is_taken():
+    before = merge(infos(info("b1", 5, 3, 0, 1, 2)))
+
+    assert merge(infos(info("b1", 6, 2, 0, 1)), before).queue_count == 2
+
+
+def test_a_lower_epoch_never_replaces_a_higher_one_l50():
+    held = infos(info("b1", 6, 1, 0))
+
+    assert accept(held, "b1", info("b1", 5, 1)) == (held, Acceptance.OUTDATED)
+    assert accept(held, "b1", info("b1", 6, 1, 0)) == (held, Acceptance.UNCHANGED)
+    assert accept(held, "b1", info("b1", 6, 2, 0)) == (held, Acceptance.CONTRADICTS)
+    assert accept(held, "b1", info("b1", 7, 1))[0]["b1"].epoch == 7
+
+
+@pytest.mark.parametrize(
+    "bad", [info("b1", 9, 1, 0, is_dirty=True), info("b2", 9, 1, 0), info("b1", 9, -1, 0)]
+)
+def test_a_dirty_or_foreign_mapping_is_refused(bad):
+    held = infos(info("b1", 6, 1, 0))
+
+    assert accept(held, "b1", bad) == (held, Acceptance.REFUSED)
+
+
+def test_name_servers_that_hear_the_same_in_another_order_agree_l49():
+    heard = [info("b1", 5, 2, 0, 1), info("b2", 6, 2, 0), info("b1", 6, 2, 1), info("b1", 5, 2, 0)]
+
+    routes = []
+    for order in (heard, heard[::-1]):
+        held, route = {}, None
+        for one in order:
+            held, _ = accept(held, one.broker_group_name, one)
+            route = merge(held, route)
+        routes.append(route)
+
+    assert routes[0] == routes[1]
+    assert leaders(routes[0]) == ["b2", "b1"]
+
+
+@given(
+    st.lists(
+        st.builds(
+            info,
+            st.sampled_from(["b1", "b2", "b3"]),
+            st.sampled_from([1, 2, 2**31, INT64_MAX]),
+            st.integers(0, 3),
+            st.integers(-1, 4),
+            st.integers(-1, 4),
+        )
+    )
+)
+def test_a_route_has_all_ids_whatever_is_registered(registered):
+    held, route = {}, None
+    for one in registered:
+        held, _ = accept(held, one.broker_group_name, one)
+        route = merge(held, route)
+
+    endpoints = client_endpoints(held)
+    assert {name for name, _ in endpoints} <= {"__syslo__global__"}
+    if route is not None:
+        assert set(route.leaders) <= set(range(route.queue_count))
+        assert set(range(route.queue_count)) <= {number for _, number in endpoints} or not held
+
+
+def test_a_client_of_stock_sees_holes_as_queues_without_a_broker():
+    found = client_endpoints(infos(info("b1", 5, 3, 0, 2)))
+
+    assert found == {
+        ("__syslo__global__", 0): "b1",
+        ("__syslo__global__", 1): NO_BROKER,
+        ("__syslo__global__", 2): "b1",
+    }
+
+
+def test_scopes_are_sets_of_queues_of_their_own():
+    both = infos(info("b1", 5, 1, 0, scope="c1"), info("b2", 9, 2, 0, 1, scope="c2"))
+
+    assert {scope: list(found) for scope, found in by_scope(both).items()} == {
+        "c1": ["b1"],
+        "c2": ["b2"],
+    }
+    assert client_endpoints(both)["__syslo__c1", 0] == "b1"
+    assert len(client_endpoints(both)) == 3
+
+
+def test_mappings_of_deleted_topics_and_removed_brokers_are_forgotten_l61():
+    """Stock keeps them for ever (H-9)."""
+    held = infos(info("b1", 5, 1, 0), info("b2", 5, 1))
+
+    assert forget_orphans({"T": held, "U": held}, {"U"}) == {"U": held}
+    assert list(forget_broker_group(held, "b1")) == ["b2"]
+
+
+ROUTE = StaticRoute(4, merge(infos(info("b1", 5, 4, 0, 1), info("b2", 5, 4, 2, 3))).leaders)
+OLD, NEW = Requester(CAPABLE_VERSION - 1), Requester(CAPABLE_VERSION)
+
+
+def test_an_old_client_does_not_see_a_static_topic_l57():
+    view = view_for(OLD, "T", ROUTE, mode=LegacyMode.HIDE, alive={"b1", "b2"})
+
+    assert view.kind is ViewKind.HIDDEN
+
+
+def test_an_old_client_sees_all_queues_on_one_front_l58():
+    view = view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive={"b1", "b2"})
+    other = {"b1": "b2", "b2": "b1"}[view.front_name]
+
+    assert (view.kind, view.queue_count) == (ViewKind.FRONT, 4)
+    moved = view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive={other})
+    assert moved.front_name == other
+    assert view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive=()).kind is ViewKind.HIDDEN
+
+
+@pytest.mark.parametrize("client", [NEW, Requester(0, sends_lqv=True)])
+@pytest.mark.parametrize("mode", LegacyMode)
+def test_a_capable_client_sees_the_logical_queues(client, mode):
+    view = view_for(client, "T", ROUTE, mode=mode, alive=())
+
+    assert (view.kind, view.queue_count, view.front_name) == (ViewKind.STATIC, 4, None)
+
+
+def test_a_front_stays_when_another_broker_goes():
+    names = [f"b{number}" for number in range(9)]
+    fronts = {f"t{number}": choose_front(f"t{number}", names) for number in range(50)}
+
+    for topic_name, front in fronts.items():
+        rest = [one for one in names if one == front or one != "b4"]
+        assert choose_front(topic_name, rest) == front
+    assert len(set(fronts.values())) > 4
+
+
+def test_a_registered_mapping_keeps_what_the_other_registrations_said():
+    held, _ = accept(infos(info("b1", 5, 1, 0)), "b2", replace(info("b2", 5, 1), scope="x"))
+
+    assert sorted(held) == ["b1", "b2"]
