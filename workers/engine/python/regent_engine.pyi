@@ -1210,7 +1210,7 @@ class LogCopy:
         """End the connection and wait for the thread: nothing is appended afterwards."""
 
 def system_run(*dirs: str) -> str | None:
-    """Name this boot of the system, and the mount that each directory is in.
+    """Name this boot of the system, and the mounted file system of each directory.
 
     None if the system does not tell its boot id. For the store directory and that of its log, it is
     the second line of the mark of an unclean stop (FORMAT.md 1).

@@ -122,7 +122,7 @@ mod tests {
             ("1\nother 7\nsynchronous\n", PowerCut(Sync)),
             ("1\nboot 8\nasynchronous\n", PowerCut(Async)),
             ("1\nboot 8\nsynchronous\n", PowerCut(Sync)),
-            // Of former versions, which named no mount.
+            // Of former versions, which named no file system.
             ("1\nboot\nasynchronous\n", Killed),
             ("1\nboot\n00000000000000004096\n", Killed),
             ("1\nother\n00000000000000004096\n", PowerCut(Sync)),

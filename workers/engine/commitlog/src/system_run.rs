@@ -4,23 +4,27 @@
 //! down, and also once the file system was unmounted: one whose device failed is mounted anew in the same boot.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{major, minor};
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// `STATX_MNT_ID_UNIQUE` (Linux 6.8): no later mount of this boot gets the same number.
-const MNT_ID_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+const FILE_SYSTEMS: &str = "/sys/fs";
+/// Where the system does not name the file system: one in memory, on the network, or of layers.
+const UNNAMED: &str = "-";
 
-/// Names this boot of the system, and behind it the mount that each directory is in.
+/// Names this boot of the system, and behind it the mounted file system that each directory is in.
 ///
-/// `None` where the system does not tell its boot id. A kernel before 5.8 tells no mounts.
+/// `None` where the system does not tell its boot id.
 #[must_use]
 pub fn system_run(dirs: &[&Path]) -> Option<String> {
     let boot_id = fs::read_to_string(BOOT_ID).ok()?;
     let boot_id = boot_id.trim();
-    let mounts = dirs.iter().filter_map(|dir| mount_of(dir));
-    let run = mounts.fold(boot_id.to_owned(), |run, mount| format!("{run} {mount}"));
+    let run = dirs.iter().fold(boot_id.to_owned(), |run, dir| {
+        let number = file_system_of(dir).map_or(UNNAMED.to_owned(), |number| number.to_string());
+        format!("{run} {number}")
+    });
     (!boot_id.is_empty()).then_some(run)
 }
 
@@ -30,13 +34,15 @@ pub fn is_same_run(noted: &str, now: &str) -> bool {
     noted == now || Some(noted) == now.split(' ').next()
 }
 
-fn mount_of(dir: &Path) -> Option<u64> {
-    [MNT_ID_UNIQUE, StatxFlags::MNT_ID]
-        .into_iter()
-        .find_map(|wanted| {
-            let told = statx(CWD, dir, AtFlags::empty(), wanted).ok()?;
-            (told.stx_mask & wanted.bits() != 0).then_some(told.stx_mnt_id)
-        })
+/// The number of a file system while it is mounted, the same in every container: the kernel makes a directory
+/// for it at the first mount, and removes the directory at the last unmount.
+fn file_system_of(dir: &Path) -> Option<u64> {
+    let device = fs::metadata(dir).ok()?.dev();
+    let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    let target = fs::read_link(link).ok()?;
+    let name = target.file_name()?;
+    let mut kinds = fs::read_dir(FILE_SYSTEMS).ok()?.flatten();
+    kinds.find_map(|kind| Some(fs::metadata(kind.path().join(name)).ok()?.ino()))
 }
 
 #[cfg(test)]
@@ -44,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_names_the_boot_and_the_mount_of_each_directory() {
+    fn a_run_names_the_boot_and_the_file_system_of_each_directory() {
         let boot_id = fs::read_to_string(BOOT_ID).expect("the boot id");
         let (root, proc) = (Path::new("/"), Path::new("/proc"));
 
@@ -52,13 +58,12 @@ mod tests {
 
         let fields: Vec<_> = run.split(' ').collect();
         assert_eq!(fields[0], boot_id.trim());
-        assert_eq!(fields.len(), 3, "{run}");
-        assert_ne!(fields[1], fields[2], "two mounts");
+        assert_eq!(fields[2..], [UNNAMED], "{run}");
         assert_eq!(system_run(&[root, proc]), Some(run));
     }
 
     #[test]
-    fn another_boot_or_another_mount_is_another_run() {
+    fn another_boot_or_another_file_system_is_another_run() {
         for (noted, is_same) in [
             ("boot 7 7", true),
             ("boot 8 7", false),

@@ -117,17 +117,17 @@ fn a_store_whose_file_system_was_mounted_anew_is_judged_as_after_a_power_cut() {
         let path = dir.path().join("abort");
         let mark = fs::read_to_string(&path).unwrap();
         let run = mark.lines().nth(1).unwrap();
-        let [boot, mount, log_mount] = run.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("a boot and two mounts: {run}");
+        let [boot, number, of_log] = run.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("a boot and two file systems: {run}");
         };
-        let mounts = [
-            (mount, "1", false),
-            ("1", log_mount, false),
-            (mount, log_mount, true),
+        let runs = [
+            (number, "1", false),
+            ("1", of_log, false),
+            (number, of_log, true),
         ];
-        for (mount, log_mount, was_killed) in mounts {
+        for (number, of_log, was_killed) in runs {
             let image = crash(dir.path());
-            let other = format!("{boot} {mount} {log_mount}");
+            let other = format!("{boot} {number} {of_log}");
             fs::write(image.path().join("abort"), mark.replace(run, &other)).unwrap();
 
             let found = *open(image.path()).recovery();
