@@ -1,8 +1,8 @@
 """Drive the socket of one client: pass bytes to the engine, and other requests to the dispatcher.
 
 Reading stops while the client does not read its answers. It also stops while too many of its
-requests wait outside the hot path, and while a part of its bytes waits for the next turn. This
-bounds the memory for one client.
+requests wait outside the hot path. The same applies while a part of its bytes waits for the next
+turn. This bounds the memory for one client.
 
 All requests that a client sent before it left are served. A failed write ends the transport, but
 the unread bytes in the socket are still read and served, without answers.
