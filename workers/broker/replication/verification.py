@@ -4,7 +4,8 @@ After an unclean stop the end of the log may be missing although it was acknowle
 must not be elected before it has all data of its master again. A process that was killed on a
 running machine has lost nothing: its writes are in the page cache. This is not true once the file
 system was mounted again, or after a failed flush: data that is not on the disk is lost when the
-store is opened again. The engine names boot and file systems (FORMAT.md 1), and judges its log by them.
+store is opened again. The engine names boot and file systems (FORMAT.md 1), and judges its log by
+them.
 """
 
 import os

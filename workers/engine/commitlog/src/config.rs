@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use crate::error::StoreError;
-use crate::index::shape_of;
+use crate::index_layout::Shape;
 use crate::queue_layout::ENTRY_BYTES;
+use crate::record::CrcProperty;
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -26,17 +27,6 @@ pub enum FlushMode {
     Async,
     /// Acknowledged once flushed; the caller groups commits by calling [`crate::Store::flush`].
     Sync,
-}
-
-/// Whether records end in a checksum of all of their bytes (storage-and-ha.md 2.7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrcProperty {
-    /// No: nothing but the body of a record is covered.
-    Off,
-    /// New ones do, and what has one is verified by it.
-    Verified,
-    /// As before, and a record without one is a damaged one.
-    Required,
 }
 
 /// Settings of one store; every default is stock's (storage-and-ha.md 10.1).
@@ -84,6 +74,14 @@ pub struct StoreConfig {
 }
 
 impl StoreConfig {
+    /// How many slots and entries an index file has.
+    pub(crate) fn index_shape(&self) -> Shape {
+        Shape {
+            slot_count: self.index_slot_count,
+            entry_count: self.index_entry_count,
+        }
+    }
+
     /// The stock defaults for a store in `root`.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -125,7 +123,7 @@ impl StoreConfig {
             return invalid("message_body_size_max must be at most 1 GiB");
         }
         let has_index_counts = self.index_slot_count > 0 && self.index_entry_count > 1;
-        if !has_index_counts || shape_of(&self).file_size() > INDEX_FILE_SIZE_MAX {
+        if !has_index_counts || self.index_shape().file_size() > INDEX_FILE_SIZE_MAX {
             return invalid(
                 "index_slot_count and index_entry_count must give a file of up to 2 GiB",
             );

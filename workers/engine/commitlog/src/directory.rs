@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::CheckpointFile;
 use crate::config::{FlushMode, StoreConfig};
-use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
+use crate::files::{backup_of, create_dir, list, remove_dir, remove_file, sync_dir};
 use crate::mark::{Mark, Stop};
+use crate::queue_home::QueueHome;
 use crate::sys::lock::lock_first_byte;
 use crate::system_run::system_run;
-use crate::table::QueueHome;
 use crate::unserved::refuse_queues;
 
 /// A locked store directory; dropping it releases the lock.

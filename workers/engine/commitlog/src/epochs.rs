@@ -3,11 +3,24 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::StoreError;
-
 /// How many epochs that ended before the log begins are still known: a replica that was away while
 /// its records expired is told by them that it holds a beginning of this very log.
 const EXPIRED_COUNT_MAX: usize = 100;
+
+/// The number of an epoch does not rise, or its start goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{epoch} is refused: {}", known(*newest))]
+pub struct EpochRefused {
+    /// The epoch refused.
+    pub epoch: Epoch,
+    /// The newest epoch known.
+    pub newest: Option<Epoch>,
+}
+
+fn known(newest: Option<Epoch>) -> String {
+    let text = |newest| format!("the newest known is {newest}");
+    newest.map_or_else(|| "its number is negative".into(), text)
+}
 
 /// One term of a master and the log position at which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,15 +70,15 @@ impl EpochList {
     /// Adds an epoch, which ends the one before it.
     ///
     /// # Errors
-    /// [`StoreError::EpochRefused`] when its number does not rise, or its start goes back.
-    pub fn append(&mut self, epoch: Epoch) -> Result<(), StoreError> {
+    /// [`EpochRefused`] when its number does not rise, or its start goes back.
+    pub fn append(&mut self, epoch: Epoch) -> Result<(), EpochRefused> {
         let is_next = epoch.number >= 0
             && self.last().is_none_or(|last| {
                 epoch.number > last.number && epoch.start_position >= last.start_position
             });
         if !is_next {
             let newest = self.last();
-            return Err(StoreError::EpochRefused { epoch, newest });
+            return Err(EpochRefused { epoch, newest });
         }
         self.cut_from(epoch.start_position);
         Arc::make_mut(&mut self.epochs).push(epoch);
@@ -75,15 +88,15 @@ impl EpochList {
     /// Begins an epoch at the end of a log; the newest one again changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::EpochRefused`] when it is older than the newest one.
-    pub fn begin(&mut self, number: i32, log_end: u64) -> Result<(), StoreError> {
+    /// [`EpochRefused`] when it is older than the newest one.
+    pub fn begin(&mut self, number: i32, log_end: u64) -> Result<(), EpochRefused> {
         let epoch = Epoch {
             number,
             start_position: log_end,
         };
         let newest = self.last();
         if newest.is_some_and(|newest| newest.number > number) {
-            return Err(StoreError::EpochRefused { epoch, newest });
+            return Err(EpochRefused { epoch, newest });
         }
         // Epochs that begin behind the end lost all their bytes in a crash, or had none here yet.
         self.cut_from(log_end.saturating_add(1));

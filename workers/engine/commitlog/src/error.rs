@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::epochs::Epoch;
-use crate::walk::LogDamage;
+use crate::epochs::EpochRefused;
+use crate::log_damage::LogDamage;
 
 /// Why a store cannot be opened, read, flushed or closed.
 #[derive(Debug, thiserror::Error)]
@@ -81,14 +81,9 @@ pub enum StoreError {
         /// Why not.
         reason: &'static str,
     },
-    /// The number of an epoch does not rise, or its start goes back.
-    #[error("{epoch} is refused: {}", known(*newest))]
-    EpochRefused {
-        /// The epoch refused.
-        epoch: Epoch,
-        /// The newest epoch known.
-        newest: Option<Epoch>,
-    },
+    /// An epoch does not follow the newest one.
+    #[error(transparent)]
+    EpochRefused(#[from] EpochRefused),
     /// A search by key was given up, whatever it had found: less than all is no answer.
     #[error(
         "the search was given up after {followed_count} entries of the key index, which took \
@@ -153,11 +148,6 @@ pub enum StoreError {
     },
 }
 
-fn known(newest: Option<Epoch>) -> String {
-    let text = |newest| format!("the newest known is {newest}");
-    newest.map_or_else(|| "its number is negative".into(), text)
-}
-
 impl StoreError {
     /// A short stable name.
     #[must_use]
@@ -171,7 +161,7 @@ impl StoreError {
             Self::DamagedFile { .. } => "damaged_file",
             Self::ReadOnly { .. } => "read_only",
             Self::NoBoundary { .. } => "no_boundary",
-            Self::EpochRefused { .. } => "epoch_refused",
+            Self::EpochRefused(_) => "epoch_refused",
             Self::SearchTooLong { .. } | Self::TailTooLong { .. } => "search_too_long",
             Self::IndexBehind { .. } => "index_behind",
             Self::Setting(_) => "invalid_setting",

@@ -346,5 +346,12 @@ pub(crate) fn write_zeros(file: &File, mut from: u64, to: u64) -> io::Result<()>
     Ok(())
 }
 
+/// Where what a file held before lies.
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".bak");
+    path.into()
+}
+
 #[cfg(test)]
 mod tests;

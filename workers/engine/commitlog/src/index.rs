@@ -14,21 +14,18 @@ use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::files::{create_dir, list, remove_file, rename, sync_dir};
-use crate::recovery::RecoveryReport;
+use crate::index_layout::{Header, Shape};
+use crate::recovery_report::RecoveryReport;
 
 mod build;
 mod file;
 mod keys;
-mod layout;
-mod search;
 mod stamp;
 
 pub(crate) use build::{IndexBuilder, NewIndex};
-use file::IndexFile;
+pub(crate) use file::IndexFile;
 pub(crate) use file::file_path;
-pub(crate) use keys::each_hash;
-pub(crate) use layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape};
-pub use search::KeySearch;
+pub(crate) use keys::{Wanted, each_hash};
 
 /// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
 const DAMAGED_NAME: &str = "damaged";
@@ -92,8 +89,8 @@ pub(crate) struct Index {
     dir: PathBuf,
     shape: Shape,
     /// Oldest first, and so by stamp. A search holds it shared for a turn.
-    files: RwLock<Vec<IndexFile>>,
-    position: AtomicU64,
+    pub(crate) files: RwLock<Vec<IndexFile>>,
+    pub(crate) position: AtomicU64,
     damaged_count: AtomicU64,
 }
 
@@ -104,7 +101,7 @@ impl Index {
             position: AtomicU64::new(0),
             damaged_count: AtomicU64::new(0),
             dir,
-            shape: shape_of(config),
+            shape: config.index_shape(),
         }
     }
 
@@ -280,13 +277,6 @@ impl Index {
         };
         self.files.write().push(created);
         sync_dir(&self.dir)
-    }
-}
-
-pub(crate) fn shape_of(config: &StoreConfig) -> Shape {
-    Shape {
-        slot_count: config.index_slot_count,
-        entry_count: config.index_entry_count,
     }
 }
 

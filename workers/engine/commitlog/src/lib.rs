@@ -13,74 +13,80 @@
     reason = "the calls and what they hand over in memory were a third of a short append"
 )]
 
-mod batch;
-#[cfg(feature = "bench")]
-pub mod bench;
-mod checked_text;
-mod checkpoint;
-mod cold;
-mod config;
-mod confirmed;
-mod copy;
+// Layers, the lowest first. A module uses modules of its layer and of layers above it in this list,
+// and no modules use each other in a circle: tests/architecture/test_engine_layers.py.
+
+// Layer system: what the system gives: bytes, files in memory, threads, locks, points of failure.
 mod cursor;
-mod directory;
-mod epoch_file;
-mod epochs;
-mod error;
 #[cfg(feature = "failpoints")]
 pub mod failpoint;
 #[cfg(not(feature = "failpoints"))]
 mod failpoint;
-mod files;
-mod flushing;
-mod follower;
-mod former;
-mod held;
-mod index;
-pub mod inspect;
 mod locks;
-mod log;
-mod log_end;
-mod loss;
-mod mark;
-mod memory;
-mod message;
 mod native;
-mod prepare;
-mod properties;
-mod queue;
-mod queue_ahead;
-mod queue_file;
-mod queue_flush;
-mod queue_layout;
-mod queue_rebuild;
-mod range_sums;
-mod read;
-mod rebuild;
-mod record;
-mod recovery;
-mod retention;
-mod scan;
-mod slices;
-mod store;
-mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
 mod system_run;
-mod table;
+
+// Layer record: bytes and their meaning, without a file.
+mod batch;
+mod checked_text;
+mod config;
+mod epochs;
+mod error;
+mod index_layout;
+mod log_damage;
+mod message;
+mod properties;
+mod queue_layout;
+mod range_sums;
+mod record;
+mod recovery_report;
+
+// Layer files: the files of a store, and each step that changes the disk.
+mod checkpoint;
+mod directory;
+mod epoch_file;
+mod files;
+mod mark;
+mod queue_home;
 mod truncation;
 mod unserved;
+
+// Layer log: segments of the log, and what follows it.
+mod follower;
+mod log;
+mod prepare;
+
+// Layer queues: what is derived from the log: queues and the key index.
+mod index;
+mod queue;
+mod queue_flush;
+mod stored_queue;
+mod table;
 mod unshown;
+
+// Layer recovery: from what a stop left to a whole store.
+mod former;
+mod log_end;
+mod memory;
+mod queue_rebuild;
+mod recovery;
 mod walk;
-mod write_back;
-mod writer;
+
+// Layer store: the open store, and tools for a closed one.
+#[cfg(feature = "bench")]
+pub mod bench;
+pub mod inspect;
+mod rebuild;
+mod store;
 
 pub use batch::batch_properties;
-pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
-pub use copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
-pub use epochs::{Epoch, EpochList};
+pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use epochs::{Epoch, EpochList, EpochRefused};
 pub use error::{AppendError, StoreError};
-pub use index::{IndexStatus, KeySearch};
+pub use index::IndexStatus;
+pub use log_damage::LogDamage;
 pub use message::{
     Appended, Boundary, Counters, Filter, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange,
     QueueRead, ReadOutcome, ReadStatus, Traffic,
@@ -88,11 +94,12 @@ pub use message::{
 pub use native::spawn_native;
 pub use properties::{find_property, java_hash, property_entries};
 pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
-pub use record::{RecordDamage, RecordView};
-pub use recovery::RecoveryReport;
-pub use retention::{Expired, Retention};
-pub use slices::RecordSlices;
+pub use record::{CrcProperty, RecordDamage, RecordView};
+pub use recovery_report::RecoveryReport;
 pub use store::Store;
+pub use store::copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
+pub use store::retention::{Expired, Retention};
+pub use store::search::KeySearch;
+pub use store::slices::RecordSlices;
+pub use store::writer::Writer;
 pub use system_run::{is_same_run, system_run};
-pub use walk::LogDamage;
-pub use writer::Writer;

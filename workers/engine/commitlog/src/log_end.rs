@@ -3,8 +3,7 @@
 
 use crate::config::FlushMode;
 use crate::mark::{Mark, Stop};
-use crate::record::{RECORD_SIZE_MIN, has_body_crc, record_size};
-use crate::walk::has_empty_sector;
+use crate::record::{RECORD_SIZE_MIN, has_body_crc, has_empty_sector, record_size};
 
 /// Up to where a log must be intact, and what invalid bytes behind that mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

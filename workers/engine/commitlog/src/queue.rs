@@ -12,6 +12,8 @@ use crate::message::QueueEntry;
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, decode_entry, is_filler};
 use crate::sys::MapReader;
 
+pub(crate) mod ahead;
+pub(crate) mod file;
 mod writer;
 
 pub(crate) use writer::{QueueTail, QueueWriter};

@@ -8,11 +8,12 @@ use crate::error::StoreError;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue_flush::at_the_same_time;
+use crate::queue_home::QueueHome;
 use crate::queue_layout::OFFSET_MAX;
 use crate::record::{RecordView, occupies_queue};
-use crate::recovery::RecoveryReport;
+use crate::recovery_report::RecoveryReport;
 use crate::stored_queue::StoredQueue;
-use crate::table::{QueueHome, QueueTable, SCHEDULE_TOPIC};
+use crate::table::{QueueTable, SCHEDULE_TOPIC};
 use crate::unserved::refuse_inner_batch;
 
 mod idle;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
-use crate::config::{CrcProperty, StoreConfig};
+use crate::config::StoreConfig;
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::failpoint::{self, step};
@@ -17,8 +17,9 @@ use crate::index::NewIndex;
 use crate::inspect::{LogWalk, Step};
 use crate::message::QueueRange;
 use crate::queue_flush::flush_queues;
+use crate::queue_home::QueueHome;
 use crate::queue_rebuild::QueueRebuild;
-use crate::table::QueueHome;
+use crate::record::CrcProperty;
 use crate::truncation::Truncation;
 
 /// What is to be made anew.

@@ -22,15 +22,18 @@ mod crc_property;
 mod encode;
 mod glance;
 mod plain;
+mod torn;
 
 pub(crate) use check::{
     Found, check, check_record, claimed_size, has_body_crc, has_header, has_place, locate,
     record_size, store_timestamp,
 };
+pub use crc_property::CrcProperty;
 pub(crate) use crc_property::without_crc_property;
 pub(crate) use encode::{copy_in_order, encode, encode_blank, encoded_size, has_short_hosts};
 pub(crate) use glance::Glance;
 pub(crate) use plain::PlainRecord;
+pub(crate) use torn::{has_empty_sector, is_plain_torn, is_torn, may_look_torn};
 
 pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
 pub(crate) const MAGIC_V2: u32 = 0xDAA3_20AB;

@@ -9,8 +9,8 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{list, remove_dir, remove_file, segment_name, sync_dir};
 use crate::message::QueueEntry;
+use crate::queue::file::{create_file, extend_file};
 use crate::queue::{QueueTail, QueueWriter};
-use crate::queue_file::{create_file, extend_file};
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, FILLER, decode_entry, encode_entry, is_filler};
 use crate::sys::ExclusiveMap;
 

@@ -6,7 +6,6 @@ mod open;
 mod removal;
 mod traffic;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ahash::{AHashMap, RandomState};
@@ -17,8 +16,9 @@ use regent_sync::RwLock;
 use crate::cursor::are_few_equal;
 use crate::error::AppendError;
 use crate::message::{QUEUE_ID_MAX, QueueRange};
+use crate::queue::ahead::QueuesAhead;
 use crate::queue::{QueueWriter, SharedQueue};
-use crate::queue_ahead::QueuesAhead;
+use crate::queue_home::QueueHome;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 use crate::unserved::LIGHT_PREFIX;
 use crate::unshown::Unshown;
@@ -100,38 +100,6 @@ impl TopicTraits {
     #[inline]
     pub(crate) fn are_ordinary(self) -> bool {
         self.version == Version::V1 && !self.is_schedule
-    }
-}
-
-/// Where the files of queues are, and how large.
-#[derive(Debug, Clone)]
-pub(crate) struct QueueHome {
-    dir: PathBuf,
-    file_size: u64,
-}
-
-impl QueueHome {
-    pub(crate) fn new(dir: PathBuf, file_size: u64) -> Self {
-        Self { dir, file_size }
-    }
-
-    /// Directory of all topics.
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    pub(crate) fn file_size(&self) -> u64 {
-        self.file_size
-    }
-
-    /// Where queues lie that are gone, until [`crate::Store::expire`] removes them.
-    pub(crate) fn removed(&self) -> PathBuf {
-        self.dir.with_file_name("removed")
-    }
-
-    /// Where the files of a queue are.
-    pub(crate) fn queue_dir(&self, topic: &str, queue_id: i32) -> PathBuf {
-        self.dir.join(topic).join(queue_id.to_string())
     }
 }
 

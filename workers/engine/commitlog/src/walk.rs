@@ -4,43 +4,17 @@
 //! they are damage: it is noted, and the walk goes on with the next valid record.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::path::PathBuf;
 
-use crate::config::CrcProperty;
 use crate::error::StoreError;
+use crate::log_damage::LogDamage;
 use crate::log_end::LogEnd;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{
-    Found, Glance, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
+    CrcProperty, Found, Glance, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, check, claimed_size,
+    is_plain_torn, is_torn,
 };
 use crate::sys::ExclusiveMap;
-
-/// What a disk writes whole or not at all.
-const SECTOR_SIZE: usize = 512;
-/// Bytes of a record between its topic and its properties.
-const PROPERTIES_LENGTH_SIZE: usize = 2;
-
-/// The first damage in a log; it makes the store read-only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogDamage {
-    /// Position of the first damaged record.
-    pub position: u64,
-    /// What is wrong there.
-    pub kind: RecordDamage,
-    /// Where valid records go on; `None` when they do not, yet the log was flushed further.
-    pub next_valid_position: Option<u64>,
-}
-
-impl fmt::Display for LogDamage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "damaged at log position {}", self.position)?;
-        match self.next_valid_position {
-            Some(next) => write!(out, " ({}; valid records go on at {next})", self.kind),
-            None => write!(out, " ({}; the log was flushed further)", self.kind),
-        }
-    }
-}
 
 /// One segment during recovery.
 #[derive(Debug)]
@@ -225,84 +199,4 @@ fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
             let found = segment.check_written(*position, flushed);
             matches!(found, Ok(Found::Record(_)))
         })
-}
-
-/// Whether a record behind the flushed part has a sector with a part of topic or properties that was
-/// never written; `at` is where the record starts in its file. Lengths and the body's checksum vouch
-/// for everything else.
-pub(crate) fn is_torn(record: &RecordView<'_>, at: u64, flushed: u64) -> bool {
-    let size = record.bytes.len();
-    let is_flushed = record.log_position + size as u64 <= flushed;
-    !is_flushed && have_empty_sector(at, size, record.topic, record.properties)
-}
-
-/// As [`is_torn`], for an ordinary record.
-#[inline(always)]
-fn is_plain_torn(record: &PlainRecord<'_>, at: usize, flushed: u64) -> bool {
-    let is_flushed = record.log_position + record.size as u64 <= flushed;
-    !is_flushed && have_empty_sector(at as u64, record.size, record.topic, record.properties)
-}
-
-/// Whether a sector of topic or properties is empty; `at` is where in its file their record starts.
-#[allow(clippy::cast_possible_truncation)] // only where in a sector it starts counts
-#[inline(always)]
-pub(crate) fn have_empty_sector(at: u64, size: usize, topic: &[u8], properties: &[u8]) -> bool {
-    let properties_at = at as usize % SECTOR_SIZE + size - properties.len();
-    let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - topic.len();
-    has_empty_sector(topic_at as u64, topic) || has_empty_sector(properties_at as u64, properties)
-}
-
-/// Whether properties could be taken for torn where their record's place is unlucky: zeros at an end of
-/// them, or a sector full of zeros. Messages that have such are refused, or whoever sent one could have a
-/// store that is killed lose it, or be read-only.
-#[inline(always)]
-pub(crate) fn may_look_torn(properties: &[u8]) -> bool {
-    properties.first() == Some(&0)
-        || properties.last() == Some(&0)
-        || properties.len() > SECTOR_SIZE && may_have_empty_sector(properties)
-}
-
-#[cold]
-fn may_have_empty_sector(text: &[u8]) -> bool {
-    // Wherever so many zeros begin, one of these places is among them.
-    let mut probes = text.iter().skip(SECTOR_SIZE - 1).step_by(SECTOR_SIZE);
-    let is_empty = |zeros: &[u8]| zeros.len() >= SECTOR_SIZE;
-    probes.any(|byte| *byte == 0) && text.split(|byte| *byte != 0).any(is_empty)
-}
-
-/// Whether bytes that lie at `at` in a file are nothing but zeros in one of the sectors that they touch.
-#[allow(clippy::cast_possible_truncation)] // only where in a sector they start counts
-pub(crate) fn has_empty_sector(at: u64, mut text: &[u8]) -> bool {
-    let mut at = at as usize % SECTOR_SIZE;
-    while !text.is_empty() {
-        let here = text.len().min(SECTOR_SIZE - at % SECTOR_SIZE);
-        let (part, behind) = text.split_at(here);
-        if part.iter().all(|byte| *byte == 0) {
-            return true;
-        }
-        (at, text) = (at + here, behind);
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_refused_looks_torn_nowhere() {
-        let mut random = fastrand::Rng::with_seed(20);
-        let mut refused_count = 0;
-        for _ in 0..4_000 {
-            let size = random.usize(1..2_000);
-            let mut text: Vec<u8> = (0..size).map(|_| random.u8(1..)).collect();
-            let from = random.usize(..size);
-            let to = (from + random.usize(..700)).min(size);
-            text[from..to].fill(0);
-            let looks_torn = (0..SECTOR_SIZE as u64).any(|at| has_empty_sector(at, &text));
-            assert_eq!(may_look_torn(&text), looks_torn, "{size} {from} {to}");
-            refused_count += usize::from(looks_torn);
-        }
-        assert!((400..3_600).contains(&refused_count), "{refused_count}");
-    }
 }

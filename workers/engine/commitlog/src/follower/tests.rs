@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::*;
+use crate::Store;
 use crate::config::StoreConfig;
 use crate::message::NewMessage;
 
@@ -170,7 +171,7 @@ fn retention_and_cuts_reach_a_follower() {
     let (store, seen) = followed(dir.path());
     advance_to_end(&store);
     store.flush().unwrap();
-    let forced = crate::retention::Retention {
+    let forced = crate::store::retention::Retention {
         is_forced: true,
         segment_count_max: 1,
         ..Default::default()

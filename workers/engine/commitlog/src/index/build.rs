@@ -10,16 +10,15 @@ use std::sync::atomic::Ordering;
 
 use super::file::IndexedKey;
 use super::keys::each_hash;
-use super::layout::FIRST_NUMBER;
 use super::stamp::stamp;
-use super::{Index, IndexFile, IndexStatus};
+use super::{Index, IndexFile};
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::follower::{Follower, LocalTime};
+use crate::index_layout::FIRST_NUMBER;
 use crate::log::SharedLog;
 use crate::record::{Found, RecordView, locate};
-use crate::store::Store;
 
 /// The follower that builds the key index.
 #[derive(Debug)]
@@ -33,14 +32,6 @@ pub(crate) struct IndexBuilder {
     /// Files were removed, perhaps not all that had to be: `next` and `pending` mean nothing.
     must_resume: bool,
     text: Vec<u8>,
-}
-
-impl Store {
-    /// How far the key index is.
-    #[must_use]
-    pub fn index_status(&self) -> IndexStatus {
-        self.index.status()
-    }
 }
 
 impl Follower for IndexBuilder {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use regent_sync::atomic::{AtomicBool, Ordering};
 
-use super::layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_segment, open_segment, preallocate, remove_file};
+use crate::index_layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
 use crate::sys::ExclusiveMap;
 
 /// Disk blocks are given to entries in slices, or an idle store would hold 400 MB for its index.

@@ -7,7 +7,8 @@ use super::index_file::IndexedFile;
 use super::walk::LogWalk;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::index::{FIRST_NUMBER, Header, list_stamps, shape_of};
+use crate::index::list_stamps;
+use crate::index_layout::{FIRST_NUMBER, Header};
 
 /// Stands before the oldest record of a store's log; returns also up to where the log is known to have
 /// been flushed: it has lost its end where the walk ends earlier.
@@ -104,6 +105,6 @@ fn open(
     previous: Option<&Header>,
     is_newest: bool,
 ) -> Result<IndexedFile, StoreError> {
-    let opened = IndexedFile::open(dir, stamp, shape_of(config), previous, is_newest)?;
+    let opened = IndexedFile::open(dir, stamp, config.index_shape(), previous, is_newest)?;
     opened.map_err(|((path, _), reason)| StoreError::DamagedFile { path, reason })
 }

@@ -8,7 +8,8 @@ use super::finding::{FindingKind, Findings, counted};
 use super::index_file::IndexedFile;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::index::{Entry, FIRST_NUMBER, Trust, each_hash, list_stamps, shape_of};
+use crate::index::{Trust, each_hash, list_stamps};
+use crate::index_layout::{Entry, FIRST_NUMBER};
 use crate::properties::find_property;
 use crate::record::{RecordView, has_index_entries};
 
@@ -66,7 +67,7 @@ impl IndexCheck {
         trust: Trust,
         is_in_use: bool,
     ) -> Result<Self, StoreError> {
-        let shape = shape_of(config);
+        let shape = config.index_shape();
         let mut check = Self {
             dir: dir.to_path_buf(),
             files: Vec::new(),

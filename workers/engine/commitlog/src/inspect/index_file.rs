@@ -10,9 +10,8 @@ use std::time::Duration;
 use super::finding::{FindingKind, Findings};
 use crate::error::StoreError;
 use crate::files::open_if_there;
-use crate::index::{
-    ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape, file_path,
-};
+use crate::index::file_path;
+use crate::index_layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape};
 
 /// Entries, or slots, read at once.
 const WINDOW_COUNT: usize = 16_384;
@@ -97,7 +96,7 @@ impl IndexedFile {
             window: Vec::new(),
         };
         let last = header.next_number - 1;
-        let mut points_to = |number, position| {
+        let mut points_to = |number, position| -> Result<bool, StoreError> {
             let entry = opened.entry(number)?;
             Ok(last == 0 || entry.is_some_and(|entry| entry.log_position == position))
         };

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::log_end::LogEnd;
+use crate::record::CrcProperty;
+use crate::record::is_torn;
 use crate::record::{
     BLANK_SIZE, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record, claimed_size,
 };
-use crate::walk::is_torn;
 
 mod damage;
 mod segments;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::message::{NewMessage, QueueEntry};
-use crate::queue_ahead::QueuesAhead;
+use crate::queue::ahead::QueuesAhead;
 use crate::queue_layout::FILLER;
 use crate::stored_queue::{QueueFiles, StoredQueue};
 use crate::{Store, StoreConfig};

@@ -9,8 +9,8 @@ use regent_sync::{Mutex, RwLock};
 use super::{QueueSegment, SharedQueue};
 use crate::error::StoreError;
 use crate::message::QueueEntry;
-use crate::queue_ahead::{QueuesAhead, Slice};
-use crate::queue_file::{
+use crate::queue::ahead::{QueuesAhead, Slice};
+use crate::queue::file::{
     LackingFile, MadeFile, SLICE_SIZE_BYTES, create_file, extend_file, slice_end,
 };
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, encode_entry};

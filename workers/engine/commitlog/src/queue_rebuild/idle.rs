@@ -2,8 +2,8 @@
 
 use super::QueueRebuild;
 use crate::error::StoreError;
+use crate::queue_home::QueueHome;
 use crate::stored_queue::{last_expired, list_queues};
-use crate::table::QueueHome;
 
 impl QueueRebuild {
     /// Lets the queues in `stored` that no record of the walk belonged to keep their next offsets:

@@ -7,8 +7,8 @@ use super::{
     MAGIC_AT, MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
     RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT, take_topic,
 };
-use crate::config::CrcProperty;
 use crate::cursor::Reader;
+use crate::record::CrcProperty;
 
 /// What lies at a position of a segment.
 #[derive(Debug)]

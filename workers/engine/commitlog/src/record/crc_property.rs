@@ -13,6 +13,17 @@ use memchr::memmem::Finder;
 use super::{RecordView, body_crc};
 use crate::properties::PROPERTY_SEPARATOR;
 
+/// Whether records end in a checksum of all of their bytes (storage-and-ha.md 2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrcProperty {
+    /// No: nothing but the body of a record is covered.
+    Off,
+    /// New ones do, and what has one is verified by it.
+    Verified,
+    /// As before, and a record without one is a damaged one.
+    Required,
+}
+
 /// Size of the property, and of the record's part that its checksum does not cover.
 pub(super) const SIZE: usize = 20;
 const ZERO: [u8; SIZE] = *b"__CRC32#\x010000000000\x02";

@@ -7,14 +7,14 @@ use std::ops::Range;
 
 use super::check::{body_length_at, judged};
 use super::crc_property::{self, SIZE as CRC_PROPERTY_SIZE, Verdict};
+use super::torn::have_empty_sector;
 use super::{
     BODY_CRC_AT, BODY_CRC_MASK, HEAD_SIZE_MAX, MAGIC_AT, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT,
     PROPERTIES_SIZE_MAX, take_texts,
 };
-use crate::config::CrcProperty;
 use crate::cursor::Reader;
 use crate::range_sums::RangeSums;
-use crate::walk::have_empty_sector;
+use crate::record::CrcProperty;
 
 /// Topic and properties with their lengths: all that comes behind a body.
 const TAIL_SIZE_MAX: usize = 2 * (2 + PROPERTIES_SIZE_MAX);

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::config::CrcProperty;
 use crate::message::NewMessage;
+use crate::record::CrcProperty;
 
 /// remoting.md 4.1: topic `T`, body `hi`, `TAGS`=`A`, queue 2, offset 41, position 123456.
 const VECTOR: &str = "00000065 daa320a7 58932aac 00000002 00000000 0000000000000029 \

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{BLOCK_SIZE, SegmentFile, list_segments, open_segment, remove_file};
-use crate::queue_file::SLICE_SIZE_BYTES;
+use crate::queue::file::SLICE_SIZE_BYTES;
 use crate::queue_layout::ENTRY_SIZE;
 
 /// The files of one queue: all of one size, but for a last one that was being made. Not changed yet.

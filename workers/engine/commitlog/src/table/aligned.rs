@@ -6,7 +6,7 @@ use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
 use crate::files::create_dir;
 use crate::message::QueueEntry;
-use crate::queue_ahead::QueuesAhead;
+use crate::queue::ahead::QueuesAhead;
 use crate::queue_layout::{FILLER, OFFSET_MAX};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;

@@ -7,57 +7,11 @@ use super::{QueueTable, is_legal_topic, queue_index};
 use crate::cursor::are_few_equal;
 use crate::error::{AppendError, StoreError};
 use crate::queue::QueueWriter;
-use crate::queue_file::{LackingFile, MadeFile};
-use crate::store::Store;
-use crate::writer::Writer;
-
-impl Writer<'_> {
-    /// Whether to append `count` messages to a queue would make a file of the queue first.
-    #[inline]
-    pub fn lacks_queue_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
-        self.queues().lacks_file(topic, queue_id, count)
-    }
-}
-
-impl Store {
-    /// Makes the file that `count` messages for a queue need, while others append. It does nothing where
-    /// there is such a file. An append does not need it: it makes what is not there.
-    ///
-    /// # Errors
-    /// The store is closed, poisoned or read-only, the queue cannot be, or there is no room for the file.
-    pub fn make_queue_file(
-        &self,
-        topic: &str,
-        queue_id: i32,
-        count: u64,
-    ) -> Result<(), AppendError> {
-        let lacking = self
-            .writer()?
-            .queues()
-            .lacking_file(topic, queue_id, count)?;
-        let Some(lacking) = lacking else {
-            return Ok(());
-        };
-        // With the queues that are gone: what a crash leaves there is removed.
-        let beside = self
-            .directory
-            .queue_home(&self.config)
-            .removed()
-            .join("made");
-        let made = lacking.make_in(&beside)?;
-        match self.writer() {
-            Ok(mut writer) => Ok(writer.queues().take_file(topic, queue_id, made)?),
-            Err(error) => {
-                made.drop_file();
-                Err(error.into())
-            }
-        }
-    }
-}
+use crate::queue::file::{LackingFile, MadeFile};
 
 impl QueueTable {
     #[inline]
-    fn lacks_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
+    pub(crate) fn lacks_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
         match self.writer_of(topic, queue_id) {
             Some(writer) => writer.lacks_file(count),
             None => is_legal_topic(topic) && queue_index(queue_id).is_ok(),
@@ -65,7 +19,7 @@ impl QueueTable {
     }
 
     /// The file that a queue lacks, which is made on its first use.
-    fn lacking_file(
+    pub(crate) fn lacking_file(
         &mut self,
         topic: &str,
         queue_id: i32,
@@ -76,7 +30,12 @@ impl QueueTable {
         Ok(writer.and_then(|writer| writer.lacking_file(count)))
     }
 
-    fn take_file(&mut self, topic: &str, queue_id: i32, made: MadeFile) -> Result<(), StoreError> {
+    pub(crate) fn take_file(
+        &mut self,
+        topic: &str,
+        queue_id: i32,
+        made: MadeFile,
+    ) -> Result<(), StoreError> {
         if let Some(writer) = self.writer_of(topic, queue_id) {
             return writer.take_file(made);
         }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::removal::RemovedQueues;
-use super::{QueueHome, SharedQueues, TopicWriter, queue_index};
+use super::{SharedQueues, TopicWriter, queue_index};
 use crate::error::AppendError;
 use crate::message::QueueEntry;
+use crate::queue::ahead::QueuesAhead;
 use crate::queue::{QueueWriter, SharedQueue};
-use crate::queue_ahead::QueuesAhead;
+use crate::queue_home::QueueHome;
 use crate::unshown::Unshown;
 
 /// Everything needed to reach or make the queues of one topic.

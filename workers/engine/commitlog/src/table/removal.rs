@@ -8,39 +8,8 @@ use std::sync::Arc;
 
 use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
-use crate::files::{create_dir, exchange, list, remove_dir, rename};
+use crate::files::{create_dir, exchange, remove_dir, rename};
 use crate::queue::QueueWriter;
-use crate::store::Store;
-
-impl Store {
-    /// Removes every queue of a topic; its records stay in the log until their segments expire, and
-    /// its files on the disk until the next [`Store::expire`].
-    ///
-    /// # Errors
-    /// The store is closed, poisoned or read-only, or the files cannot be removed.
-    pub fn delete_queues_of(&self, topic: &str) -> Result<(), StoreError> {
-        let mut appender = self.appender.lock();
-        self.check_writable()?;
-        appender.queues.remove_topic(topic)
-    }
-
-    /// Removes those queues of a topic whose every message lies before a log position: the topic
-    /// was deleted there, and queues with later messages are of one made again.
-    ///
-    /// # Errors
-    /// As for [`Store::delete_queues_of`].
-    pub fn delete_queues_before(&self, topic: &str, log_position: u64) -> Result<(), StoreError> {
-        let mut appender = self.appender.lock();
-        self.check_writable()?;
-        appender.queues.remove_queues_before(topic, log_position)
-    }
-
-    /// Removes the files of queues that are gone.
-    pub(crate) fn expire_removed_queues(&self) -> Result<(), StoreError> {
-        let dir = self.directory.queue_home(&self.config).removed();
-        list(&dir)?.iter().try_for_each(|queues| remove_dir(queues))
-    }
-}
 
 /// Directories of queues that are gone.
 #[derive(Debug)]

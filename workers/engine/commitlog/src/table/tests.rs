@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use std::path::{Path, PathBuf};
+
 use super::*;
 use crate::files::segment_name;
 use crate::message::QueueEntry;

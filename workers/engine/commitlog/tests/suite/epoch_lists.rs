@@ -1,6 +1,6 @@
 //! Which master wrote which part of the log: the list, without a store.
 
-use regent_commitlog::EpochList;
+use regent_commitlog::{EpochList, StoreError};
 
 use crate::support::epochs::{epoch, list, pairs};
 
@@ -36,7 +36,7 @@ fn epochs_that_do_not_rise_or_begin_earlier_are_refused_and_change_nothing() {
 
         let refused = list.append(epoch(number, start)).unwrap_err();
 
-        assert_eq!(refused.code(), "epoch_refused");
+        assert_eq!(StoreError::from(refused).code(), "epoch_refused");
         assert_eq!(list, before);
     }
     let mut empty = EpochList::default();

@@ -2,8 +2,8 @@
 
 use super::segments::WINDOW_SIZE;
 use super::{Found, LogWalk, Look, Step};
-use crate::config::CrcProperty;
 use crate::error::StoreError;
+use crate::record::CrcProperty;
 use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
 
 impl LogWalk {

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use super::*;
 use crate::message::NewMessage;
+use crate::record::is_torn;
 use crate::record::{Placement, Tail, Version, check_record, encode, encoded_size};
-use crate::walk::is_torn;
 
 /// Log position of the segment, and where in it records are put.
 const BASE: u64 = 1 << 20;

@@ -1,8 +1,8 @@
 //! Ordinary records are read as every record is.
 
 use super::*;
-use crate::config::CrcProperty;
 use crate::message::NewMessage;
+use crate::record::CrcProperty;
 use crate::record::{Found, Placement, Tail, Version, check, encode, encoded_size};
 
 const POSITION: u64 = 123_456;

@@ -1,18 +1,19 @@
 //! Appending messages that stand for themselves: one record and one queue entry each.
 
 use super::{Writer, appended, check_unit, checked_size, push};
-use crate::config::{CrcProperty, StoreConfig};
+use crate::config::StoreConfig;
 use crate::error::AppendError;
 use crate::log::{LogWriter, Unit};
 use crate::message::{Appended, NewMessage};
 use crate::properties::tags_code;
+use crate::record::CrcProperty;
+use crate::record::may_look_torn;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, Tail, Version, asks_for_inner_batch, encode, encoded_size,
     has_short_hosts, is_ordinary, occupies_queue, without_crc_property,
 };
 use crate::store::Appender;
 use crate::table::{OpenQueue, TopicTraits};
-use crate::walk::may_look_torn;
 
 impl Writer<'_> {
     /// Appends one message and its queue entry.

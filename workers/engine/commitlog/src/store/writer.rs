@@ -3,18 +3,19 @@
 use std::thread;
 
 use crate::batch::elements;
-use crate::config::{CrcProperty, StoreConfig};
+use crate::config::StoreConfig;
 use crate::error::{AppendError, StoreError};
 use crate::locks::{RankedGuard, rank};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
+use crate::record::CrcProperty;
+use crate::record::may_look_torn;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, asks_for_inner_batch, encode,
     encoded_size,
 };
 use crate::store::{Appender, Store};
 use crate::table::{OpenQueue, QueueTable};
-use crate::walk::may_look_torn;
 
 mod plain;
 mod unit;

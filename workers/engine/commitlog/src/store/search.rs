@@ -6,8 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use super::keys::Wanted;
-use super::{Index, IndexFile};
+use crate::index::{Index, IndexFile, IndexStatus, Wanted};
 use crate::record::{Found, RecordView, locate};
 use crate::store::Store;
 
@@ -174,6 +173,12 @@ impl<'a> KeySearch<'a> {
 }
 
 impl Store {
+    /// How far the key index is.
+    #[must_use]
+    pub fn index_status(&self) -> IndexStatus {
+        self.index.status()
+    }
+
     /// Takes a search to its end, however long it takes; returns [`KeySearch::into_found`].
     #[must_use]
     pub fn search(&self, mut search: KeySearch<'_>) -> Vec<u64> {

@@ -12,8 +12,8 @@ use rustix::fs::{Advice, fadvise};
 use crate::files::segment_name;
 use crate::log::LogSegment;
 use crate::message::QueueRead;
-use crate::slices::RecordSlices;
 use crate::store::Store;
+use crate::store::slices::RecordSlices;
 
 /// `maxTransferCountOnMessageInDisk` and `maxTransferBytesOnMessageInDisk`.
 const COUNT_MAX: usize = 8;

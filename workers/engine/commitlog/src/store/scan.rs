@@ -2,16 +2,16 @@
 
 use regent_filter::Expression;
 
-use crate::cold::Residency;
 use crate::error::StoreError;
 use crate::message::{Filter, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
 use crate::properties::property_entries;
 use crate::queue::{QueueSegment, SharedQueue};
 use crate::queue_layout::{ENTRY_SIZE, decode_entry, is_filler};
-use crate::read::{LogCursor, Place};
 use crate::record::RecordView;
-use crate::slices::RecordSlices;
 use crate::store::Store;
+use crate::store::cold::Residency;
+use crate::store::read::{LogCursor, Place};
+use crate::store::slices::RecordSlices;
 
 /// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
 /// asked for needs more.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::plain::check;
 use super::{Writer, appended, check_unit, push};
-use crate::config::CrcProperty;
 use crate::error::AppendError;
 use crate::message::{Appended, NewMessage};
 use crate::properties::tags_code;
+use crate::record::CrcProperty;
 use crate::record::{Placement, Tail, encode, occupies_queue, without_crc_property};
 use crate::store::Appender;
 

@@ -6,11 +6,11 @@
 
 use std::marker::PhantomData;
 
-use crate::config::CrcProperty;
 use crate::error::{AppendError, StoreError};
 use crate::log::LogSegment;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
+use crate::record::CrcProperty;
 use crate::record::{
     BLANK_SIZE, Found, MAGIC_AT, PlainRecord, RecordView, check, copy_in_order, locate,
     occupies_queue,
