@@ -159,8 +159,8 @@ class Group:
 
 
 def group_settings(port, lease_policy):
-    # A master that is killed closes its connections, so that only a strict lease is waited for. After a
-    # pause of the name server closed connections are no evidence: the timeouts end before the tests.
+    # A master that is killed closes its connections, so that only a strict lease is waited for.
+    # After a pause of the name server a closed connection is no evidence, but a timeout is.
     patience_ms = "5000" if lease_policy is LeasePolicy.STRICT else "30000"
     return {
         "brokerName": GROUP,
