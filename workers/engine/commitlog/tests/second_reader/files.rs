@@ -15,6 +15,8 @@ pub struct Files {
     pub log: Numbered,
     pub queues: BTreeMap<QueueName, Numbered>,
     pub index: BTreeMap<String, Vec<u8>>,
+    /// Whether a former version kept something.
+    pub has_spare: bool,
     pub seals: Option<Vec<u8>>,
     small: BTreeMap<&'static str, Vec<u8>>,
 }
@@ -66,6 +68,7 @@ impl Files {
         let log = dir.join("commitlog");
         let mut files = Self {
             log: numbered(&log)?,
+            has_spare: log.join("spare").is_dir(),
             seals: read(&log.join("spare/seal"))?,
             ..Self::default()
         };

@@ -44,8 +44,9 @@ pub enum Found {
 pub struct Invalid {
     /// How many bytes belong to it, so that no other record begins there.
     pub reach: usize,
-    /// How many bytes it would have.
+    /// How many bytes it would have; those of the smallest record where its head is wrong.
     pub size: usize,
+    pub is_head_right: bool,
 }
 
 /// Which records count.
@@ -83,14 +84,14 @@ impl Fields<'_> {
     }
 }
 
-/// What lies at byte `at` of a segment that begins at log position `base`. `is_flushed` says that the place
-/// is known to be on the disk.
-pub fn look(segment: &[u8], at: usize, base: u64, is_flushed: bool, rules: Rules) -> Found {
+/// What lies at byte `at` of a segment that begins at log position `base`; the log is flushed up to `flushed`.
+pub fn look(segment: &[u8], at: usize, base: u64, flushed: u64, rules: Rules) -> Found {
     let rest = &segment[at..];
     let position = base + at as u64;
     let none = Invalid {
         reach: 1,
         size: SMALLEST.min(rest.len()),
+        is_head_right: false,
     };
     let (Some(size), Some(magic)) = (integer(rest, 0, 4), integer(rest, 4, 4)) else {
         return Found::Invalid(none);
@@ -102,14 +103,19 @@ pub fn look(segment: &[u8], at: usize, base: u64, is_flushed: bool, rules: Rules
         return Found::Blank;
     }
     let is_place = integer(rest, 28, 8) == Some(position.cast_signed());
-    if ![V1, V2].contains(&magic) || !is_place || size < SMALLEST || size + 8 > rest.len() {
+    if ![V1, V2].contains(&magic) || !is_place || size < SMALLEST || size > rest.len() {
         return Found::Invalid(none);
     }
     let bytes = &rest[..size];
     let Some((record, topic_at, properties_at)) = decode(bytes, position) else {
         let reach = body_end(bytes).unwrap_or(1);
-        return Found::Invalid(Invalid { reach, size });
+        return Found::Invalid(Invalid {
+            reach,
+            size,
+            is_head_right: true,
+        });
     };
+    let is_flushed = position + size as u64 <= flushed;
     let parts = [
         (topic_at, record.topic.len()),
         (properties_at, record.properties.len()),
@@ -117,7 +123,11 @@ pub fn look(segment: &[u8], at: usize, base: u64, is_flushed: bool, rules: Rules
     let is_lost =
         |(from, length): (usize, usize)| has_empty_sector(segment, at + from, at + from + length);
     if !is_right(bytes, &record, rules) || (!is_flushed && parts.into_iter().any(is_lost)) {
-        return Found::Invalid(Invalid { reach: size, size });
+        return Found::Invalid(Invalid {
+            reach: size,
+            size,
+            is_head_right: true,
+        });
     }
     Found::Record(Box::new(record))
 }
@@ -127,12 +137,12 @@ fn body_at(sys_flag: i64) -> usize {
     48 + host(0x10) + 8 + host(0x20) + 4 + 8
 }
 
-/// The end of the body, if it lies within the record.
+/// The end of the body, if something of the record lies behind it.
 fn body_end(bytes: &[u8]) -> Option<usize> {
     let at = body_at(integer(bytes, 36, 4)?);
     let length = usize::try_from(integer(bytes, at, 4)?).ok()?;
     let end = (at + 4).checked_add(length)?;
-    (end <= bytes.len()).then_some(end)
+    (end < bytes.len()).then_some(end)
 }
 
 /// The record whose lengths fit, and where its topic and its properties begin.
@@ -243,5 +253,6 @@ impl Record {
 
 /// Whether the disk never had all of an invalid record.
 pub fn is_torn(segment: &[u8], at: usize, invalid: Invalid) -> bool {
-    has_empty_sector(segment, at, at + invalid.size) || integer(segment, at + 8, 4) == Some(0)
+    has_empty_sector(segment, at, at + invalid.size)
+        || (invalid.is_head_right && integer(segment, at + 8, 4) == Some(0))
 }

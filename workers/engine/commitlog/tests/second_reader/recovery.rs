@@ -68,6 +68,7 @@ pub fn recover(dir: &Path, settings: Settings) -> Result<Recovered, String> {
         .small("truncation")
         .map(|bytes| decode_journal(bytes))
         .transpose()?;
+    let has_spare = files.has_spare;
     let mut store = Store {
         settings,
         stop: if checkpoint.is_none() && stop != Stop::Closed {
@@ -86,7 +87,7 @@ pub fn recover(dir: &Path, settings: Settings) -> Result<Recovered, String> {
     if let Some((position, time)) = journal {
         store.truncate(position, time);
     }
-    if let Some(marker) = marker.filter(|marker| marker.write_limit().is_some()) {
+    if let Some(marker) = marker.filter(|_| has_spare) {
         store.convert(&marker, files.seals.as_deref());
     }
     let mut recovered = store.recover();
@@ -196,22 +197,22 @@ impl Store {
 
     /// FORMAT.md 6.1.
     fn convert(&mut self, marker: &Marker, seals: Option<&[u8]>) {
-        let sealed = seals
-            .into_iter()
-            .flat_map(|bytes| bytes.chunks(4096))
-            .filter_map(|slot| self.sealed(slot));
-        let sealed = sealed.max();
-        let limit = match self.stop {
-            Stop::Killed => marker.write_limit(),
-            _ => sealed.map(|sealed| sealed.max(self.flushed())),
+        let slots = seals.into_iter().flat_map(|bytes| bytes.chunks(4096));
+        let sealed = slots.filter_map(|slot| self.sealed(slot)).max();
+        let flushed = self.flushed();
+        let was_killed = self.stop == Stop::Killed;
+        let position = if was_killed {
+            marker.write_limit().filter(|limit| *limit >= flushed)
+        } else if marker.run.is_empty() {
+            None
+        } else {
+            sealed.map(|sealed| sealed.max(flushed))
         };
-        if let Some(limit) = limit {
-            let limit_of_flushed = limit.cast_signed();
-            self.clear_from_keeping_segments(limit);
-            if self.stop != Stop::Killed {
-                self.checkpoint.master_flushed = limit_of_flushed;
-                self.checkpoint.confirmed = limit_of_flushed;
-            }
+        let Some(position) = position else { return };
+        self.clear_from(position);
+        if !was_killed {
+            self.checkpoint.master_flushed = position.cast_signed();
+            self.checkpoint.confirmed = position.cast_signed();
         }
     }
 
@@ -225,6 +226,9 @@ impl Store {
         if !is(own_crc, &slot[..20]) || to < from {
             return None;
         }
+        if from == to || to <= self.begin() {
+            return Some(to);
+        }
         let mut bytes = Vec::new();
         for (base, content) in &self.log {
             let end = base + content.len() as u64;
@@ -237,13 +241,6 @@ impl Store {
         (is_whole && is(crc, &bytes)).then_some(to)
     }
 
-    fn clear_from_keeping_segments(&mut self, position: u64) {
-        for (base, bytes) in &mut self.log {
-            let at = position.saturating_sub(*base).min(bytes.len() as u64);
-            bytes[usize::try_from(at).expect("a place in memory")..].fill(0);
-        }
-    }
-
     /// What lies at a position; nothing behind the last segment.
     fn look(&self, position: u64) -> Option<(u64, &Vec<u8>, Found)> {
         let (base, bytes) = self.log.range(..=position).next_back()?;
@@ -251,11 +248,11 @@ impl Store {
         if at >= bytes.len() {
             return None;
         }
-        let is_flushed = position < self.flushed();
+        let flushed = self.flushed();
         Some((
             *base,
             bytes,
-            look(bytes, at, *base, is_flushed, self.settings.rules),
+            look(bytes, at, *base, flushed, self.settings.rules),
         ))
     }
 
@@ -302,29 +299,26 @@ impl Store {
                 }
                 Found::Invalid(invalid) => invalid,
             };
+            if self.stop == Stop::Closed && position == self.flushed() && position > 0 {
+                break;
+            }
             let next = self.next_valid(position, invalid);
             let at = usize::try_from(position - base).expect("a place in memory");
-            let was_flushed = position < self.flushed();
             let here = Damage {
                 position,
                 next_valid: next,
             };
-            if !was_flushed {
-                let is_end = match self.stop {
-                    Stop::Closed => next.is_none() || self.flushed() > 0,
-                    Stop::Killed | Stop::Unknown => next.is_none(),
-                    Stop::PowerCut {
-                        is_synchronous: false,
-                    } => true,
-                    Stop::PowerCut {
-                        is_synchronous: true,
-                    } => next.is_none() || is_torn(bytes, at, invalid),
-                };
-                if is_end {
-                    let is_cut = next.is_some() && self.stop != Stop::Closed;
-                    walk.lost_unflushed = is_cut.then_some(here);
-                    break;
-                }
+            let was_flushed = position < self.flushed();
+            if next.is_none() && !was_flushed {
+                break;
+            }
+            let is_unflushed = match self.stop {
+                Stop::Closed | Stop::Killed | Stop::Unknown => false,
+                Stop::PowerCut { is_synchronous } => !is_synchronous || is_torn(bytes, at, invalid),
+            };
+            if is_unflushed && !was_flushed && walk.damage.is_none() {
+                walk.lost_unflushed = Some(here);
+                break;
             }
             walk.damage = walk.damage.or(Some(here));
             match next {
@@ -333,6 +327,13 @@ impl Store {
             }
         }
         walk.end = position;
+        if position < self.flushed() {
+            let next_valid = None;
+            walk.damage = walk.damage.or(Some(Damage {
+                position,
+                next_valid,
+            }));
+        }
         walk
     }
 
