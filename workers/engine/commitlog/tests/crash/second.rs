@@ -1,4 +1,9 @@
 //! Holds what the store makes of a crash image against what the second reader does.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test program has its own copy and uses a part"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
