@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use regent_commitlog::{LogDamage, QueueEntry, RecordView, Store, StoreConfig, StoreError};
+use regent_commitlog::{
+    CrcProperty, LogDamage, QueueEntry, RecordView, Store, StoreConfig, StoreError,
+};
 
 use crate::second_reader::files::Files;
 use crate::second_reader::queue::Entry;
@@ -35,7 +37,12 @@ pub fn open_alike(config: StoreConfig) -> Result<Result<Store, StoreError>, Stri
     let settings = Settings {
         segment_size: config.segment_size_bytes,
         queue_file_size: config.queue_file_size_bytes,
-        rules: Rules::default(),
+        rules: Rules {
+            has_crc_property: config.crc_property != CrcProperty::Off,
+            must_have_crc_property: config.crc_property == CrcProperty::Required,
+        },
+        cut_damage_at: config.cut_damage_at,
+        delay_levels_ms: config.delay_levels_ms.clone(),
         index_slots: config.index_slot_count as usize,
         index_entries: config.index_entry_count as usize,
     };

@@ -227,7 +227,15 @@ impl Record {
         [0, 8].contains(&(self.sys_flag & 0x0C))
     }
 
-    pub fn tags_code(&self) -> i64 {
+    /// What the entry of a queue holds beside the place: with a delay, when it ends.
+    pub fn tags_code(&self, delay_levels_ms: &[i64]) -> i64 {
+        let level = self
+            .property(b"DELAY")
+            .and_then(|level| std::str::from_utf8(level).ok());
+        let level: usize = level.and_then(|level| level.parse().ok()).unwrap_or(0);
+        if self.topic == "SCHEDULE_TOPIC_XXXX" && level > 0 {
+            return self.store_timestamp + delay_levels_ms[level.min(delay_levels_ms.len()) - 1];
+        }
         self.property(b"TAGS")
             .map_or(0, |tags| i64::from(java_hash(tags)))
     }

@@ -12,8 +12,10 @@ use super::texts::{Checkpoint, Epochs, Marker, Stop, decode_journal, epochs_of, 
 
 const SMALLEST_RECORD: u64 = 91;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Settings {
+    pub cut_damage_at: Option<u64>,
+    pub delay_levels_ms: Vec<i64>,
     pub segment_size: u64,
     pub queue_file_size: u64,
     pub rules: Rules,
@@ -69,6 +71,7 @@ pub fn recover(dir: &Path, settings: Settings) -> Result<Recovered, String> {
         .map(|bytes| decode_journal(bytes))
         .transpose()?;
     let has_spare = files.has_spare;
+    let queues = queues(&files, settings.queue_file_size)?;
     let mut store = Store {
         settings,
         stop: if checkpoint.is_none() && stop != Stop::Closed {
@@ -77,7 +80,7 @@ pub fn recover(dir: &Path, settings: Settings) -> Result<Recovered, String> {
             stop
         },
         checkpoint: checkpoint.unwrap_or_default(),
-        queues: queues(&files, settings.queue_file_size)?,
+        queues,
         log: files.log,
         epochs,
         index: files.index,
@@ -302,6 +305,9 @@ impl Store {
             if self.stop == Stop::Closed && position == self.flushed() && position > 0 {
                 break;
             }
+            if self.settings.cut_damage_at == Some(position) && walk.damage.is_none() {
+                break;
+            }
             let next = self.next_valid(position, invalid);
             let at = usize::try_from(position - base).expect("a place in memory");
             let here = Damage {
@@ -411,8 +417,8 @@ impl Store {
             let disagrees = first
                 .and_then(|first| queue.at(first.checked_sub(1)?))
                 .is_some_and(|entry| entry.position >= start);
-            let is_anew =
-                has_lost || queue.has_gap || ends_early || disagrees || self.rebuilt.contains(name);
+            let needs_older = has_lost || queue.has_gap || ends_early || disagrees;
+            let is_anew = self.rebuilt.contains(name) || (needs_older && walk.damage.is_none());
             if is_anew {
                 queue.cut(|entry| entry.position < begin);
                 if queue.entries.is_empty() {
@@ -422,12 +428,12 @@ impl Store {
                     .iter()
                     .filter(|record| (&record.topic, record.queue_id) == (&name.0, name.1))
                 {
-                    put(queue, record);
+                    put(queue, record, &self.settings.delay_levels_ms);
                 }
             }
             let mut last = None;
             for record in validated {
-                put(queue, record);
+                put(queue, record, &self.settings.delay_levels_ms);
                 last = Some(record.queue_offset);
             }
             if let Some(last) = last.filter(|_| walk.damage.is_none()) {
@@ -440,11 +446,8 @@ impl Store {
 
     /// FORMAT.md 7.
     fn kept_index(&self, walk: &Walk) -> Vec<String> {
-        let Settings {
-            index_slots,
-            index_entries,
-            ..
-        } = self.settings;
+        let index_slots = self.settings.index_slots;
+        let index_entries = self.settings.index_entries;
         if walk.damage.is_some() {
             return self.index.keys().cloned().collect();
         }
@@ -504,7 +507,7 @@ impl Store {
 }
 
 /// Gives a record its entry, unless its offset leaves out more messages than the log has room for.
-fn put(queue: &mut Queue, record: &Record) {
+fn put(queue: &mut Queue, record: &Record, delay_levels_ms: &[i64]) {
     let last = queue.entries.iter().rev().find(|entry| **entry != FILLER);
     let room = last.map(|last| record.position.saturating_sub(last.position) / SMALLEST_RECORD);
     if room.is_some_and(|room| record.queue_offset > queue.end() + room) {
@@ -513,7 +516,7 @@ fn put(queue: &mut Queue, record: &Record) {
     let entry = Entry {
         position: record.position,
         size: i32::try_from(record.size).expect("a size has four bytes"),
-        tags_code: record.tags_code(),
+        tags_code: record.tags_code(delay_levels_ms),
     };
     queue.put(record.queue_offset, entry);
 }

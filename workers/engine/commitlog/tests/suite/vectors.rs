@@ -308,12 +308,19 @@ fn with_wrong_record(is_torn: bool) -> (TempDir, u64, u64) {
     segment[second..third][wrong].fill(0);
     segment[end..].fill(0);
     fs::write(&path, segment).unwrap();
-    let mut checkpoint = vectors["checkpoint"].bytes.clone();
-    checkpoint[24..32].copy_from_slice(&second.to_be_bytes());
-    checkpoint[32..40].copy_from_slice(&second.to_be_bytes());
-    fs::write(dir.path().join("checkpoint"), checkpoint).unwrap();
+    set_checkpoint(dir.path(), NOW_MS, second as u64);
     fs::remove_file(segment_path(dir.path(), SEGMENT_SIZE)).unwrap();
     (dir, second as u64, end as u64)
+}
+
+/// The log of a store is flushed so far, and its records up to such a time.
+fn set_checkpoint(dir: &Path, time_ms: i64, flushed: u64) {
+    let mut checkpoint = vectors()["checkpoint"].bytes.clone();
+    checkpoint[..8].copy_from_slice(&time_ms.to_be_bytes());
+    checkpoint[8..16].copy_from_slice(&time_ms.to_be_bytes());
+    checkpoint[24..32].copy_from_slice(&flushed.to_be_bytes());
+    checkpoint[32..40].copy_from_slice(&flushed.to_be_bytes());
+    fs::write(dir.join("checkpoint"), checkpoint).unwrap();
 }
 
 /// Where the log of such a store is damaged, and where it ends, with a dirty marker.
@@ -354,6 +361,56 @@ fn each_form_of_the_marker_says_what_a_wrong_record_is() {
 }
 
 #[test]
+fn a_wrong_record_before_the_flushed_position_is_damage_whatever_the_marker_says() {
+    let vectors = vectors();
+    for name in ["abort asynchronous", "abort synchronous", "abort of stock"] {
+        let (dir, second, end) = with_wrong_record(true);
+        set_checkpoint(dir.path(), NOW_MS, end);
+        fs::write(dir.path().join("abort"), &vectors[name].bytes).unwrap();
+
+        let store = open_alike(config_of(dir.path())).unwrap().unwrap();
+
+        let damage = store.recovery().damage.map(|damage| damage.position);
+        assert_eq!(
+            (damage, store.max_position()),
+            (Some(second), end),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn validation_starts_where_the_times_and_the_flushed_position_say() {
+    const LATER_MS: i64 = NOW_MS + 10_000;
+    for (time_ms, flushed, is_found) in [
+        (LATER_MS + 2_999, SEGMENT_SIZE + 1, true),
+        (LATER_MS + 3_000, SEGMENT_SIZE + 1, false),
+        (LATER_MS + 3_000, SEGMENT_SIZE, true),
+    ] {
+        let dir = tempdir();
+        let store = Store::open(config_of(dir.path()), NOW_MS).unwrap();
+        for now_ms in [NOW_MS, LATER_MS] {
+            let message = NewMessage::new("T", 0, &[7; 3_900]);
+            store.writer().unwrap().append(&message, now_ms).unwrap();
+        }
+        store.flush_tick(LATER_MS).unwrap();
+        let end = store.max_position();
+        drop(store);
+        let flushed = if flushed > SEGMENT_SIZE { end } else { flushed };
+        set_checkpoint(dir.path(), time_ms, flushed);
+        let path = segment_path(dir.path(), 0);
+        let mut segment = fs::read(&path).unwrap();
+        segment[100] ^= 1;
+        fs::write(&path, segment).unwrap();
+
+        let store = open_alike(config_of(dir.path())).unwrap().unwrap();
+
+        let damage = store.recovery().damage.map(|damage| damage.position);
+        assert_eq!(damage, is_found.then_some(0), "{time_ms} {flushed}");
+    }
+}
+
+#[test]
 fn a_store_with_the_journal_ends_where_it_says() {
     let (dir, second, _) = with_wrong_record(false);
     fs::write(
@@ -385,6 +442,44 @@ fn a_former_store_ends_where_its_seal_says() {
 
     assert_eq!(store.recovery().converted_at, Some(second));
     assert_eq!(store.max_position(), second);
+}
+
+#[test]
+fn delays_checksums_and_an_operators_consent_mean_the_same_to_both() {
+    let dir = tempdir();
+    let mut config = config_of(dir.path());
+    config.crc_property = CrcProperty::Required;
+    let store = Store::open(config.clone(), NOW_MS).unwrap();
+    for level in ["0", "1", "3", "99"] {
+        let properties = format!("TAGS\u{1}A\u{2}DELAY\u{1}{level}\u{2}");
+        let message = NewMessage {
+            properties: properties.as_bytes(),
+            ..NewMessage::new("SCHEDULE_TOPIC_XXXX", 0, b"later")
+        };
+        store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    }
+    let wrong = store.queue_entries("SCHEDULE_TOPIC_XXXX", 0, 1, 1)[0].log_position;
+    drop(store);
+    let path = segment_path(dir.path(), 0);
+    let mut segment = fs::read(&path).unwrap();
+    // The user's flag, which only the CRC property covers.
+    segment[usize::try_from(wrong).unwrap() + 19] ^= 1;
+    fs::write(&path, segment).unwrap();
+
+    let damaged = open_alike(config.clone()).unwrap().unwrap();
+
+    assert_eq!(
+        damaged.recovery().damage.map(|damage| damage.position),
+        Some(wrong)
+    );
+    assert_eq!(
+        damaged.queue_entries("SCHEDULE_TOPIC_XXXX", 0, 0, 9).len(),
+        4
+    );
+    drop(damaged);
+    config.cut_damage_at = Some(wrong);
+    let cut = open_alike(config).unwrap().unwrap();
+    assert_eq!(cut.max_position(), wrong);
 }
 
 #[test]
