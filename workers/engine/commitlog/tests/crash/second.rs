@@ -104,6 +104,7 @@ fn compare(store: &Store, recovered: &Recovered) -> Result<(), String> {
         recovery.lost_unflushed.map(theirs),
         recovered.lost_unflushed
     );
+    same!("start", recovery.scanned_from, recovered.validated_from);
     same!("truncation", recovery.truncated_to, recovered.truncated_to);
     let epochs = store.epochs();
     let epochs = epochs

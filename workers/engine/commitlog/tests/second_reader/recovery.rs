@@ -135,6 +135,18 @@ struct Walk {
     lost_unflushed: Option<Damage>,
 }
 
+impl Walk {
+    /// The records with entries, by queue.
+    fn places(&self) -> BTreeMap<QueueName, Vec<&Record>> {
+        let mut places: BTreeMap<QueueName, Vec<&Record>> = BTreeMap::new();
+        for record in self.records.iter().filter(|record| record.has_entry()) {
+            let name = (record.topic.clone(), record.queue_id);
+            places.entry(name).or_default().push(record);
+        }
+        places
+    }
+}
+
 impl Store {
     /// Removes a segment that was being allocated; other sizes are errors.
     fn shape(&mut self) -> Result<(), String> {
@@ -181,10 +193,24 @@ impl Store {
         if position == 0 {
             self.queues.clear();
         }
-        let rebuilt = &mut self.rebuilt;
-        for (name, queue) in &mut self.queues {
+        for queue in self.queues.values_mut() {
             queue.cut(|entry| entry.position < position);
-            rebuilt.insert(name.clone());
+        }
+        let begin = self.begin();
+        let follows = |(name, queue): &(&QueueName, &Queue)| {
+            let Some(last) = queue.entries.last().filter(|last| last.position >= begin) else {
+                return true;
+            };
+            let Some((_, _, Found::Record(last))) = self.look(last.position) else {
+                return false;
+            };
+            (&last.topic, last.queue_id) == (&name.0, name.1)
+                && last.queue_offset + 1 == queue.end()
+        };
+        let others = self.queues.iter().filter(|queue| !follows(queue));
+        self.rebuilt = others.map(|(name, _)| name.clone()).collect();
+        if self.stop == Stop::Closed {
+            self.stop = Stop::Unknown;
         }
     }
 
@@ -362,8 +388,14 @@ impl Store {
     }
 
     fn recover(mut self) -> Recovered {
-        let start = self.start();
-        let walk = self.walk(start);
+        let mut start = self.start();
+        let mut walk = self.walk(start);
+        let needing = self.needing_older(start, &walk);
+        self.rebuilt.extend(needing);
+        if start > self.begin() && !self.rebuilt.is_empty() {
+            start = self.begin();
+            walk = self.walk(start);
+        }
         self.mend_queues(start, &walk);
         if walk.damage.is_none() {
             let begin = self.begin();
@@ -386,60 +418,65 @@ impl Store {
         }
     }
 
-    /// Holds queues against the validated records; those that need older ones are made anew.
+    /// Queues that need older records than the validated ones.
+    fn needing_older(&self, start: u64, walk: &Walk) -> BTreeSet<QueueName> {
+        let places = walk.places();
+        let needs = |(name, queue): &(&QueueName, &Queue)| {
+            if queue.has_gap || (queue.has_rest && self.stop == Stop::Closed) {
+                return true;
+            }
+            let Some(first) = places.get(*name).map(|records| records[0].queue_offset) else {
+                let is_stray = |entry: &Entry| entry.position >= start;
+                let has_lost = queue.has_rest || queue.entries.last().is_some_and(is_stray);
+                return has_lost && walk.damage.is_none();
+            };
+            let before = first.checked_sub(1).and_then(|before| queue.at(before));
+            let disagrees = before.is_some_and(|entry| entry.position >= start);
+            let is_short = queue.end() < first || disagrees;
+            queue.first > first || (is_short && start > self.begin())
+        };
+        let mut names: BTreeSet<_> = self
+            .queues
+            .iter()
+            .filter(needs)
+            .map(|queue| queue.0.clone())
+            .collect();
+        let is_late = |(name, records): &(&QueueName, &Vec<&Record>)| {
+            !self.queues.contains_key(*name) && records[0].queue_offset > 0
+        };
+        names.extend(places.iter().filter(is_late).map(|(name, _)| name.clone()));
+        names
+    }
+
+    /// Gives each validated record its entry; queues that are made anew keep those of expired records.
     fn mend_queues(&mut self, start: u64, walk: &Walk) {
-        let mut places: BTreeMap<QueueName, Vec<&Record>> = BTreeMap::new();
-        for record in walk.records.iter().filter(|record| record.has_entry()) {
-            places
-                .entry((record.topic.clone(), record.queue_id))
-                .or_default()
-                .push(record);
-        }
-        let begin = self.begin();
+        let places = walk.places();
         for name in places.keys() {
             self.queues.entry(name.clone()).or_default();
         }
-        let older: Vec<Record> = self.older(begin, start);
-        let is_closed = self.stop == Stop::Closed;
+        let begin = self.begin();
         for (name, queue) in &mut self.queues {
             let validated = places.get(name).map_or(&[][..], Vec::as_slice);
-            let first = validated.first().map(|record| record.queue_offset);
             let is_its = |entry: &Entry| {
-                entry.position < start
-                    || validated
-                        .iter()
-                        .any(|record| record.position == entry.position)
+                let mut positions = validated.iter().map(|record| record.position);
+                entry.position < start || positions.any(|position| position == entry.position)
             };
-            let is_shorter = walk.damage.is_none() && queue.cut(is_its);
-            let has_lost =
-                queue.has_rest && is_closed || (is_shorter || queue.has_rest) && first.is_none();
-            let ends_early = first.is_some_and(|first| queue.end() < first || queue.first > first);
-            let disagrees = first
-                .and_then(|first| queue.at(first.checked_sub(1)?))
-                .is_some_and(|entry| entry.position >= start);
-            let needs_older = has_lost || queue.has_gap || ends_early || disagrees;
-            let is_anew = self.rebuilt.contains(name) || (needs_older && walk.damage.is_none());
-            if is_anew {
+            if self.rebuilt.contains(name) {
                 queue.cut(|entry| entry.position < begin);
-                if queue.entries.is_empty() {
-                    queue.first = 0;
-                }
-                for record in older
-                    .iter()
-                    .filter(|record| (&record.topic, record.queue_id) == (&name.0, name.1))
-                {
-                    put(queue, record, &self.settings.delay_levels_ms);
-                }
+            } else if walk.damage.is_none() {
+                queue.cut(is_its);
             }
-            let mut last = None;
+            if queue.entries.is_empty() {
+                queue.first = 0;
+            }
             for record in validated {
                 put(queue, record, &self.settings.delay_levels_ms);
-                last = Some(record.queue_offset);
             }
-            if let Some(last) = last.filter(|_| walk.damage.is_none()) {
+            if let Some(last) = validated.last().filter(|_| walk.damage.is_none()) {
+                let length = last.queue_offset + 1 - queue.first;
                 queue
                     .entries
-                    .truncate(usize::try_from(last + 1 - queue.first).expect("a place in memory"));
+                    .truncate(usize::try_from(length).expect("a place in memory"));
             }
         }
     }
@@ -482,27 +519,6 @@ impl Store {
             }
             _ => false,
         }
-    }
-
-    /// Records with entries before the start of validation.
-    fn older(&self, begin: u64, start: u64) -> Vec<Record> {
-        let mut records = Vec::new();
-        let mut position = begin;
-        while position < start {
-            let Some((base, bytes, found)) = self.look(position) else {
-                break;
-            };
-            match found {
-                Found::Record(record) => {
-                    position += record.size as u64;
-                    records.push(*record);
-                }
-                Found::Blank => position = base + bytes.len() as u64,
-                Found::Invalid(invalid) => position += invalid.reach as u64,
-            }
-        }
-        records.retain(Record::has_entry);
-        records
     }
 }
 
