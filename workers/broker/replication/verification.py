@@ -22,7 +22,7 @@ MARK_NAME: Final = ".unverified"
 RUN_NAME: Final = ".boot"
 ABORT_NAME: Final = "abort"
 UNFLUSHED: Final = "unflushed"
-"""Second line of the mark of an unclean stop once a flush has failed (FORMAT.md 5)."""
+"""Second line of the mark of an unclean stop once a flush has failed (FORMAT.md 1)."""
 
 log = structlog.get_logger()
 

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
+use regent_commitlog::NewMessage;
 use regent_commitlog::failpoint::watching_records;
-use regent_commitlog::{NewMessage, Store};
 use tempfile::TempDir;
 
-use crate::support::{NOW_MS, append, config, copy_dir, element, open, read_all, segment_path};
+use crate::second::open;
+use crate::support::{NOW_MS, append, copy_dir, element, read_all, segment_path};
 use crate::tempdir;
 
 const PHYSICAL_OFFSET_AT: usize = 28;
@@ -53,7 +54,7 @@ fn killed_amid_records(dir: &Path, work: impl FnOnce()) -> Vec<TempDir> {
 /// Each image is a store that ends where a record ends, and holds nothing that was hidden.
 fn assert_nothing_is_found(images: &[TempDir], ends: &[u64]) {
     for (number, image) in images.iter().enumerate() {
-        let store = Store::open(config(image.path()), NOW_MS).unwrap();
+        let store = open(image.path());
         assert_eq!(store.recovery().damage, None, "image {number}");
         let end = store.max_position();
         assert!(ends.contains(&end), "image {number} ends at {end}");

@@ -12,6 +12,7 @@ use std::time::Duration;
 use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
 use regent_commitlog::{EpochList, NewMessage, Store, StoreConfig, StoreError};
 
+use crate::second;
 use crate::support::epochs::list;
 use crate::support::{self, NOW_MS, crash};
 use crate::tempdir;
@@ -153,7 +154,7 @@ fn appends_and_readers_go_on_while_an_epoch_is_written_and_its_records_are_promi
     assert!(store.max_position() > start);
     assert_eq!(store.epochs(), list(&[(1, 0), (2, start)]));
     // A kill before the file is on the disk leaves the record to the epoch before.
-    let killed = support::open(meanwhile.killed.path());
+    let killed = second::open(meanwhile.killed.path());
     assert_eq!(killed.epochs(), list(&[(1, 0)]));
     assert_eq!(killed.max_position(), store.max_position());
 }

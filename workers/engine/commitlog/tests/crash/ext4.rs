@@ -12,13 +12,12 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, watch};
 use tempfile::TempDir;
 
 use crate::model::{Model, Verdict};
 use crate::scenario::Scenario;
-use crate::support::{NOW_MS, go_down};
+use crate::support::go_down;
 use crate::{STEP_COUNT, number, tempdir};
 
 const IMAGE_COUNT: u64 = 400;
@@ -189,8 +188,7 @@ fn crash_once(device: &Device, seed: u64) -> Result<Verdict, String> {
     device.restart()?;
     go_down(&store_dir);
     let model = model.lock().unwrap();
-    let open = || Store::open(model.config(&store_dir), NOW_MS);
-    let verdict = model.check(&store_dir, open)?;
+    let verdict = model.check(&store_dir)?;
     fs::remove_dir_all(&store_dir).unwrap();
     Ok(verdict)
 }

@@ -8,6 +8,7 @@ use regent_commitlog::failpoint::{Event, Hook, watch};
 use tempfile::TempDir;
 
 use crate::disk::Disk;
+use crate::second::open_with;
 use crate::support::former::*;
 use crate::support::{copy_dir, fill, go_down};
 use crate::tempdir;
@@ -63,14 +64,14 @@ fn a_store_of_a_former_version_is_converted_whole_after_a_crash_at_any_step() {
 
         assert!(killed.len() > 10);
         for image in &killed {
-            let store = open_synchronous(image.path());
+            let store = open_with(synchronous(image.path()));
             assert_eq!(store.recovery().damage, None);
             assert_eq!(store.max_position(), expected);
             assert_eq!(store.queue_offsets("stale", 0), None);
             assert!(!spare_dir(image.path()).exists());
         }
         for image in &down {
-            let store = open_synchronous(image.path());
+            let store = open_with(synchronous(image.path()));
             assert_eq!(store.recovery().damage, None);
             assert!((sealed..=end).contains(&store.max_position()));
             assert_eq!(store.queue_offsets("stale", 0), None);

@@ -60,7 +60,7 @@ pub fn kill(
 }
 
 fn check(dir: &Path, model: &Model) -> Result<(), String> {
-    match model.check(dir, || Store::open(model.config(dir), NOW_MS))? {
+    match model.check(dir)? {
         Verdict::Whole => Ok(()),
         Verdict::ReadOnly => Err("read-only".to_owned()),
     }

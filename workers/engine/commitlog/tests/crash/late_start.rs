@@ -10,7 +10,8 @@ use regent_commitlog::failpoint::{Event, Hook, watch};
 use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, go_down, open};
+use crate::second::{open, open_with};
+use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, go_down};
 use crate::{amount, tempdir};
 
 /// A segment in the middle of a log, and where it begins.
@@ -35,7 +36,7 @@ fn cut_to_nothing(dir: &Path) {
 fn open_empty(dir: &Path) -> Store {
     let mut config = config(dir);
     config.flush_mode = FlushMode::Sync;
-    Store::open(config, NOW_MS).unwrap()
+    open_with(config)
 }
 
 /// The store opens, and takes the log over whether or not it had begun to.

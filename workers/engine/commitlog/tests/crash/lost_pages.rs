@@ -12,7 +12,8 @@ use regent_commitlog::{Store, StoreError};
 use crate::disk::Disk;
 use crate::model::Model;
 use crate::scenario::Scenario;
-use crate::support::{NOW_MS, append, copy_dir, go_down, open};
+use crate::second::open;
+use crate::support::{NOW_MS, append, copy_dir, go_down};
 use crate::{STEP_COUNT, amount, tempdir};
 
 const EIO: i32 = 5;
@@ -71,8 +72,7 @@ fn check_image(failing: &Mutex<Failing>, model: &Model, seed: u64) -> Result<(),
         .crash(image.path(), random)
         .unwrap();
     go_down(image.path());
-    let open = || Store::open(model.config(image.path()), NOW_MS);
-    model.check(image.path(), open).map(drop)
+    model.check(image.path()).map(drop)
 }
 
 /// A store one of whose syncs failed says so to everybody, though the next sync would succeed.
@@ -130,8 +130,7 @@ fn lose_at(seed: u64, at: u64, tally: &mut Tally) -> Result<bool, String> {
     copy_dir(dir.path(), copy.path());
     {
         let model = model.lock().unwrap();
-        let open = || Store::open(model.config(copy.path()), NOW_MS);
-        let checked = model.check(copy.path(), open);
+        let checked = model.check(copy.path());
         checked.map_err(|text| format!("opened again: {text}"))?;
     }
     go_on(&mut scenario, &model)?;

@@ -24,6 +24,9 @@ mod queues;
 mod rebuild;
 mod remade;
 mod scenario;
+mod second;
+#[path = "../second_reader/mod.rs"]
+mod second_reader;
 #[path = "../support/mod.rs"]
 mod support;
 mod two_flushes;
@@ -171,9 +174,8 @@ impl Run {
     fn check(&mut self, dir: &Path) -> Result<(), String> {
         self.tally.images += 1;
         let model = self.model.lock().unwrap();
-        let open = || Store::open(model.config(dir), NOW_MS);
         // A panic on the helper thread would not be seen.
-        let checked = catch_unwind(AssertUnwindSafe(|| model.check(dir, open)));
+        let checked = catch_unwind(AssertUnwindSafe(|| model.check(dir)));
         let verdict = checked.map_err(|_| "panicked".to_owned())??;
         self.tally.read_only += u64::from(verdict == Verdict::ReadOnly);
         Ok(())
@@ -328,8 +330,7 @@ fn fail_at(seed: u64, at: u64, (error, is_sync): (i32, bool)) -> Result<bool, St
     go_down(image.path());
     let model = model.lock().unwrap();
     for dir in [image.path(), dir.path()] {
-        let open = || Store::open(model.config(dir), NOW_MS);
-        let checked = model.check(dir, open);
+        let checked = model.check(dir);
         checked.map_err(|text| format!("{} failed: {text}", path.display()))?;
     }
     Ok(true)

@@ -1,10 +1,11 @@
 //! What the mark of an unclean stop says after a power cut: never what a former run wrote into it.
 
 use fastrand::Rng;
-use regent_commitlog::{FlushMode, Store};
+use regent_commitlog::FlushMode;
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, append, config, go_down, open, overwrite, segment_path};
+use crate::second::{open, open_with};
+use crate::support::{NOW_MS, append, config, go_down, overwrite, segment_path};
 use crate::tempdir;
 
 const SEEDS: std::ops::Range<u64> = 0..20;
@@ -20,7 +21,7 @@ fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wr
         let (disk, watching) = Disk::watching(dir.path(), seed);
         let mut synchronous = config(dir.path());
         synchronous.flush_mode = FlushMode::Sync;
-        let store = Store::open(synchronous, NOW_MS).unwrap();
+        let store = open_with(synchronous);
         let spoilt = append(&store, "t", 0, b"acknowledged").log_position;
         append(&store, "t", 0, b"acknowledged as well");
         store.flush().unwrap();

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use regent_commitlog::{
-    EpochList, FlushMode, KeySearch, NewMessage, RecordView, Store, StoreConfig, StoreError,
-    find_property, java_hash,
+    EpochList, FlushMode, KeySearch, NewMessage, RecordView, Store, StoreConfig, find_property,
+    java_hash,
 };
 
 use crate::message::Message;
+use crate::second::open_alike;
 use crate::support::{NOW_MS, QUEUE_FILE_SIZE, contents, index};
 
 /// So small, and queues flushed so often, that recovery rarely starts with the oldest segment.
@@ -102,12 +103,9 @@ impl Model {
     }
 
     /// Opens the store of a directory, twice, and holds it against the model.
-    pub fn check(
-        &self,
-        dir: &Path,
-        open: impl FnOnce() -> Result<Store, StoreError>,
-    ) -> Result<Verdict, String> {
-        let store = open().map_err(|error| format!("refused: {error}"))?;
+    pub fn check(&self, dir: &Path) -> Result<Verdict, String> {
+        let store = open_alike(self.config(dir))?;
+        let store = store.map_err(|error| format!("refused: {error}"))?;
         ensure!(
             self.epochs.contains(&store.epochs()),
             "epochs {:?} instead of {:?}",

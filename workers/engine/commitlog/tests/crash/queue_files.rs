@@ -10,7 +10,8 @@ use std::time::Duration;
 use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
 
-use crate::support::{append, crash, open, read_all};
+use crate::second::open;
+use crate::support::{append, crash, read_all};
 use crate::tempdir;
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, watch};
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, append_at, assert_holds, config, fill, go_down, overwrite};
+use crate::second::open;
+use crate::support::{NOW_MS, append_at, assert_holds, fill, go_down, overwrite};
 use crate::{amount, tempdir};
 
 /// What is wrong with queue `b/0`, all of whose records lie before the part that recovery validates.
@@ -25,7 +25,7 @@ enum Fault {
 
 /// Everything of the store is on the disk, and its checkpoint says so.
 fn prepare(dir: &Path, fault: Fault, is_clean: bool) {
-    let store = Store::open(config(dir), NOW_MS).unwrap();
+    let store = open(dir);
     fill(&store, 90);
     for number in 0..120 {
         append_at(&store, "c", 0, &[1; 400], NOW_MS + number * 1_000);
@@ -66,7 +66,7 @@ fn crash_everywhere(dir: &Path, seed: u64) -> Vec<(String, tempfile::TempDir)> {
         Ok(())
     });
     let watched = watch(dir, hook);
-    let store = Store::open(config(dir), NOW_MS).unwrap();
+    let store = open(dir);
     assert!(store.recovery().queues_rebuilt > 0);
     store.flush_tick(NOW_MS + 900_000).unwrap();
     drop(store);
@@ -87,7 +87,7 @@ fn a_queue_that_is_made_anew_is_whole_after_a_crash_at_any_step() {
         prepare(dir.path(), fault, is_clean);
 
         for (at, image) in crash_everywhere(dir.path(), 3) {
-            let store = Store::open(config(image.path()), NOW_MS).unwrap();
+            let store = open(image.path());
             let range = store.queue_offsets("b", 0);
             assert_eq!(range, Some((0, 30)), "{fault:?}, closed {is_clean}, {at}");
             assert_holds(&store, 90);

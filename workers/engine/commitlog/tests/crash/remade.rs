@@ -10,16 +10,13 @@ use regent_commitlog::failpoint::{Event, Hook, Step, watch};
 use regent_commitlog::{Retention, Store};
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, append_at, config, go_down, read_all};
+use crate::second::open;
+use crate::support::{NOW_MS, append_at, go_down, read_all};
 use crate::tempdir;
 
 const KEPT: u64 = 2;
 const COUNT: u64 = 5;
 const OTHERS: i64 = 120;
-
-fn open(dir: &Path) -> Store {
-    Store::open(config(dir), NOW_MS).unwrap()
-}
 
 /// Messages of a topic, then so many of others that recovery need not look at the first segments.
 fn fill(store: &Store, topics: [&str; COUNT as usize]) {

@@ -11,6 +11,7 @@ use regent_commitlog::{FlushMode, Store, StoreConfig, StoreError};
 use tempfile::TempDir;
 
 use crate::disk::Disk;
+use crate::second::open_with;
 use crate::support::{NOW_MS, append, copy_dir, go_down, segment_path};
 use crate::tempdir;
 
@@ -27,7 +28,7 @@ fn open(dir: &Path, flush_mode: FlushMode) -> Store {
     config.segment_size_bytes = SEGMENT_SIZE;
     config.index_enabled = false;
     config.flush_mode = flush_mode;
-    Store::open(config, NOW_MS).unwrap()
+    open_with(config)
 }
 
 fn log_of(store: &Store) -> Vec<u8> {

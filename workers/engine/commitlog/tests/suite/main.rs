@@ -43,10 +43,15 @@ mod rebuilding;
 mod recovery;
 mod retention;
 mod sealing;
+#[path = "../crash/second.rs"]
+mod second;
+#[path = "../second_reader/mod.rs"]
+mod second_reader;
 mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod truncation;
 mod units;
 mod unserved;
+mod vectors;
 mod write_back;
