@@ -16,6 +16,7 @@ COMMIT_TIMEOUT_S: Final = 6.0
 """How long to wait for a commit before the controller is killed anyway."""
 
 POLL_S: Final = 0.005
+PROXY_TURN_S: Final = 0.02
 ALONE_S: Final = 3.0
 """How long a broker with a changed store is alone: it starts, and requests an election."""
 
@@ -254,6 +255,8 @@ class Faults:
         down = [victim, *others]
         for agent in down:
             agents[agent].kill()
+            # The proxies need a turn: its connections must end before those of the next one.
+            await asyncio.sleep(PROXY_TURN_S)
         await asyncio.to_thread(change)
         agents[victim].start()
         if fault.is_variant:
