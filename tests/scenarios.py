@@ -38,7 +38,7 @@ happens here, and links the tests that cite S48.
 | as stock | the same result as stock's |
 | as specified | the result that the page of the design gives |
 | departs: D4: … | another result than stock's, by that [decision](spec/decisions.md) |
-| its rules only; not built yet: … | tests show the rules; the rest is not built yet |
+| only the rules are tested; not built yet: … | the named parts of the product are missing |
 | not here: … | belongs to a system that is not built yet |
 
 `make scenarios` writes this page from `tests/scenarios.toml` and the numbers that tests cite. The
@@ -78,7 +78,7 @@ class Scenario:
             return f"not here: {self.later}"
         own = "as stock" if self.number.startswith("S") else "as specified"
         told = [f"departs: {self.departs}"] if self.departs else []
-        told += [f"its rules only; not built yet: {self.rest}"] if self.rest else []
+        told += [f"only the rules are tested; not built yet: {self.rest}"] if self.rest else []
         return "; ".join(told) or own
 
     @property

@@ -56,7 +56,7 @@ class BrokerTopic:
     """
 
     mapping: BrokerMapping
-    counts: QueueCounts = QueueCounts()  # noqa: RUF009 - it is frozen
+    counts: QueueCounts = field(default_factory=QueueCounts)
     prepared: Mapping[int, PreparedQueue] = field(default_factory=dict)
     seals: Mapping[int, SealRecord] = field(default_factory=dict)
     fences: Mapping[int, int] = field(default_factory=dict)

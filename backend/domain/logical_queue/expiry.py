@@ -92,7 +92,7 @@ def drop_oldest(
         QueueChangeRefused: the segment has or may have data.
     """
     queue = topic.queue(global_id)
-    if queue is None or len(queue.segments) < 2:  # noqa: PLR2004 - the last one always stays
+    if queue is None or len(queue.segments) <= 1:
         raise QueueChangeRefused(topic.topic_name, f"logical queue {global_id} has one segment")
     oldest, following, *_ = queue.segments
     if not is_expired(queue, oldest, *sightings):

@@ -268,7 +268,7 @@ def _check_equal(invariant: Invariant, values: Mapping[str, object]) -> Findings
     by_value: dict[object, list[str]] = defaultdict(list)
     for where, value in values.items():
         by_value[value].append(where)
-    if len(by_value) < 2:  # noqa: PLR2004 - two values differ
+    if len(by_value) <= 1:
         return
     common = max(by_value, key=lambda value: len(by_value[value]))
     for value, places in by_value.items():
