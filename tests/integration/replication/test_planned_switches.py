@@ -11,6 +11,7 @@ import pytest
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.failover import Failover
 from backend.nameserver.replica_report_writer import ReplicaReportWriter
+from backend.nameserver.session import NameServerSession
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.integration.replication.conftest import GROUP, read_all
@@ -212,17 +213,32 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
     await stopping
 
 
-async def test_a_new_master_serves_under_the_lease_of_its_election(group, monkeypatch):  # D9
+@pytest.mark.parametrize("is_polled_first", [False, True])
+async def test_a_new_master_serves_under_the_lease_of_its_election(
+    group, monkeypatch, is_polled_first
+):  # D9
     await group.add_many(2, controllerHeartBeatTimeoutMills="20000")
     assert (await group.send(1, b"before")).code == 0
     # From now on no broker gets the lease that it requests.
     for name in ("ask_lease", "ask_lease_at_once"):
         monkeypatch.setattr(ReplicaReportWriter, name, never)
+    if is_polled_first:
+        delay_notices(monkeypatch, delay_s=1.0)
 
     group.kill(1)
 
     await group.await_state(2, 2, {2})
     assert (await group.send(2, b"after")).code == 0
+
+
+def delay_notices(monkeypatch, *, delay_s):
+    """Send notices of elections late: brokers learn of an election by their next poll."""
+    notify = NameServerSession.notify
+
+    def notify_late(connection, frame):
+        asyncio.get_running_loop().call_later(delay_s, notify, connection, frame)
+
+    monkeypatch.setattr(NameServerSession, "notify", notify_late)
 
 
 async def never(*_arguments):

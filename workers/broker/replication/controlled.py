@@ -237,6 +237,10 @@ class Controlled:
         await self.replica.begin(self.own_id, state)
         self._announce(self.own_id, state.epoch)
 
+    def take_first_lease(self, state: ReplicaGroupState) -> None:
+        """Use the lease of the election whose epoch this broker serves or is about to serve."""
+        self.master.take_first_lease(state)
+
     def install(self, committed: SyncStateSet) -> None:
         """Use a new set of the present epoch."""
         if self.master.term is not None:

@@ -79,7 +79,7 @@ class MasterRole:
         if self.led_epoch is None or self._has_resigned:
             return False  # Another broker was elected meanwhile, or is about to be.
         # While the epoch is written the lease is granted, and clients are routed here.
-        self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
+        self.take_first_lease(state)
         self.hurry()
         self._announce(MASTER_ID, state.epoch)
         try:
@@ -155,12 +155,20 @@ class MasterRole:
         if epoch != self.led_epoch or self.is_over:
             return True
         if lease_ms <= 0:
-            self._lease.drop()
+            self._lease.refuse(asked_at_s=asked_at_s)
             return False
         self._lease.grant(epoch, asked_at_s=asked_at_s, lease_ms=lease_ms)
         if self.term is not None:
             self.term.advance()
         return True
+
+    def take_first_lease(self, state: ReplicaGroupState) -> None:
+        """Record the lease of the election; a poll may have reported the election before it."""
+        if self.is_over:
+            return
+        self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
+        if self.term is not None:
+            self.term.advance()
 
     def hurry(self) -> None:
         """Report the state of this broker to the controller now."""

@@ -54,6 +54,9 @@ class Actor(Protocol):
     async def become_replica(self, state: ReplicaGroupState) -> None:
         """Follow a master; after OSError or StoreError it is called again."""
 
+    def take_first_lease(self, state: ReplicaGroupState) -> None:
+        """Use the lease of the election whose epoch this broker serves or is about to serve."""
+
     def install(self, committed: SyncStateSet) -> None:
         """Use a new set of the present epoch."""
 
@@ -102,6 +105,9 @@ class RoleKeeper:
         if state.epoch == newest and is_settled:
             if self.role is Role.MASTER and self._target is None and state.sync_state_set:
                 self._actor.install(state.sync_state_set)
+            if state.lease_ms > 0 and state.master_id == self._own_id:
+                # A poll reported the election before this notice did.
+                self._actor.take_first_lease(state)
             return Verdict.TAKEN
         if state.master_id is None or state.master_address is None:
             return Verdict.NEEDS_ELECTION

@@ -29,3 +29,15 @@ def test_a_dropped_lease_is_over():
     lease.drop()
 
     assert not lease.is_live(4, 10.0)
+
+
+def test_a_grant_that_is_older_than_a_refusal_changes_nothing():
+    lease = EpochLease()
+    lease.grant(4, asked_at_s=10.0, lease_ms=3000)
+
+    lease.refuse(asked_at_s=11.0)
+    lease.grant(4, asked_at_s=11.0, lease_ms=3000)
+    assert not lease.is_live(4, 11.0)
+
+    lease.grant(4, asked_at_s=11.5, lease_ms=3000)
+    assert lease.is_live(4, 14.0)

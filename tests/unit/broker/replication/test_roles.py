@@ -1,7 +1,7 @@
 """Roles change one after the other, forward only, and never by halves."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -31,6 +31,9 @@ class Actor:
 
     async def become_replica(self, state):
         await self._act("replica", state)
+
+    def take_first_lease(self, state):
+        self.acts.append(("lease", state.epoch, state.lease_ms))
 
     def install(self, committed):
         self.acts.append(("set", committed.epoch))
@@ -82,6 +85,27 @@ async def test_a_repeated_or_late_answer_changes_nothing(keeper, actor, eventual
     assert keeper.take(answer(OWN, 4)) is Verdict.IGNORED
 
     assert actor.acts == ["suspend", ("replica", 5)]
+
+
+async def test_a_notice_after_a_poll_brings_the_lease_of_the_election(keeper, actor, eventually):
+    keeper.take(answer(OWN, 4))
+    await eventually(lambda: keeper.role is Role.MASTER)
+    actor.acts.clear()
+
+    keeper.take(replace(answer(OWN, 4), lease_ms=3000))
+
+    assert ("lease", 4, 3000) in actor.acts
+
+
+async def test_a_notice_before_the_epoch_is_served_brings_its_lease_too(keeper, actor, eventually):
+    actor.gate.clear()
+    keeper.take(answer(OWN, 4))
+
+    keeper.take(replace(answer(OWN, 4), lease_ms=3000))
+
+    assert ("lease", 4, 3000) in actor.acts
+    actor.gate.set()
+    await eventually(lambda: keeper.role is Role.MASTER)
 
 
 async def test_a_poll_heals_a_lost_notice(keeper, actor, eventually):  # S68
