@@ -23,9 +23,9 @@ class StoreError(Exception):
     """The store refused or failed.
 
     Codes: `illegal_message`, `properties_too_large`, `blank_properties`, `disk_full`, `corrupt`,
-    `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`,
-    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`, `unserved_queues`,
-    `inner_batch`.
+    `queue_sealed`, `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`,
+    `damaged_file`, `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`,
+    `unserved_queues`, `inner_batch`.
     """
 
     code: str
@@ -87,6 +87,7 @@ def encode_pull_answer(
     max_offset: int,
     body_size: int = 0,
     remark: str | None = None,
+    offset_delta: int | None = None,
 ) -> bytes:
     """Encode the answer of a pull without its body, which is sent behind it.
 
@@ -436,6 +437,14 @@ class Store:
         New files are named by the local time, which is `utc_offset_s` ahead of UTC.
         """
     def index_status(self) -> IndexStatus: ...
+    def seal_queue(self, topic: str, queue_id: int) -> int:
+        """Have a queue refuse messages with `queue_sealed`, and return the offset of its end.
+
+        The seal covers each way to append, is in memory only, and does not concern the records of a
+        master.
+        """
+    def unseal_queue(self, topic: str, queue_id: int) -> int:
+        """Have a sealed queue take messages again; return the offset of its end."""
     def flush(self) -> int:
         """Make everything appended durable and return the position up to which it is."""
     def start_write_back(self) -> int:
@@ -826,8 +835,16 @@ class HotPath:
         frame_size_max: int = 16_777_216,
     ) -> HotPath: ...
     def set_topic(
-        self, name: str, *, perm: int, read_queue_count: int, write_queue_count: int
-    ) -> None: ...
+        self,
+        name: str,
+        *,
+        perm: int,
+        read_queue_count: int,
+        write_queue_count: int,
+        leading: LeadingQueues | None = None,
+    ) -> None:
+        """Add or change a topic; of a static topic with the logical queues that are led."""
+
     def remove_topic(self, name: str) -> None: ...
     def set_writable(self, writable: bool, reason: str | None = None) -> None:
         """Take sends, or refuse them with code 14 and a reason."""
@@ -957,8 +974,13 @@ class Connection:
         offset: int,
         count_max: int,
         deadline_ms: int,
+        *,
+        global_id: int | None = None,
     ) -> bool:
-        """Have a checked pull wait for messages from an offset on; False when there is no room."""
+        """Have a checked pull wait for messages from an offset on; False when there is no room.
+
+        Queue id and offset are physical, also of a static topic, whose pull has a `global_id`.
+        """
 
     def answer_parked(self, *, bytes_max: int, socket: int | None = None) -> Received:
         """Answer parked pulls that are ready, up to about `bytes_max` bytes and some dozens.
@@ -977,6 +999,16 @@ class Connection:
             StoreError: as of `receive`.
             ValueError: the pull was resumed before.
         """
+
+@final
+class LeadingQueues:
+    """The logical queues of a static topic that a broker group leads, by global id.
+
+    Of each the last segment: the queue id, its first physical and logical offset, and whether it
+    takes messages.
+    """
+
+    def __new__(cls, segments: Mapping[int, tuple[int, int, int, bool]]) -> LeadingQueues: ...
 
 @final
 class PullGrant:
@@ -1005,6 +1037,7 @@ class PullGrant:
         version: int | None = None,
         expression: str | None = None,
         expression_type: str | None = None,
+        leading: LeadingQueues | None = None,
     ) -> PullGrant: ...
 
 @final

@@ -33,6 +33,7 @@ fn main() {
             perm: 6,
             read_queue_count: 4,
             write_queue_count: 4,
+            leading: None,
         },
     );
     let chunk: Vec<u8> = (0..64)

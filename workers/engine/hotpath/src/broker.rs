@@ -10,6 +10,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use regent_commitlog::{QueueRange, Store};
 use regent_remoting::properties::append_property;
 
+use crate::leading::{LeadingQueues, Led};
 use crate::parked::{ParkedPull, ParkedPulls};
 use crate::pull::{Granted, GrantedFilter};
 use crate::received::Received;
@@ -57,7 +58,7 @@ pub struct HotPathConfig {
 }
 
 /// What the hot path knows of a topic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Topic {
     /// Permission bits: 4 read, 2 write, 1 inherit.
     pub perm: u32,
@@ -65,6 +66,8 @@ pub struct Topic {
     pub read_queue_count: u32,
     /// Queues that producers see.
     pub write_queue_count: u32,
+    /// Of a static topic: its ids are those of logical queues.
+    pub leading: Option<Arc<LeadingQueues>>,
 }
 
 /// A topic that takes hot sends.
@@ -73,19 +76,40 @@ pub(crate) struct HotTopic {
     pub(crate) name: Arc<str>,
     queue_count: u32,
     write_queue_count: u32,
+    leading: Option<Arc<LeadingQueues>>,
+}
+
+/// The queue of a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SendQueue {
+    /// The physical queue.
+    pub(crate) queue_id: i32,
+    /// The logical one, in a static topic.
+    pub(crate) led: Option<Led>,
 }
 
 impl HotTopic {
     /// Choose the queue of a message: the one asked for when it exists, or any for a negative
     /// one. `None` is for the dispatcher to refuse.
-    pub(crate) fn queue_id(&self, asked: i32, next: &AtomicU32) -> Option<i32> {
-        match u32::try_from(asked) {
-            Ok(queue_id) => (queue_id < self.queue_count).then_some(asked),
+    pub(crate) fn queue(&self, asked: i32, next: &AtomicU32) -> Option<SendQueue> {
+        if let Some(leading) = &self.leading {
+            let led = leading.taker(asked, next)?;
+            return Some(SendQueue {
+                queue_id: led.segment.queue_id,
+                led: Some(led),
+            });
+        }
+        let queue_id = match u32::try_from(asked) {
+            Ok(queue_id) => (queue_id < self.queue_count).then_some(asked)?,
             Err(_) => {
                 let turn = next.fetch_add(1, Ordering::Relaxed);
-                i32::try_from(turn.checked_rem(self.write_queue_count)?).ok()
+                i32::try_from(turn.checked_rem(self.write_queue_count)?).ok()?
             }
-        }
+        };
+        Some(SendQueue {
+            queue_id,
+            led: None,
+        })
     }
 }
 
@@ -160,6 +184,7 @@ impl HotPath {
             name: Arc::clone(&name),
             queue_count: topic.read_queue_count.max(topic.write_queue_count),
             write_queue_count: topic.write_queue_count,
+            leading: topic.leading,
         };
         self.topics.write().insert(name, hot);
     }
@@ -391,6 +416,7 @@ mod tests {
             parked_ms: None,
             moves_consumers: true,
             facts_version: 0,
+            leading: None,
         }
     }
 

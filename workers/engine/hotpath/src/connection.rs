@@ -197,12 +197,12 @@ pub fn make_queue_file(hot: &HotPath, store: &Store, send: &DecodedSend<'_>) {
     let topic = topics.get(request.topic.as_ref());
     // Where the broker is to choose the queue, it chooses another one for the append.
     if let Some(topic) = topic.filter(|_| request.queue_id >= 0)
-        && let Some(queue_id) = topic.queue_id(request.queue_id, &hot.next_queue)
+        && let Some(queue) = topic.queue(request.queue_id, &hot.next_queue)
     {
         let name = topic.name.clone();
         drop(topics);
         let count = request.count_max(send.body.len());
-        let _ = store.make_queue_file(&name, queue_id, count);
+        let _ = store.make_queue_file(&name, queue.queue_id, count);
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod broker;
 mod connection;
+mod leading;
 mod parked;
 mod pattern;
 mod properties;
@@ -25,6 +26,7 @@ mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
 pub use connection::{Connection, DecodedSend, WaitingPull, append_send, make_queue_file};
+pub use leading::{LeadingQueues, LeadingSegment};
 pub use parked::{PARKED_COUNT_MAX, PARKED_MS_MAX, PARKED_OF_CONNECTION_MAX, ParkedPull};
 pub use properties::SPECIAL_PROPERTIES;
 pub use pull::{Commit, Grant, Granted, GrantedFilter, PullFilter, PullKind, Pulled, Taker};

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use regent_remoting::{Command, Encoding, Frame, FrameError};
 
+use crate::leading::Led;
 use crate::pull::Granted;
 
 mod list;
@@ -44,6 +45,8 @@ pub struct ParkedPull {
     pub(crate) header: Box<[u8]>,
     pub(crate) granted: Arc<Granted>,
     pub(crate) queue_id: i32,
+    /// In a static topic the logical queue, of which the queue above has the last segment.
+    pub(crate) led: Option<Led>,
     pub(crate) offset: u64,
     pub(crate) count_max: usize,
     pub(crate) deadline_ms: i64,

@@ -7,6 +7,7 @@ use regent_commitlog::Filter;
 use regent_filter::Expression;
 use regent_remoting::{ExtSink, Text};
 
+use crate::leading::{LeadingQueues, Led};
 use crate::parked::PARKED_MS_MAX;
 use crate::socket::PullAnswers;
 
@@ -29,8 +30,9 @@ const NAMES: [&str; FIELD_COUNT] = [
     "subVersion",
     "expressionType",
     "maxMsgBytes",
+    "lo",
 ];
-const FIELD_COUNT: usize = 12;
+const FIELD_COUNT: usize = 13;
 const GROUP: usize = 0;
 const TOPIC: usize = 1;
 const QUEUE_ID: usize = 2;
@@ -43,6 +45,7 @@ const SUBSCRIPTION: usize = 8;
 const VERSION: usize = 9;
 const EXPRESSION_TYPE: usize = 10;
 const SIZE_MAX: usize = 11;
+const IS_LOGICAL: usize = 12;
 
 pub(crate) fn is_pull(code: i32) -> bool {
     matches!(code, PULL_MESSAGE | LITE_PULL_MESSAGE)
@@ -141,6 +144,15 @@ pub struct Grant {
     pub moves_consumers: bool,
     /// The version of the facts that were checked; with another one the grant does not hold.
     pub facts_version: u64,
+    /// Of a static topic: the ids and offsets of its pulls are those of logical queues.
+    pub leading: Option<Arc<LeadingQueues>>,
+}
+
+impl Grant {
+    /// The last segment of a logical queue, where it is led.
+    pub(crate) fn led(&self, global_id: i32) -> Option<Led> {
+        self.leading.as_ref()?.led(global_id)
+    }
 }
 
 /// A grant, with the kind of pulls that it is for.
@@ -271,14 +283,18 @@ pub(crate) struct PullRequest<'a> {
 }
 
 impl<'a> PullFields<'a> {
-    /// Read the request; `None` when a field is missing or malformed, which is for the dispatcher
-    /// to say.
+    /// Read the request; `None` when a field is missing or malformed, or its ids are physical ones,
+    /// which is for the dispatcher.
     pub(crate) fn request(&self, code: i32) -> Option<PullRequest<'a>> {
         let fields = &self.fields;
         let text = |place: usize| fields[place].map(Text::to_str).unwrap_or_default();
         let required = |place: usize| Some(text(place)).filter(|text| !text.is_empty());
         if let Some(size_max) = fields[SIZE_MAX] {
             size_max.to_i32()?;
+        }
+        // Another broker reads a segment for its clients.
+        if fields[IS_LOGICAL].is_some_and(|text| text.to_bytes().eq_ignore_ascii_case(b"false")) {
+            return None;
         }
         Some(PullRequest {
             code,

@@ -21,6 +21,8 @@ pub struct PullAnswer<'a> {
     pub min_offset: u64,
     /// Offset of the next message to be appended.
     pub max_offset: u64,
+    /// Of a static topic: what the client adds to the offsets of the messages.
+    pub offset_delta: Option<i64>,
     /// Bytes that follow.
     pub body_size: usize,
 }
@@ -44,6 +46,9 @@ impl PullAnswer<'_> {
         writer.ext_number("nextBeginOffset", self.next_offset);
         writer.ext_number("minOffset", self.min_offset);
         writer.ext_number("maxOffset", self.max_offset);
+        if let Some(delta) = self.offset_delta {
+            writer.ext_number("offsetDelta", delta);
+        }
         writer.finish_before(self.body_size).map(drop)
     }
 }

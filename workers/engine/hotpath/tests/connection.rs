@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use regent_commitlog::{FlushMode, QueueRead, Store, StoreConfig};
 use regent_hotpath::{
-    Connection, DecodedSend, HotPath, HotPathConfig, Received, Topic, append_send,
+    Connection, DecodedSend, HotPath, HotPathConfig, LeadingQueues, LeadingSegment, Received,
+    Topic, append_send,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use tempfile::TempDir;
@@ -42,6 +44,7 @@ impl Fixture {
                 perm: 6,
                 read_queue_count: 4,
                 write_queue_count: 4,
+                leading: None,
             },
         );
         let store = Store::open(config, NOW_MS).unwrap();
@@ -300,4 +303,46 @@ fn a_decoded_send_is_stored_and_answered_as_one_on_a_connection() {
         assert_eq!(second.ext["queueOffset"], "1");
         assert!(!is_unknown_taken && nothing.replies.is_empty());
     }
+}
+
+#[test]
+fn a_send_to_a_logical_queue_is_answered_with_its_own_id_and_offset() {
+    let fixture = Fixture::new(FlushMode::Async);
+    let segment = |queue_id, takes_sends| LeadingSegment {
+        queue_id,
+        physical_start: 0,
+        logical_start: 200,
+        takes_sends,
+    };
+    let leading = LeadingQueues::new([(7, segment(1, true)), (8, segment(2, false))]);
+    let topic = Topic {
+        perm: 6,
+        read_queue_count: 4,
+        write_queue_count: 4,
+        leading: Some(Arc::new(leading)),
+    };
+    fixture.hot.set_topic("Orders", topic);
+    let mut connection = fixture.connect();
+
+    let chunk = [
+        send(Encoding::Json, 1, "7", b"one"),
+        send(Encoding::RocketMq, 2, "-1", b"two"),
+        send(Encoding::Json, 3, "8", b"sealed"),
+        send(Encoding::Json, 4, "1", b"of another broker group"),
+    ]
+    .concat();
+    let received = fixture.receive(&mut connection, &chunk);
+
+    let answers = decode(&received.replies);
+    let told = |at: usize| {
+        (
+            &*answers[at].ext["queueId"],
+            &*answers[at].ext["queueOffset"],
+        )
+    };
+    assert_eq!([told(0), told(1)], [("7", "200"), ("7", "201")]);
+    let cold: Vec<_> = received.cold.iter().map(|it| it.opaque).collect();
+    assert_eq!(cold, [3, 4]);
+    assert_eq!(fixture.store.queue_offsets("Orders", 1), Some((0, 2)));
+    assert_eq!(received.arrivals[0].queue_id, 1);
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use regent_hotpath::{
-    Connection, Grant, Granted, GrantedFilter, HotPath, HotPathConfig, ParkedPull, PullAnswers,
-    PullFilter, PullKind, Received, Taker, Topic,
+    Connection, Grant, Granted, GrantedFilter, HotPath, HotPathConfig, LeadingQueues,
+    LeadingSegment, ParkedPull, PullAnswers, PullFilter, PullKind, Received, Taker, Topic,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use tempfile::TempDir;
 
 const NOW_MS: i64 = 1_758_000_000_000;
+const COMMIT: i32 = 1;
 const SUSPEND: i32 = 2;
 const FOUND: i32 = 0;
 const NOT_FOUND: i32 = 19;
@@ -47,6 +48,7 @@ impl Fixture {
             perm: 6,
             read_queue_count: 4,
             write_queue_count: 4,
+            leading: None,
         };
         hot.set_topic("Orders", topic);
         let fixture = Self {
@@ -65,6 +67,15 @@ impl Fixture {
 
     /// Let the group pull what has one of the tags, by the facts of now.
     fn grant(&self, tags: Option<Vec<i32>>) -> Arc<Granted> {
+        self.grant_queues(tags, None)
+    }
+
+    /// As [`Self::grant`], of a static topic.
+    fn grant_queues(
+        &self,
+        tags: Option<Vec<i32>>,
+        leading: Option<Arc<LeadingQueues>>,
+    ) -> Arc<Granted> {
         let kind = PullKind {
             code: 11,
             group: "g",
@@ -80,6 +91,7 @@ impl Fixture {
             parked_ms: None,
             moves_consumers: true,
             facts_version: self.hot.facts_version(),
+            leading,
         };
         let granted = Arc::new(Granted::new(&kind, grant));
         self.hot.grant_pulls(&granted);
@@ -98,15 +110,19 @@ impl Fixture {
 
     /// Receive a pull; its answer, unless it waits.
     fn pull(&self, connection: &mut Connection, pull: &[u8]) -> Option<Vec<u8>> {
+        let (answer, received) = self.receive(connection, pull);
+        assert!(received.cold.is_empty(), "it is granted");
+        (!answer.is_empty()).then_some(answer)
+    }
+
+    fn receive(&self, connection: &mut Connection, pull: &[u8]) -> (Vec<u8>, Received) {
         let mut received = Received::default();
         let mut answers = PullAnswers::default();
         let taker = taker(&mut answers);
         connection
             .receive_pulls(&self.hot, &self.store, pull, NOW_MS, &mut received, taker)
             .unwrap();
-        assert!(received.cold.is_empty(), "it is granted");
-        let answer = bytes(&answers, &received);
-        (!answer.is_empty()).then_some(answer)
+        (bytes(&answers, &received), received)
     }
 
     /// The bytes of every turn of the connections, which are told apart by their ids.
@@ -158,6 +174,16 @@ fn decode(bytes: &[u8]) -> Vec<Command> {
 }
 
 fn pull(opaque: i32, queue_id: i32, offset: u64, sys_flag: i32) -> Vec<u8> {
+    pull_with(opaque, queue_id, offset, sys_flag, &[("commitOffset", "0")])
+}
+
+fn pull_with(
+    opaque: i32,
+    queue_id: i32,
+    offset: u64,
+    sys_flag: i32,
+    more: &[(&str, &str)],
+) -> Vec<u8> {
     let fields = Fields {
         code: 11,
         language: Language::JAVA,
@@ -179,10 +205,12 @@ fn pull(opaque: i32, queue_id: i32, offset: u64, sys_flag: i32) -> Vec<u8> {
         ("queueOffset", &offset.to_string()),
         ("maxMsgNums", "32"),
         ("sysFlag", &sys_flag.to_string()),
-        ("commitOffset", "0"),
         ("suspendTimeoutMillis", "15000"),
         ("subVersion", "1"),
     ] {
+        writer.ext(key, value);
+    }
+    for &(key, value) in more {
         writer.ext(key, value);
     }
     writer.finish(&[]).unwrap();
@@ -455,4 +483,110 @@ fn compare(fixture: &Fixture, fresh: &mut Connection, answer: &Command) {
     let now = pull(answer.opaque, queue_id, offset, 0);
     let now = fixture.pull(fresh, &now).unwrap();
     assert_eq!(decode(&now), std::slice::from_ref(answer));
+}
+
+/// Logical queue 7, whose last segment begins at offset 1 of physical queue 2.
+fn leading() -> Option<Arc<LeadingQueues>> {
+    leading_in(2)
+}
+
+fn leading_in(queue_id: i32) -> Option<Arc<LeadingQueues>> {
+    let segment = LeadingSegment {
+        queue_id,
+        physical_start: 1,
+        logical_start: 201,
+        takes_sends: true,
+    };
+    Some(Arc::new(LeadingQueues::new([(7, segment)])))
+}
+
+fn offsets(answer: &Command) -> [&str; 4] {
+    ["nextBeginOffset", "minOffset", "maxOffset", "offsetDelta"].map(|name| &*answer.ext[name])
+}
+
+#[test]
+fn a_pull_of_a_logical_queue_waits_and_gets_its_offsets() {
+    let fixture = Fixture::new();
+    fixture.grant_queues(None, leading());
+    fixture.append(2, b"of an older segment", 0);
+    let mut consumer = fixture.connect();
+    for opaque in [1, 2] {
+        let waiting = pull(opaque, 7, 201, SUSPEND);
+        assert!(fixture.pull(&mut consumer, &waiting).is_none());
+    }
+
+    fixture.append(2, b"here", 0);
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, FOUND), (2, FOUND)]);
+    for answer in &answers {
+        assert_eq!(offsets(answer), ["202", "201", "202", "200"]);
+        assert!(answer.body.windows(4).any(|it| it == b"here"));
+    }
+    let at_once = fixture.pull(&mut consumer, &pull(3, 7, 201, 0)).unwrap();
+    assert_eq!(offsets(&decode(&at_once)[0]), ["202", "201", "202", "200"]);
+}
+
+#[test]
+fn a_commit_in_a_pull_of_a_logical_queue_names_the_physical_one() {
+    let fixture = Fixture::new();
+    fixture.grant_queues(None, leading());
+    fixture.append(2, b"older", 0);
+    fixture.append(2, b"here", 0);
+    let mut consumer = fixture.connect();
+
+    let commit = |offset| pull_with(1, 7, 201, COMMIT, &[("commitOffset", offset)]);
+    let (_, received) = fixture.receive(&mut consumer, &commit("202"));
+    let (_, older) = fixture.receive(&mut consumer, &commit("200"));
+
+    let commits: Vec<_> = received
+        .commits
+        .iter()
+        .map(|it| (it.queue_id, it.offset))
+        .collect();
+    assert_eq!(commits, [(2, 2)]);
+    assert_eq!((older.commits.len(), older.cold.len()), (0, 1));
+}
+
+#[test]
+fn what_the_last_segment_does_not_hold_is_left_to_the_dispatcher() {
+    let fixture = Fixture::new();
+    fixture.grant_queues(None, leading());
+    fixture.append(2, b"older", 0);
+    let mut consumer = fixture.connect();
+
+    let older_segment = pull(1, 7, 200, SUSPEND);
+    let other_queue = pull(1, 2, 201, SUSPEND);
+    let physical = pull_with(
+        1,
+        7,
+        201,
+        SUSPEND,
+        &[("commitOffset", "0"), ("lo", "false")],
+    );
+    for request in [older_segment, other_queue, physical] {
+        let (answer, received) = fixture.receive(&mut consumer, &request);
+        assert_eq!((answer.len(), received.cold.len()), (0, 1));
+    }
+}
+
+#[test]
+fn a_pull_of_a_logical_queue_that_continues_elsewhere_is_repeated() {
+    let fixture = Fixture::new();
+    fixture.grant_queues(None, leading());
+    fixture.append(2, b"older", 0);
+    let mut consumer = fixture.connect();
+    let waiting = pull(1, 7, 201, SUSPEND);
+    assert!(fixture.pull(&mut consumer, &waiting).is_none());
+
+    fixture.hot.facts_changed();
+    fixture.grant_queues(None, leading_in(3));
+    fixture.hot.release_pulls("Orders", None);
+
+    let (answers, unchecked) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, RETRY_IMMEDIATELY)]);
+    assert_eq!(
+        (&*answers[0].ext["nextBeginOffset"], unchecked.is_none()),
+        ("201", true)
+    );
 }

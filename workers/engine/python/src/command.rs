@@ -92,7 +92,7 @@ impl Command {
 
 /// Encode the answer of a pull without its body, which is sent behind it.
 #[pyfunction]
-#[pyo3(signature = (command, code, *, suggested_broker_id, next_offset, min_offset, max_offset, body_size=0, remark=None))]
+#[pyo3(signature = (command, code, *, suggested_broker_id, next_offset, min_offset, max_offset, body_size=0, remark=None, offset_delta=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn encode_pull_answer<'py>(
     py: Python<'py>,
@@ -104,6 +104,7 @@ pub(crate) fn encode_pull_answer<'py>(
     max_offset: u64,
     body_size: usize,
     remark: Option<&str>,
+    offset_delta: Option<i64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let answer = PullAnswer {
         opaque: command.opaque,
@@ -113,6 +114,7 @@ pub(crate) fn encode_pull_answer<'py>(
         next_offset,
         min_offset,
         max_offset,
+        offset_delta,
         body_size,
     };
     // A few hundred bytes: to free the interpreter lock would cost more.

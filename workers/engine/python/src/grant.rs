@@ -1,14 +1,40 @@
 //! Grants of pulls, and pulls that wait.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regent_hotpath as hotpath;
-use regent_hotpath::{Grant, Granted, PullFilter, PullKind};
+use regent_hotpath::{Grant, Granted, LeadingSegment, PullFilter, PullKind};
 
 use crate::command::Command;
 use crate::filter::{PropertyFilter, chosen};
+
+/// Queue id, physical start, logical start; whether it takes messages.
+type Segment = (i32, u64, u64, bool);
+
+/// The logical queues of a static topic that a broker group leads.
+#[pyclass(frozen, module = "regent_engine")]
+pub(crate) struct LeadingQueues(pub(crate) Arc<hotpath::LeadingQueues>);
+
+#[pymethods]
+impl LeadingQueues {
+    #[new]
+    fn new(segments: HashMap<i32, Segment>) -> Self {
+        let segments = segments.into_iter().map(|(global_id, it)| {
+            let (queue_id, physical_start, logical_start, takes_sends) = it;
+            let segment = LeadingSegment {
+                queue_id,
+                physical_start,
+                logical_start,
+                takes_sends,
+            };
+            (global_id, segment)
+        });
+        Self(Arc::new(hotpath::LeadingQueues::new(segments)))
+    }
+}
 
 /// What pulls of one kind may read, after a check of one of them.
 #[pyclass(frozen, module = "regent_engine")]
@@ -19,7 +45,7 @@ impl PullGrant {
     #[new]
     #[pyo3(signature = (code, group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
         suggested_broker_id, parked_ms, moves_consumers, facts_version, property_filter=None,
-        version=None, expression=None, expression_type=None))]
+        version=None, expression=None, expression_type=None, leading=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         code: i32,
@@ -37,6 +63,7 @@ impl PullGrant {
         version: Option<i64>,
         expression: Option<&str>,
         expression_type: Option<&str>,
+        leading: Option<&LeadingQueues>,
     ) -> Self {
         let filter = match version {
             Some(version) => PullFilter::Registered { version },
@@ -60,6 +87,7 @@ impl PullGrant {
             parked_ms,
             moves_consumers,
             facts_version,
+            leading: leading.map(|it| Arc::clone(&it.0)),
         };
         Self(Arc::new(Granted::new(&kind, grant)))
     }

@@ -18,7 +18,7 @@ use regent_remoting::limits;
 
 use crate::command::{Command, encoding_named, text_pairs};
 use crate::error::{Failure, ProtocolError};
-use crate::grant::{ParkedPull, PullGrant};
+use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
 use crate::message::host;
 use crate::shared_store::SharedStore;
 use crate::store::Store;
@@ -70,7 +70,7 @@ impl HotPath {
         })))
     }
 
-    #[pyo3(signature = (name, *, perm, read_queue_count, write_queue_count))]
+    #[pyo3(signature = (name, *, perm, read_queue_count, write_queue_count, leading=None))]
     fn set_topic(
         &self,
         py: Python<'_>,
@@ -78,11 +78,13 @@ impl HotPath {
         perm: u32,
         read_queue_count: u32,
         write_queue_count: u32,
+        leading: Option<&LeadingQueues>,
     ) {
         let topic = Topic {
             perm,
             read_queue_count,
             write_queue_count,
+            leading: leading.map(|it| Arc::clone(&it.0)),
         };
         py.detach(|| self.0.hot.set_topic(name, topic));
     }
@@ -412,6 +414,7 @@ impl Connection {
             .map_err(|_| PyRuntimeError::new_err(POISONED))
     }
 
+    #[pyo3(signature = (command, grant, queue_id, offset, count_max, deadline_ms, *, global_id=None))]
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     fn park(
         &self,
@@ -422,6 +425,7 @@ impl Connection {
         offset: u64,
         count_max: usize,
         deadline_ms: i64,
+        global_id: Option<i32>,
     ) -> PyResult<bool> {
         let header = command.header(py)?;
         let pull = WaitingPull {
@@ -429,6 +433,7 @@ impl Connection {
             encoding: encoding_named(command.encoding)?,
             header: &header,
             queue_id,
+            global_id,
             offset,
             count_max,
             deadline_ms,

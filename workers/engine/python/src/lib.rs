@@ -43,7 +43,7 @@ mod regent_engine {
     #[pymodule_export]
     use crate::filter::PropertyFilter;
     #[pymodule_export]
-    use crate::grant::{ParkedPull, PullGrant};
+    use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
     #[pymodule_export]
     use crate::hotpath::{Connection, HotPath, Received, special_properties, turn_time_limits_ms};
     #[pymodule_export]

@@ -13,6 +13,16 @@ impl Store {
         self.0.run(py, |store| Ok(store.flush()?))
     }
 
+    fn seal_queue(&self, py: Python<'_>, topic: &str, queue_id: i32) -> PyResult<u64> {
+        self.0
+            .run(py, |store| Ok(store.seal_queue(topic, queue_id)?))
+    }
+
+    fn unseal_queue(&self, py: Python<'_>, topic: &str, queue_id: i32) -> PyResult<u64> {
+        self.0
+            .run(py, |store| Ok(store.unseal_queue(topic, queue_id)?))
+    }
+
     fn start_write_back(&self, py: Python<'_>) -> PyResult<u64> {
         self.0.run(py, |store| Ok(store.start_write_back()?))
     }

@@ -7,8 +7,9 @@ use regent_remoting::{Encoding, Frame, Header};
 
 use super::{Call, Connection};
 use crate::broker::HotPath;
+use crate::leading::Led;
 use crate::parked::ParkedPull;
-use crate::pull::{Grant, Granted, GrantedFilter, PullRequest, Taker};
+use crate::pull::{Commit, Grant, Granted, GrantedFilter, PullRequest, Taker};
 use crate::pulled::{Answering, PullAnswer};
 use crate::received::{Outcome, Received};
 use crate::reply::{SUCCESS, SYSTEM_BUSY, SYSTEM_ERROR};
@@ -29,8 +30,10 @@ pub struct WaitingPull<'a> {
     pub encoding: Encoding,
     /// The header in that encoding.
     pub header: &'a [u8],
-    /// The queue inside the topic of the grant.
+    /// The physical queue inside the topic of the grant.
     pub queue_id: i32,
+    /// In a static topic the logical queue, of which the queue above has the last segment.
+    pub global_id: Option<i32>,
     /// The first offset that is wanted.
     pub offset: u64,
     /// Most messages of the answer.
@@ -48,6 +51,7 @@ impl Connection {
 
     /// Have a pull wait for messages. `false` if there is no room for it.
     pub fn park(&self, hot: &HotPath, granted: &Arc<Granted>, pull: &WaitingPull<'_>) -> bool {
+        let led = pull.global_id.and_then(|id| granted.grant.led(id));
         hot.park(ParkedPull {
             number: 0,
             connection: self.id,
@@ -56,6 +60,7 @@ impl Connection {
             header: pull.header.into(),
             granted: Arc::clone(granted),
             queue_id: pull.queue_id,
+            led,
             offset: pull.offset,
             count_max: pull.count_max,
             deadline_ms: pull.deadline_ms,
@@ -132,17 +137,16 @@ impl<'s> Call<'_, '_, 's> {
             return false;
         };
         let grant = &granted.grant;
-        if !(0..grant.read_queue_count).contains(&pull.queue_id) {
+        let Some((place, commit)) = placed(&granted, pull) else {
             return false;
-        }
+        };
         // That takes a while, in which others may append.
         self.writer = None;
         let count_max = pull.count_max(grant);
-        let place = (&*granted, pull.queue_id, pull.offset);
         let Ok(Some((found, records))) = self.read(place, count_max) else {
             return false;
         };
-        let (code, next_offset) = judge(&found, pull.offset, grant);
+        let (code, next_offset) = judge(&found, place.offset, grant);
         let is_taken = if code == SUCCESS {
             let answering = Answering {
                 opaque: header.opaque,
@@ -160,22 +164,23 @@ impl<'s> Call<'_, '_, 's> {
                     encoding: frame.encoding,
                     header: frame.header.into(),
                     granted: Arc::clone(&granted),
-                    queue_id: pull.queue_id,
+                    queue_id: place.queue_id,
+                    led: place.led,
                     offset: next_offset,
                     count_max,
                     deadline_ms: self.taker.elapsed_ms + parked_ms,
                     is_over: false,
                 });
                 if is_parked {
-                    let asked = u64::try_from(pull.offset).unwrap_or(0);
+                    let asked = u64::try_from(place.offset).unwrap_or(0);
                     self.received
-                        .note_pulled(&granted, pull.queue_id, Outcome::Parked, asked);
+                        .note_pulled(&granted, place.queue_id, Outcome::Parked, asked);
                 }
                 is_parked
             })
         };
         if is_taken {
-            self.received.commits.extend(pull.commit());
+            self.received.commits.extend(commit);
         }
         is_taken
     }
@@ -187,10 +192,20 @@ impl<'s> Call<'_, '_, 's> {
             // of the new filter is skipped: the client pulls from here again.
             return self.send_again(&pull, PULL_NOT_FOUND);
         }
+        let led = pull.led.and_then(|led| granted.grant.led(led.global_id));
+        if led != pull.led {
+            // The logical queue continues elsewhere: the pull that the client repeats goes there.
+            return self.send_again(&pull, PULL_RETRY_IMMEDIATELY);
+        }
         pull.granted = granted;
         let granted = Arc::clone(&pull.granted);
         let offset = i64::try_from(pull.offset).unwrap_or(i64::MAX);
-        let place = (&*granted, pull.queue_id, offset);
+        let place = Place {
+            granted: &granted,
+            queue_id: pull.queue_id,
+            led,
+            offset,
+        };
         let answering = Answering {
             opaque: pull.opaque,
             encoding: pull.encoding,
@@ -205,6 +220,10 @@ impl<'s> Call<'_, '_, 's> {
             }
         };
         let (code, next_offset) = judge(&found, offset, &granted.grant);
+        if code == PULL_OFFSET_MOVED && led.is_some() {
+            // Only at the ends of the logical queue its readers are moved, which the dispatcher knows.
+            return self.send_again(&pull, PULL_RETRY_IMMEDIATELY);
+        }
         let is_empty = matches!(code, PULL_NOT_FOUND | PULL_RETRY_IMMEDIATELY);
         // One read examines a limited number of entries: the wait goes on behind the last of them.
         if is_empty && next_offset >= found.max_offset && !pull.is_over {
@@ -221,36 +240,40 @@ impl<'s> Call<'_, '_, 's> {
 
     fn read(
         &self,
-        (granted, queue_id, offset): Place<'_>,
+        place: Place<'_>,
         count_max: usize,
     ) -> Result<Option<(ReadOutcome, RecordSlices<'s>)>, regent_commitlog::StoreError> {
+        let grant = &place.granted.grant;
         let wanted = QueueRead {
-            offset,
+            offset: place.offset,
             count_max,
-            bytes_max: granted.grant.bytes_max,
-            filter: granted.grant.filter.as_ref().map(GrantedFilter::as_filter),
+            bytes_max: grant.bytes_max,
+            filter: grant.filter.as_ref().map(GrantedFilter::as_filter),
         };
-        self.store.read_resident(&granted.topic, queue_id, &wanted)
+        self.store
+            .read_resident(&place.granted.topic, place.queue_id, &wanted)
     }
 
     /// Answer with the result of a read. `false` if it is too long for a frame.
     fn answer_pull(
         &mut self,
         answering: Answering,
-        (granted, queue_id, offset): Place<'_>,
+        place: Place<'_>,
         found: &ReadOutcome,
         records: RecordSlices<'s>,
     ) -> bool {
-        let (code, next_offset) = judge(found, offset, &granted.grant);
+        let granted = place.granted;
+        let (code, next_offset) = judge(found, place.offset, &granted.grant);
         let body_size = if code == SUCCESS { records.size() } else { 0 };
         let answer = PullAnswer {
             opaque: answering.opaque,
             code,
             remark: Some(found.status.name()),
             suggested_broker_id: granted.grant.suggested_broker_id,
-            next_offset,
-            min_offset: found.min_offset,
-            max_offset: found.max_offset,
+            next_offset: shown(place.led, next_offset),
+            min_offset: shown(place.led, found.min_offset),
+            max_offset: shown(place.led, found.max_offset),
+            offset_delta: place.led.map(|led| led.segment.delta()),
             body_size,
         };
         let head = &mut self.scratch.pull_head;
@@ -269,7 +292,7 @@ impl<'s> Call<'_, '_, 's> {
             Outcome::Missed
         };
         self.received
-            .note_pulled(granted, queue_id, outcome, next_offset);
+            .note_pulled(granted, place.queue_id, outcome, next_offset);
         true
     }
 
@@ -282,9 +305,10 @@ impl<'s> Call<'_, '_, 's> {
             code,
             remark: None,
             suggested_broker_id: pull.granted.grant.suggested_broker_id,
-            next_offset: pull.offset,
-            min_offset,
-            max_offset,
+            next_offset: shown(pull.led, pull.offset),
+            min_offset: shown(pull.led, min_offset),
+            max_offset: shown(pull.led, max_offset),
+            offset_delta: pull.led.map(|led| led.segment.delta()),
             body_size: 0,
         };
         // Without a body and a remark it always fits.
@@ -294,8 +318,53 @@ impl<'s> Call<'_, '_, 's> {
 
 const TOO_MANY: &str = "[OVERLOAD] too many pulls are held";
 
-/// By what, in which queue, and from where on.
-type Place<'a> = (&'a Granted, i32, i64);
+/// By what, in which physical queue, and from which offset there on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    granted: &'a Granted,
+    queue_id: i32,
+    /// In a static topic the logical queue, of which the queue above has the last segment.
+    led: Option<Led>,
+    offset: i64,
+}
+
+/// Where a pull reads, and what it commits, in physical ids and offsets. `None` is for the dispatcher: the
+/// queue does not exist, or another segment has the offset.
+fn placed<'a>(granted: &'a Granted, pull: &PullRequest<'_>) -> Option<(Place<'a>, Option<Commit>)> {
+    let commit = pull.commit();
+    let grant = &granted.grant;
+    if grant.leading.is_none() {
+        let place = Place {
+            granted,
+            queue_id: pull.queue_id,
+            led: None,
+            offset: pull.offset,
+        };
+        let exists = (0..grant.read_queue_count).contains(&pull.queue_id);
+        return exists.then_some((place, commit));
+    }
+    let led = grant.led(pull.queue_id)?;
+    let place = Place {
+        granted,
+        queue_id: led.segment.queue_id,
+        led: Some(led),
+        offset: led.segment.to_physical(pull.offset)?,
+    };
+    let commit = match commit {
+        Some(commit) => Some(Commit {
+            queue_id: place.queue_id,
+            offset: led.segment.to_physical(commit.offset)?,
+            ..commit
+        }),
+        None => None,
+    };
+    Some((place, commit))
+}
+
+/// An offset as clients see it.
+fn shown(led: Option<Led>, physical: u64) -> u64 {
+    led.map_or(physical, |led| led.segment.to_logical(physical))
+}
 
 /// The code of a read's answer, and the next offset of the client.
 fn judge(found: &ReadOutcome, offset: i64, grant: &Grant) -> (i32, u64) {

@@ -5,6 +5,7 @@ use regent_remoting::message_id::append_message_id;
 use regent_remoting::{Encoding, Frame, Header};
 
 use super::Call;
+use crate::broker::SendQueue;
 use crate::properties::{Verdict, special_in_batch};
 use crate::reply::{Answered, Asker, Stored};
 use crate::send::SendRequest;
@@ -28,9 +29,10 @@ impl Call<'_, '_, '_> {
         let Verdict::Ordinary { waits } = self.scratch.properties.keep() else {
             return false;
         };
-        let Some(queue_id) = topic.queue_id(send.queue_id, &self.hot.next_queue) else {
+        let Some(queue) = topic.queue(send.queue_id, &self.hot.next_queue) else {
             return false;
         };
+        let queue_id = queue.queue_id;
         let config = &self.hot.config;
         let asker = Asker {
             encoding: frame.encoding,
@@ -67,7 +69,7 @@ impl Call<'_, '_, '_> {
         };
         match outcome {
             Ok(first) => {
-                self.answer(&asker, header.is_oneway(), waits, queue_id, first);
+                self.answer(&asker, header.is_oneway(), waits, queue, first);
                 let next = first + self.scratch.appended.len() as u64;
                 self.received.note_arrival(&topic.name, queue_id, next);
             }
@@ -132,12 +134,16 @@ impl Call<'_, '_, '_> {
         asker: &Asker<'_>,
         is_oneway: bool,
         waits: bool,
-        queue_id: i32,
+        SendQueue { queue_id, led }: SendQueue,
         queue_offset: u64,
     ) {
         if is_oneway {
             return;
         }
+        let (queue_id, queue_offset) = match led {
+            Some(led) => (led.global_id, led.segment.to_logical(queue_offset)),
+            None => (queue_id, queue_offset),
+        };
         let Some(last) = self.scratch.appended.last() else {
             return;
         };

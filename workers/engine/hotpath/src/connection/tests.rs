@@ -23,6 +23,7 @@ fn hot_path() -> HotPath {
         perm: 6,
         read_queue_count: 4,
         write_queue_count: 4,
+        leading: None,
     };
     hot.set_topic("Orders", topic);
     hot

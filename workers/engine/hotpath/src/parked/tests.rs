@@ -19,6 +19,7 @@ fn granted(group: &str, topic: &str) -> Arc<Granted> {
         parked_ms: None,
         moves_consumers: true,
         facts_version: 0,
+        leading: None,
     };
     Arc::new(Granted::new(&kind, grant))
 }
@@ -33,6 +34,7 @@ fn pull(opaque: i32, connection: u64, queue_id: i32, offset: u64) -> ParkedPull 
         header: Box::default(),
         granted: granted("g", "T"),
         queue_id,
+        led: None,
         offset,
         count_max: 32,
         deadline_ms: 10_000,
