@@ -11,8 +11,15 @@ from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import Appended, HotPath, Store, encode_properties
+from regent_engine import (
+    Appended,
+    HotPath,
+    LeadingQueues,
+    Store,
+    encode_properties,
+)
 
+from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig, fault_of
 from backend.remoting.headers import ConsumerGroupHeader, encode_header
@@ -35,6 +42,13 @@ from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 from workers.broker.group.alone import Alone
 from workers.broker.group.membership import Membership
+from workers.broker.logical.leading import (
+    Place,
+    SealedQueues,
+    delivery_queue,
+    leading_places,
+    leading_segments,
+)
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
@@ -45,6 +59,7 @@ from workers.broker.requests.caller import Caller
 from workers.broker.requests.gate import WriteGate
 from workers.broker.requests.long_polling import LongPolling
 from workers.broker.routing.name_servers import NameServers
+from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
 from workers.broker.tables.clients import Consumers, Producers
 from workers.broker.tables.offset_resets import OffsetResets
@@ -88,6 +103,9 @@ class Broker:
         # Replaced in controller mode.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
+        self._leading: dict[str, LeadingQueues] = {}
+        self._leading_places: dict[str, frozenset[Place]] = {}
+        self._sealed = SealedQueues(store)
         self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
         self.polling = LongPolling(self.hot, clock=elapsed_ms)
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
@@ -95,18 +113,21 @@ class Broker:
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
+            static_topic_listener=self._on_mapping_change,
             group_listener=self.hot.facts_changed,
             build_delays=self._build_delays,
             flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
+        self.static_topics = self.state.static_topics
         self.offsets = self.state.offsets
         self.consumers = Consumers[Caller](self.hot.facts_changed)
         self.producers = Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
+        self.peers = Peers(settings.cluster_name, lambda: self.name_servers, elapsed_ms)
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -128,6 +149,8 @@ class Broker:
         self.damage = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
+        for name, topic in self.static_topics.all.items():
+            self._serve_mapping(name, topic)
 
     def _build_hot_path(self) -> HotPath:
         settings = self.settings
@@ -250,6 +273,24 @@ class Broker:
         Raises:
             Refusal: the topic can't be served, or a topic of that name is being deleted.
         """
+        self._check_topic(topic)
+        is_changed = self.topics.put(topic)
+        if is_changed:
+            self.changes.append()
+        return is_changed
+
+    def put_static_topic(self, topic: TopicConfig, static: BrokerTopic) -> None:
+        """Add or replace a static topic, both its layout and its mapping, in one step (H-5).
+
+        Raises:
+            Refusal: as `put_topic`; then nothing changes.
+        """
+        self._check_topic(topic)
+        is_mapping_changed = self.static_topics.put(topic.name, static)
+        if self.topics.put(topic) or is_mapping_changed:
+            self.changes.append()
+
+    def _check_topic(self, topic: TopicConfig) -> None:
         if (fault := fault_of(topic)) is not None:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
             raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
@@ -259,10 +300,6 @@ class Broker:
         if self.changes.is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
             raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
-        is_changed = self.topics.put(topic)
-        if is_changed:
-            self.changes.append()
-        return is_changed
 
     def put_topic_if_missing(self, topic: TopicConfig) -> None:
         """Create a topic, unless it exists or another broker must create it.
@@ -283,8 +320,14 @@ class Broker:
         """
         self.check_writable(to_make_room=True)
         self.topics.remove(name)
+        self.static_topics.remove(name)
         self.offsets.remove_topic(name)
         self.changes.append()
+
+    def forget_positions(self, topic: str, queue_id: int) -> None:
+        """Drop all positions of groups in a queue that another segment is about to use (H-16)."""
+        self.offsets.remove_queue(topic, queue_id)
+        self.resets.forget_queue(topic, queue_id)
 
     def commit(
         self, group: str, topic: str, queue_id: int, *, offset: int, address: str
@@ -429,6 +472,7 @@ class Broker:
                 is_former=self._is_former,
                 is_being_deleted=self._is_being_deleted,
                 is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
+                find_queue=self._find_delivery_queue,
             ),
             clock=self.clock,
             stored_at_ms=lambda level, offset: self.store.store_timestamp(
@@ -445,6 +489,10 @@ class Broker:
             outcome=self._outcome,
             safe_position=self._safe_position,
         )
+
+    def _find_delivery_queue(self, topic_name: str, queue_id: int) -> int | None:
+        static = self.static_topics.find(topic_name)
+        return queue_id if static is None else delivery_queue(static, queue_id)
 
     def _is_being_deleted(self, topic_name: str) -> bool:
         return self.changes.is_being_deleted(topic_name)
@@ -489,6 +537,32 @@ class Broker:
         if self.name_servers is not None:
             self.name_servers.poke()
 
+    def _on_mapping_change(self, name: str, topic: BrokerTopic | None) -> None:
+        self._serve_mapping(name, topic)
+        self.topics.note_mapping(name)
+        if self.name_servers is not None:
+            self.name_servers.poke()
+
+    def _serve_mapping(self, name: str, topic: BrokerTopic | None) -> None:
+        """Let the engine serve the logical queues that are led here, and no other ones.
+
+        Pulls that wait are checked again if a queue has moved: they continue at its new place.
+        """
+        self._leading.pop(name, None)
+        former = self._leading_places.pop(name, frozenset())
+        if topic is not None:
+            self._leading[name] = LeadingQueues(leading_segments(topic))
+            self._leading_places[name] = leading_places(topic)
+        self._sealed.update(name, topic)
+        self.hot.facts_changed()
+        self._serve_topic(name, self.topics.find(name))
+        if former - self._leading_places.get(name, frozenset()):
+            self.polling.release_topic(name)
+
+    def leading_queues(self, topic_name: str) -> LeadingQueues | None:
+        """Return the logical queues of a static topic that are led here; None for other topics."""
+        return self._leading.get(topic_name)
+
     def _serve_topic(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no further checks.
 
@@ -503,6 +577,7 @@ class Broker:
                 perm=permitted(topic, self.settings.permissions),
                 read_queue_count=topic.read_queue_count,
                 write_queue_count=topic.write_queue_count,
+                leading=self._leading.get(name),
             )
 
     def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - the only fact

@@ -43,6 +43,7 @@ _STORE_FAULTS: Final = {
     # The same request would take as long again.
     "search_too_long": ResponseCode.SYSTEM_ERROR,
     "index_behind": ResponseCode.SYSTEM_BUSY,
+    "queue_sealed": ResponseCode.NOT_LEADER_FOR_QUEUE,
 }
 
 
@@ -105,7 +106,7 @@ async def _finish(command: Command, outcome: Awaitable[bytes]) -> bytes:
 
 def _explain(command: Command, error: Exception) -> bytes:
     if isinstance(error, Refusal | Unconfirmed):
-        return answer(command, code=error.code, remark=str(error))
+        return answer(command, code=error.code, remark=str(error), ext=error.ext)
     if isinstance(error, StoreError):
         code = _STORE_FAULTS.get(error.code, ResponseCode.SERVICE_NOT_AVAILABLE)
         log.warning("store_refused", request_code=command.code, code=error.code, reason=str(error))

@@ -1,14 +1,18 @@
 """Define the errors of requests: a refusal, or an unknown outcome, with code and sentence."""
 
+from collections.abc import Mapping
+
 from backend.remoting.response_code import ResponseCode
 
 
 class Refusal(Exception):
-    """A request is refused; the dispatcher answers with the code and the sentence."""
+    """A request is refused; the dispatcher answers with the code, the sentence and more fields."""
 
-    def __init__(self, code: ResponseCode, reason: str) -> None:
+    def __init__(
+        self, code: ResponseCode, reason: str, ext: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(reason)
-        self.code = code
+        self.code, self.ext = code, ext
 
 
 class Unconfirmed(Exception):
@@ -16,4 +20,4 @@ class Unconfirmed(Exception):
 
     def __init__(self, code: ResponseCode, reason: str) -> None:
         super().__init__(f"{reason}: ask again")
-        self.code = code
+        self.code, self.ext = code, None

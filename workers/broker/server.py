@@ -140,7 +140,11 @@ class BrokerServer:
         broker.flusher.start()
         broker.indexer.start()
         registration_source = RegistrationSource(
-            self.settings, broker.topics, port=self.port, left_out=broker.state.left_out
+            self.settings,
+            broker.topics,
+            port=self.port,
+            left_out=broker.state.left_out,
+            mappings=lambda: broker.static_topics.infos,
         )
         broker.name_servers = NameServers(self.settings.name_servers, registration_source)
         if self._verification is not None:
@@ -227,6 +231,7 @@ class BrokerServer:
         await broker.flusher.stop()
         await broker.read_threads.stop()
         await broker.file_thread.stop()
+        broker.peers.close()
         for session in list(self._sessions):
             session.close()
         if self._lone is not None:

@@ -188,10 +188,13 @@ class BrokerSession(asyncio.Protocol):
         offset: int,
         count_max: int,
         deadline_ms: int,
+        global_id: int | None = None,
     ) -> bool:
         """Have a pull wait for messages; False when there is no space."""
         assert self._connection is not None, "connected before requests arrive"
-        is_parked = self._connection.park(command, grant, queue_id, offset, count_max, deadline_ms)
+        is_parked = self._connection.park(
+            command, grant, queue_id, offset, count_max, deadline_ms, global_id=global_id
+        )
         if is_parked:
             self._broker.polling.parked()
         return is_parked

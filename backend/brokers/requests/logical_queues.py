@@ -4,6 +4,7 @@ The epoch of the change fences every request, so none needs a fencing number. A 
 gives the same answer.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,9 +41,6 @@ from backend.remoting.response_code import ResponseCode
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
 
 
-AnswerT_co = TypeVar("AnswerT_co", covariant=True)
-
-
 @dataclass(frozen=True, slots=True)
 class StaticTopic:
     """Hold the layout of a topic on one broker group, and its mapping; None if it is not static."""
@@ -55,8 +53,11 @@ class QueueRequest(Request[AnswerT_co]):
     """Declare a request that changes logical queues; the epoch of the change fences it."""
 
     __slots__ = ()
-    topic: str
-    epoch: int
+
+    @property
+    @abstractmethod
+    def change(self) -> tuple[str, int]:
+        """Return the topic and the epoch of the change."""
 
     def answer(self, address: str, response: Command) -> AnswerT_co:
         """Return the value of a response.
@@ -68,7 +69,8 @@ class QueueRequest(Request[AnswerT_co]):
         """
         if response.code == ResponseCode.OPERATION_FENCED:
             held = decode_header(FencedAnswer, response.ext).held_fence
-            raise QueueEpochFenced(self.topic, self.epoch, held=held)
+            topic_name, epoch = self.change
+            raise QueueEpochFenced(topic_name, epoch, held=held)
         if response.code in REFUSALS:
             raise ChangeRefused(address, response.remark or f"code {response.code}")
         return Request.answer(self, address, response)
@@ -90,20 +92,14 @@ class StoreMapping(QueueRequest[None]):
     is_final: bool = False
 
     @property
-    def topic(self) -> str:
-        """Return the name of the topic."""
-        return self.mapping.info.topic_name
-
-    @property
-    def epoch(self) -> int:
-        """Return the epoch of the mapping."""
-        return self.mapping.info.epoch
+    def change(self) -> tuple[str, int]:
+        return self.mapping.info.topic_name, self.mapping.info.epoch
 
     @property
     def header(self) -> StaticTopicHeader:
         layout = self.layout
         return StaticTopicHeader(
-            topic=self.topic,
+            topic=self.mapping.info.topic_name,
             default_topic=TEMPLATE_TOPIC,
             read_queue_count=layout.read_queue_count,
             write_queue_count=layout.write_queue_count,
@@ -149,15 +145,27 @@ class GetStaticTopic(Request[StaticTopic | None]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrepareLogicalQueue(QueueRequest[Prepared]):
+class MoveRequest(QueueRequest[AnswerT_co]):
+    """Declare a request of the move of one logical queue."""
+
+    header_type = LogicalQueueHeader
+
+    topic: str
+    global_id: int
+    epoch: int
+
+    @property
+    def change(self) -> tuple[str, int]:
+        return self.topic, self.epoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareLogicalQueue(MoveRequest[Prepared]):
     """Reserve a physical queue for a logical one: a retired one that is empty, else a new one."""
 
     code = RequestCode.PREPARE_LOGICAL_QUEUE
     header_type = PrepareLogicalQueueHeader
 
-    topic: str
-    global_id: int
-    epoch: int
     is_reuse_across_allowed: bool = False
 
     def read(self, response: Command) -> Prepared:
@@ -166,7 +174,7 @@ class PrepareLogicalQueue(QueueRequest[Prepared]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SealLogicalQueue(QueueRequest[Seal]):
+class SealLogicalQueue(MoveRequest[Seal]):
     """Stop new messages of a logical queue, and return its final end, in physical offsets.
 
     A broker that can't drain the queue within 5 s refuses for now, and a client may give up before.
@@ -174,11 +182,6 @@ class SealLogicalQueue(QueueRequest[Seal]):
     """
 
     code = RequestCode.SEAL_LOGICAL_QUEUE
-    header_type = LogicalQueueHeader
-
-    topic: str
-    global_id: int
-    epoch: int
 
     def read(self, response: Command) -> Seal:
         answered = decode_header(SealedQueueAnswer, response.ext)
@@ -186,30 +189,20 @@ class SealLogicalQueue(QueueRequest[Seal]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnsealLogicalQueue(QueueRequest[None]):
+class UnsealLogicalQueue(MoveRequest[None]):
     """Remove the seal of an older change; the epoch is higher than that of the seal."""
 
     code = RequestCode.UNSEAL_LOGICAL_QUEUE
-    header_type = LogicalQueueHeader
-
-    topic: str
-    global_id: int
-    epoch: int
 
     def read(self, _response: Command) -> None:
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscardLogicalQueue(QueueRequest[None]):
+class DiscardLogicalQueue(MoveRequest[None]):
     """Drop the physical queue that an older or equal change reserved for a logical one."""
 
     code = RequestCode.DISCARD_LOGICAL_QUEUE
-    header_type = LogicalQueueHeader
-
-    topic: str
-    global_id: int
-    epoch: int
 
     def read(self, _response: Command) -> None:
         return None

@@ -115,6 +115,18 @@ def prepare(
     return changed, new.answer
 
 
+def discard(topic: BrokerTopic, global_id: int, *, epoch: int) -> BrokerTopic:
+    """Drop the physical queue that a change reserved; it is retired, since it may have been used.
+
+    Raises:
+        QueueEpochFenced: the broker knows a newer change.
+    """
+    _check_epoch(topic, global_id, epoch)
+    prepared = {key: one for key, one in topic.prepared.items() if key != global_id}
+    changed = replace(topic, prepared=prepared)
+    return replace(changed, retired=_retired(topic, changed))
+
+
 def seal(topic: BrokerTopic, global_id: int, *, epoch: int) -> BrokerTopic:
     """Stop new messages of a logical queue; the broker then drains the queue (M2).
 

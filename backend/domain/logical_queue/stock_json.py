@@ -171,7 +171,7 @@ def decode_file(text: str, *, broker_group_name: str) -> MappingFile:
     mappings, left_out = {}, []
     for name, value in values.items():
         try:
-            mappings[name] = _own_mapping(value, name, broker_group_name)
+            mappings[name] = read_own_mapping(value, name, broker_group_name)
         except InvalidQueueMapping as error:
             left_out.append(LeftOutMapping(name, str(error)))
     return MappingFile(version, mappings, tuple(left_out))
@@ -282,7 +282,12 @@ def _mapping_of(value: Any, place: str) -> BrokerMapping:
     return BrokerMapping(_info_of(fields), fields.by_number("hostedQueues", _segments_of))
 
 
-def _own_mapping(value: Any, topic_name: str, broker_group_name: str) -> BrokerMapping:
+def read_own_mapping(value: Any, topic_name: str, broker_group_name: str) -> BrokerMapping:
+    """Read the mapping of one topic in the file of a broker, as plain values.
+
+    Raises:
+        InvalidQueueMapping: it is malformed, or of another topic or broker group (INV-2).
+    """
     place = f"$.topicQueueMappingInfoMap.{topic_name}"
     mapping = _mapping_of(value, place)
     if mapping.info.topic_name != topic_name:

@@ -17,6 +17,7 @@ def state_of(path, store, flush_log):
     return BrokerState(
         parse_settings({"storePathRootDir": str(path)}).settings,
         topic_listener=lambda _name, _topic: None,
+        static_topic_listener=lambda _name, _topic: None,
         group_listener=lambda: None,
         build_delays=lambda stored: DelayDelivery(
             store,

@@ -14,7 +14,7 @@ from backend.brokers.asking import Brokers, Request, Round
 from backend.brokers.change import Change, ChangedValues
 from backend.brokers.errors import BrokerRefused, BrokerUnreachable
 from backend.brokers.requests.consumer_groups import GetGroupSettings
-from backend.brokers.requests.logical_queues import QueueRequest
+from backend.brokers.requests.logical_queues import MoveRequest, QueueRequest
 from backend.brokers.requests.offsets import GetCommittedOffsets, GetMaxOffset
 from backend.brokers.requests.topics import DeleteTopicInBroker, GetGroupsOfTopic, GetTopicLayout
 from backend.domain.operation_errors import ChangeRefused, OperationFenced
@@ -41,7 +41,7 @@ def answer(code=0, *, ext=None, body=b"", remark="why"):
     return SimpleNamespace(code=code, ext=ext or {}, body=body, remark=remark)
 
 
-ABSTRACT = {Request, Change, QueueRequest}
+ABSTRACT = {Request, Change, QueueRequest, MoveRequest}
 
 
 def all_requests():

@@ -36,18 +36,21 @@ def deliver_delayed(
     is_former: Callable[[str, int], bool] = lambda _topic, _position: False,
     is_being_deleted: Callable[[str], bool] = lambda _: False,
     is_full: Callable[[], bool] = lambda: False,
+    find_queue: Callable[[str, int], int | None] = lambda _topic, queue_id: queue_id,
 ) -> None:
     """Copy a delayed message to its real queue; its properties stay unchanged.
 
     The copy names the message that it delivers, in the field that otherwise names the half message
     of a transaction. So a delivery and its progress are one record (D14). A message that can never
     be delivered is reported and skipped; otherwise it would block its level. A message to a topic
-    that was deleted and created again since is also skipped.
+    that was deleted and created again since is also skipped. The last function gives the queue that
+    takes the message in the place of one whose messages go elsewhere (H-10).
 
     Raises:
         StoreError: the store refuses for now.
         NotYet: the topic is being deleted, and its queues are about to start again; or the disk is
-            nearly full, and the remaining space is reserved.
+            nearly full, and the remaining space is reserved; or no queue of the topic takes
+            messages here.
     """
     if is_full():
         raise NotYet("the disk is nearly full")
@@ -63,6 +66,10 @@ def deliver_delayed(
     if is_former(topic, log_position):
         log.info("delayed_message_of_deleted_topic", log_position=log_position, topic=topic)
         return
+    taker = find_queue(topic, queue_id)
+    if taker is None:
+        raise NotYet(f"no queue of the static topic {topic} takes messages here")
+    queue_id = taker
     try:
         # The checksum of the copied record would be wrong for the copy.
         properties = encode_properties({k: v for k, v in record.properties.items() if k != CRC})

@@ -45,7 +45,7 @@ def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
     held = broker.locks.lock(
         wish.consumer_group,
         client_id=wish.client_id,
-        queues=wish.queues,
+        queues=[one for one in wish.queues if _may_lock(broker, one)],
         now_ms=broker.elapsed_ms(),
     )
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
@@ -125,6 +125,12 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
         queues=queues,
     )
     return answer(command, body=java_json.encode(reported))
+
+
+def _may_lock(broker: Broker, queue: MessageQueue) -> bool:
+    """Return whether a queue is read here: a logical queue only where it is led (L32)."""
+    static = broker.static_topics.find(queue.topic)
+    return static is None or static.mapping.leads(queue.queue_id)
 
 
 def _wish(command: Command) -> LockBody:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from functools import partial
 
+import msgspec
 from regent_engine import Command
 
 from backend.remoting.bodies import TopicConfig
@@ -19,6 +20,8 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical import positions
+from workers.broker.logical.led_queue import LedQueue, find_led
 from workers.broker.metrics.resources import memory_bytes
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
@@ -32,9 +35,25 @@ def on_query_consumer_offset(
 ) -> Awaitable[bytes] | bytes:
     """Return the committed offset of a group in a queue."""
     header = decode_header(QueryConsumerOffsetHeader, command.ext)
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        return _find_logical(broker, command, header, led)
     if header.set_zero_if_not_found and _committed(broker, header) is None:
         return _begin_young(broker, command, header)
     return _offset_answer(command, _committed(broker, header))
+
+
+async def _find_logical(
+    broker: Broker, command: Command, header: QueryConsumerOffsetHeader, led: LedQueue
+) -> bytes:
+    """Return the committed offset of a group in a logical queue, from its newest position."""
+    offset = await positions.committed_position(broker, led, header.consumer_group)
+    is_only = led.queue.decided == (led.leader,) and led.leader.delta == 0
+    if offset is None and header.set_zero_if_not_found and is_only:
+        first = msgspec.structs.replace(header, queue_id=led.leader.queue_id)
+        if await broker.read_threads.read(partial(_is_young, broker, first)):
+            offset = 0
+    return _offset_answer(command, offset)
 
 
 async def _begin_young(
@@ -77,7 +96,9 @@ def _commit_target(broker: Broker, command: Command) -> FenceTarget:
     passed_on=True,
     target=_commit_target,
 )
-def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) -> bytes:
+def on_update_consumer_offset(
+    broker: Broker, caller: Caller, command: Command
+) -> Awaitable[bytes] | bytes:
     """Record the committed offset of a group in a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     broker.check_group_exists(header.consumer_group)
@@ -85,6 +106,9 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     if header.queue_id is None or header.commit_offset is None:
         missing = "queueId" if header.queue_id is None else "commitOffset"
         raise Refusal(ResponseCode.INVALID_PARAMETER, f"the field {missing} is missing")
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        return _commit_logical(broker, caller, command, header, led)
     if broker.resets.is_pending(header.consumer_group, header.topic, header.queue_id):
         return answer(command, remark="Offset has been previously reset")
     _check_queue(broker, topic, header.queue_id)
@@ -95,13 +119,34 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
         offset=header.commit_offset,
         address=caller.address,
     )
+    return _committed_answer(broker, command, header.commit_offset, committed)
+
+
+async def _commit_logical(
+    broker: Broker,
+    caller: Caller,
+    command: Command,
+    header: UpdateConsumerOffsetHeader,
+    led: LedQueue,
+) -> bytes:
+    """Record the committed offset of a group in a logical queue, at the segment that has it."""
+    group, offset = header.consumer_group, header.commit_offset or 0
+    if broker.resets.is_pending(group, led.topic_name, led.leader.queue_id):
+        return answer(command, remark="Offset has been previously reset")
+    committed = await positions.commit(broker, led, group, offset, address=caller.address)
+    return _committed_answer(broker, command, offset, committed)
+
+
+def _committed_answer(
+    broker: Broker, command: Command, offset: int, committed: int | None
+) -> bytes:
     if committed is None:
-        reason = f"the offset {header.commit_offset} is negative: nothing was committed"
+        reason = f"the offset {offset} is negative: nothing was committed"
         raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
     if broker.membership.appends_commits and not command.is_oneway:
         broker.changes.append()
-    if committed != header.commit_offset:
-        problem = f"the offset {header.commit_offset} is beyond the end of the queue"
+    if committed != offset:
+        problem = f"the offset {offset} is beyond the end of the queue"
         return answer(command, remark=f"{problem}: {committed} was committed")
     return answer(command)
 
@@ -130,6 +175,10 @@ async def on_search_offset(broker: Broker, _caller: Caller, command: Command) ->
     boundary = header.boundary_type.upper()
     if boundary not in {"LOWER", "UPPER"}:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        found = await positions.offset_by_time(broker, led, header.timestamp_ms, boundary)
+        return answer(command, ext={"offset": str(found)})
     # Each step of the binary search reads an entry and its record, anywhere on the disk.
     find = partial(
         broker.store.offset_by_time,
@@ -146,17 +195,29 @@ def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     """Return the offset of the next message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        return answer(command, ext={"offset": str(positions.end_of(broker, led))})
     _, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     return answer(command, ext={"offset": str(high)})
 
 
 @serves(RequestCode.GET_MIN_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
-def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_get_min_offset(
+    broker: Broker, _caller: Caller, command: Command
+) -> Awaitable[bytes] | bytes:
     """Return the offset of the oldest message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        return _begin_logical(broker, command, led)
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     return answer(command, ext={"offset": str(low)})
+
+
+async def _begin_logical(broker: Broker, command: Command, led: LedQueue) -> bytes:
+    return answer(command, ext={"offset": str(await positions.begin_of(broker, led))})
 
 
 @serves(
@@ -166,6 +227,10 @@ async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: C
     """Return when the oldest message of a queue was stored, -1 when it is empty."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        found = await positions.earliest_store_time(broker, led)
+        return answer(command, ext={"timestamp": str(found)})
     find = partial(broker.store.earliest_store_timestamp, header.topic, header.queue_id)
     return answer(command, ext={"timestamp": str(await broker.read_threads.read(find))})
 

@@ -1,10 +1,12 @@
 """Answer pulls, and park those that find nothing (remoting.md 2.3: 11, 361)."""
 
+import contextlib
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+import msgspec
 from regent_engine import (
     PARKED_MS_MAX,
     Command,
@@ -14,6 +16,9 @@ from regent_engine import (
     encode_pull_answer,
 )
 
+from backend.domain.logical_queue.lookup import Located
+from backend.domain.logical_queue.reading import decide_pull
+from backend.domain.logical_queue.segment import QueueBounds
 from backend.remoting.bodies import SubscriptionData, TopicConfig
 from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
@@ -26,6 +31,9 @@ from workers.broker.commit_log.message_filters import (
 )
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.led_queue import LedQueue, find_led, is_logical
+from workers.broker.logical.older_segments import PULL_CODES, OlderPull
+from workers.broker.logical.positions import commit
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import READABLE
@@ -52,7 +60,7 @@ _CODES: Final = {
 # Not frozen: there is one for each pull, and a frozen one takes twice as long to create.
 @dataclass(slots=True, eq=False)
 class Pull:
-    """One pull that passed every check."""
+    """One pull that passed every check; ids and offsets in its header are physical."""
 
     broker: Broker
     caller: Caller
@@ -60,6 +68,8 @@ class Pull:
     header: PullMessageHeader
     filter: MessageFilter
     grant: PullGrant
+    led: LedQueue | None = None
+    """In a static topic the logical queue, whose last segment is read."""
 
     def read(self, offset: int) -> ReadResult | None:
         """Read messages in memory, as much as fits an answer; None if the data is on the disk."""
@@ -105,9 +115,10 @@ class Pull:
             self.command,
             code,
             suggested_broker_id=MASTER_ID,
-            next_offset=next_offset,
-            min_offset=result.min_offset,
-            max_offset=result.max_offset,
+            next_offset=self._shown(next_offset),
+            min_offset=self._shown(result.min_offset),
+            max_offset=self._shown(result.max_offset),
+            offset_delta=None if self.led is None else self.led.leader.delta,
             body_size=len(body),
             remark=result.status,
         )
@@ -121,7 +132,21 @@ class Pull:
         if self.broker.topics.is_following:
             # A replica may lack data of its master, at either end: it moves no consumer.
             return ResponseCode.PULL_NOT_FOUND, max(offset, 0)
+        if self.led is not None:
+            return self._judge_outside(self.led, result, offset)
         return code, result.next_offset
+
+    def _judge_outside(
+        self, led: LedQueue, result: ReadResult, offset: int
+    ) -> tuple[ResponseCode, int]:
+        """Return the result of a read outside of the last segment of a logical queue."""
+        bounds = QueueBounds(result.min_offset, result.max_offset)
+        decision = decide_pull(led.queue, Located(led.leader, offset), bounds)
+        code = PULL_CODES.get(decision.code, ResponseCode.PULL_RETRY_IMMEDIATELY)
+        return code, led.leader.to_physical(decision.next_offset)
+
+    def _shown(self, offset: int) -> int:
+        return offset if self.led is None else self.led.leader.to_logical_strict(offset)
 
     def _wanted(
         self, offset: int
@@ -145,6 +170,7 @@ class Pull:
             offset=offset,
             count_max=self._count_max,
             deadline_ms=self.broker.elapsed_ms() + self._parked_ms(),
+            global_id=None if self.led is None else self.led.queue.global_id,
         )
         if not is_parked:
             raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
@@ -170,6 +196,9 @@ class Pull:
 def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Read messages of one queue for a consumer."""
     header = decode_header(PullMessageHeader, command.ext)
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is not None:
+        return _pull_logical(broker, caller, command, header, led)
     grant, passing = _check(broker, caller, command, header)
     queue = (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(
@@ -181,7 +210,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if (offset := broker.resets.take(*queue)) is not None:
         caller.send(_reset_answer(broker, command, header, offset))
         return None
-    _share(broker, header, grant)
+    _share(broker, command, header, grant)
     if header.sys_flag & _COMMIT_FLAG:
         broker.commit(*queue, offset=header.commit_offset, address=caller.address)
     if caller.is_gone:
@@ -191,6 +220,76 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     return Pull(broker, caller, command, header, passing, grant).run()
 
 
+def _pull_logical(
+    broker: Broker, caller: Caller, command: Command, header: PullMessageHeader, led: LedQueue
+) -> Awaitable[bytes] | None:
+    """Read a logical queue: its last segment as any queue, an older one where it is stored."""
+    _check(broker, caller, command, header)
+    last = (header.consumer_group, header.topic, led.leader.queue_id)
+    if (offset := broker.resets.take(*last)) is not None:
+        caller.send(_reset_answer(broker, command, header, offset, led))
+        return None
+    if header.sys_flag & _COMMIT_FLAG:
+        return _commit_and_read(broker, caller, command, header, led)
+    return _read_logical(broker, caller, command, header, led)
+
+
+async def _commit_and_read(
+    broker: Broker, caller: Caller, command: Command, header: PullMessageHeader, led: LedQueue
+) -> bytes:
+    """Commit the offset of a pull at its segment, which may be stored elsewhere, then read."""
+    group, address = header.consumer_group, caller.address
+    with contextlib.suppress(Refusal):
+        # The offset is committed again with the next pull.
+        await commit(broker, led, group, header.commit_offset, address=address)
+    # The queue may have moved meanwhile.
+    present = find_led(broker, command.ext, header.topic, header.queue_id)
+    if present is None or caller.is_gone:
+        return b""
+    outcome = _read_logical(broker, caller, command, header, present)
+    return b"" if outcome is None else await outcome
+
+
+def _read_logical(
+    broker: Broker, caller: Caller, command: Command, header: PullMessageHeader, led: LedQueue
+) -> Awaitable[bytes] | None:
+    grant, passing = _check(broker, caller, command, header)
+    _share(broker, command, header, grant)
+    located = led.locate(header.queue_offset)
+    if located.segment == led.leader:
+        physical = msgspec.structs.replace(
+            header, queue_id=led.leader.queue_id, queue_offset=located.physical_offset
+        )
+        broker.readers.note_pull(
+            header.consumer_group,
+            header.topic,
+            physical.queue_id,
+            address=caller.address,
+            now_ms=broker.elapsed_ms(),
+            next_offset=max(0, physical.queue_offset),
+        )
+        return Pull(broker, caller, command, physical, passing, grant, led).run()
+    older = OlderPull(
+        broker,
+        command,
+        header,
+        led,
+        located,
+        passing,
+        _subscription_of(broker, caller, header),
+        count_max=max(1, min(header.message_count_max, COUNT_MAX)),
+        bytes_max=SIZE_MAX_BYTES,
+        may_wait=bool(header.sys_flag & _SUSPEND_FLAG),
+    )
+    return _send_older(caller, older)
+
+
+async def _send_older(caller: Caller, pull: OlderPull) -> bytes:
+    head, body = await pull.answer()
+    caller.send(head, body)
+    return b""
+
+
 def check_pull(broker: Broker, caller: Caller, command: Command) -> PullGrant:
     """Check a pull that has waited, since what it was granted by has changed; return its new grant.
 
@@ -198,8 +297,9 @@ def check_pull(broker: Broker, caller: Caller, command: Command) -> PullGrant:
         Refusal: the pull would be refused if it came now.
     """
     header = decode_header(PullMessageHeader, command.ext)
+    find_led(broker, command.ext, header.topic, header.queue_id)
     grant, _ = _check(broker, caller, command, header)
-    _share(broker, header, grant)
+    _share(broker, command, header, grant)
     return grant
 
 
@@ -215,10 +315,17 @@ def _check(
 
 
 def _reset_answer(
-    broker: Broker, command: Command, header: PullMessageHeader, offset: int
+    broker: Broker,
+    command: Command,
+    header: PullMessageHeader,
+    offset: int,
+    led: LedQueue | None = None,
 ) -> bytes:
     """Answer a consumer with a new offset; the commit in this pull is outdated."""
-    low, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
+    queue_id = header.queue_id if led is None else led.leader.queue_id
+    low, high = broker.store.offsets(header.topic, queue_id) or (0, 0)
+    if led is not None:
+        offset, low, high = map(led.leader.to_logical_strict, (offset, low, high))
     return encode_pull_answer(
         command,
         ResponseCode.PULL_OFFSET_MOVED,
@@ -260,15 +367,18 @@ def _grant(
         version=None if _carries_filter(header) else header.subscription_version,
         expression=header.subscription,
         expression_type=header.expression_type,
+        leading=broker.leading_queues(header.topic) if is_logical(command.ext) else None,
     )
 
 
-def _share(broker: Broker, header: PullMessageHeader, grant: PullGrant) -> None:
+def _share(broker: Broker, command: Command, header: PullMessageHeader, grant: PullGrant) -> None:
     """Let the engine answer other pulls of this kind.
 
     The engine knows groups, but not the client of a pull: the members must agree. None of them may
-    wait for a new offset.
+    wait for a new offset. Pulls with physical ids of a static topic look alike, and are not shared.
     """
+    if not is_logical(command.ext) and broker.static_topics.find(header.topic) is not None:
+        return
     if broker.resets.is_pending(header.consumer_group, header.topic):
         return
     if _carries_filter(header) or broker.consumers.agree_on(header.consumer_group, header.topic):
@@ -294,13 +404,15 @@ def _check_permission(broker: Broker, command: Command, header: PullMessageHeade
     if not group.consume_enabled:
         raise Refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group.name}")
     topic = broker.find_topic(header.topic)
-    _check_queue(topic, header.queue_id)
+    if not topic.permissions & READABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not readable")
+    is_static = broker.static_topics.find(topic.name) is not None
+    if not (is_static and is_logical(command.ext)):
+        _check_queue(topic, header.queue_id)
     return topic
 
 
 def _check_queue(topic: TopicConfig, queue_id: int) -> None:
-    if not topic.permissions & READABLE:
-        raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not readable")
     if not 0 <= queue_id < topic.read_queue_count:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER,

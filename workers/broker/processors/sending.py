@@ -6,6 +6,7 @@ are created in one place.
 """
 
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import Final
 
 from regent_engine import (
@@ -52,6 +53,7 @@ from workers.broker.commit_log.message import (
 )
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.led_queue import check_send, taking_queues
 from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
@@ -85,9 +87,16 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     broker.check_writable()
     _check_size(broker, header, command)
     properties = parse_properties(header.properties.encode())
+    static = broker.static_topics.find(header.topic)
+    if static is not None:
+        _check_plain(header, properties)
     _check_features(broker, header, properties)
-    topic = _topic_of(broker, header)
-    _check_queue(broker, topic, header)
+    topic = _topic_of(broker, header) if static is None else broker.find_topic(header.topic)
+    _check_permission(broker, topic)
+    if static is None:
+        _check_queue(topic, header)
+    else:
+        check_send(static, header.queue_id)
     if header.batch and not is_batch(command.body):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
     broker.put_topic_if_missing(topic)
@@ -176,9 +185,25 @@ def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:
     return created
 
 
-def _check_queue(broker: Broker, topic: TopicConfig, header: SendMessageHeader) -> None:
+def _check_plain(header: SendMessageHeader, properties: dict[str, str]) -> None:
+    """Refuse transactions and delays to a static topic (L63).
+
+    Their message is stored later, when the queue may be elsewhere.
+    """
+    is_half = properties.get(TRANSACTION_MARK, "").lower() == "true"
+    is_delayed = delay_level_of(properties) or any(name in properties for name in TIMER_PROPERTIES)
+    if is_half or is_delayed:
+        kind = "transactional" if is_half else "delayed"
+        reason = f"the topic[{header.topic}] is static, and takes no {kind} messages"
+        raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
+
+
+def _check_permission(broker: Broker, topic: TopicConfig) -> None:
     if not permitted(topic, broker.settings.permissions) & WRITABLE:
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not writable")
+
+
+def _check_queue(topic: TopicConfig, header: SendMessageHeader) -> None:
     if header.queue_id >= max(topic.read_queue_count, topic.write_queue_count):
         raise Refusal(
             ResponseCode.INVALID_PARAMETER,
@@ -216,12 +241,15 @@ def _store(
             topic_name, queue_id = dead_letter_topic(consumer_group_name), 0
             broker.put_topic_if_missing(topic_of(topic_name, 1))
             properties = properties | {DELAY: "-1"}
+    static = broker.static_topics.find(topic_name)
     if queue_id < 0:
-        queue_id = broker.source.randrange(max(1, broker.find_topic(topic_name).write_queue_count))
+        queue_ids = range(max(1, broker.find_topic(topic_name).write_queue_count))
+        queue_id = broker.source.choice(queue_ids if static is None else taking_queues(static))
+    segment = None if static is None else static.mapping.hosted[queue_id][-1]
     appended = broker.append(
         Message(
             topic=topic_name,
-            queue_id=queue_id,
+            queue_id=queue_id if segment is None else segment.queue_id,
             body=command.body,
             properties=properties,
             flag=header.flag,
@@ -231,7 +259,11 @@ def _store(
             reconsume_times=header.reconsume_times,
         )
     )
-    return _answer_when_stored(broker, command, appended, queue_id, properties)
+    offset = appended.queue_offset
+    if segment is not None:
+        offset = segment.to_logical_strict(offset)
+    stored = _Stored(appended, queue_id, offset, properties[UNIQUE_KEY])
+    return _answer_when_stored(broker, command, stored)
 
 
 def _is_given_up(
@@ -247,20 +279,25 @@ def _is_given_up(
     )
 
 
-async def _answer_when_stored(
-    broker: Broker,
-    command: Command,
-    appended: Appended,
-    queue_id: int,
-    properties: dict[str, str],
-) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A stored message; queue id and offset are those of the answer, logical in a static topic."""
+
+    appended: Appended
+    queue_id: int
+    offset: int
+    unique_key: str
+
+
+async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored) -> bytes:
+    appended = stored.appended
     host, port = broker.store_host
     ext = encode_header(
         SendMessageAnswer(
             message_id=offset_message_id(host, port, appended.log_position),
-            queue_id=queue_id,
-            queue_offset=appended.queue_offset,
-            transaction_id=properties[UNIQUE_KEY],
+            queue_id=stored.queue_id,
+            queue_offset=stored.offset,
+            transaction_id=stored.unique_key,
             region=broker.settings.region_id,
             trace_on=broker.settings.trace_on,
         )

@@ -3,11 +3,14 @@
 from collections.abc import Awaitable
 from functools import partial
 
+import msgspec
 from regent_engine import Command, Store
 
+from backend.domain.logical_queue.stock_json import encode_mapping, without_ends
 from backend.remoting import java_json
 from backend.remoting.bodies import (
     MessageQueue,
+    StaticTopicConfig,
     TopicConfig,
     TopicList,
     TopicOffset,
@@ -20,6 +23,7 @@ from backend.remoting.headers import (
     TopicHeader,
     decode_header,
 )
+from backend.remoting.headers.logical_queues import MAPPING_VERSION, TopicConfigHeader
 from backend.remoting.names import (
     SYSTEM_TOPICS,
     check_topic_name,
@@ -37,6 +41,7 @@ from backend.rules.attributes import (
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.led_queue import check_dynamic
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.safe_answers import kept, published
@@ -57,7 +62,8 @@ def _target(broker: Broker, command: Command) -> FenceTarget:
 def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a topic; name servers know it before the answer is sent."""
     header = decode_header(CreateTopicHeader, command.ext)
-    _check_open(broker, header.topic)
+    check_topic_open(broker, header.topic)
+    check_dynamic(broker, header.topic)
     broker.check_changeable()
     former = broker.topics.find(header.topic)
     topic = TopicConfig(
@@ -68,7 +74,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
         filter_type=header.filter_type,
         topic_sys_flag=header.topic_sys_flag,
         is_ordered=header.is_ordered,
-        attributes=_merged(former, header.attributes),
+        attributes=merged_attributes(former, header.attributes),
     )
     keep = published if broker.put_topic(topic) else kept
     return keep(broker, answer(command))
@@ -88,8 +94,8 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
             ResponseCode.INVALID_PARAMETER,
             f"The topic[{header.topic}] is conflict with system topic.",
         )
-    is_left_out = broker.topics.find_left_out(header.topic) is not None
-    if broker.topics.find(header.topic) is None and not is_left_out:
+    is_held = broker.topics.find(header.topic) or broker.static_topics.find(header.topic)
+    if is_held is None and broker.topics.find_left_out(header.topic) is None:
         return kept(broker, answer(command))
     if header.only_empty and _message_count(broker, header.topic):
         raise Refusal(
@@ -101,9 +107,18 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
 
 @serves(RequestCode.GET_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the layout of one topic."""
-    topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
-    return answer(command, body=java_json.encode(topic))
+    """Return the layout of one topic, with its mapping if that is wanted."""
+    header = decode_header(TopicConfigHeader, command.ext)
+    topic = broker.find_topic(header.topic)
+    static = broker.static_topics.find(header.topic) if header.is_logical else None
+    if static is None:
+        return answer(command, body=java_json.encode(topic))
+    mapping = static.mapping
+    if header.mapping_version < MAPPING_VERSION:
+        mapping = without_ends(mapping)
+    detail = msgspec.Raw(encode_mapping(mapping).encode())
+    config = StaticTopicConfig(mapping=detail, **msgspec.structs.asdict(topic))
+    return answer(command, body=java_json.encode(config))
 
 
 @serves(RequestCode.GET_ALL_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -135,7 +150,12 @@ def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> b
     return answer(command, body=java_json.encode(TopicList(topic_list=names)))
 
 
-def _merged(former: TopicConfig | None, changes: str) -> dict[str, str]:
+def merged_attributes(former: TopicConfig | None, changes: str) -> dict[str, str]:
+    """Return the attributes of a topic after changes.
+
+    Raises:
+        Refusal: a change is invalid.
+    """
     held = None if former is None else former.attributes
     try:
         return changed_attributes(TOPIC_ATTRIBUTES, held, parse_changes(changes))
@@ -143,7 +163,12 @@ def _merged(former: TopicConfig | None, changes: str) -> dict[str, str]:
         raise Refusal(ResponseCode.INVALID_PARAMETER, str(error)) from error
 
 
-def _check_open(broker: Broker, name: str) -> None:
+def check_topic_open(broker: Broker, name: str) -> None:
+    """Check that users may create a topic of a name.
+
+    Raises:
+        InvalidName: it is no name of a topic. Refusal: it is a topic of the system.
+    """
     check_topic_name(name)
     if is_system_topic(name) or name in _own_topics(broker):
         raise Refusal(

@@ -5,8 +5,9 @@ A broker without a group keeps the same state there (D29).
 The journal decides which records contain it, and when; this module reads and applies it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from backend.remoting.sifting import LeftOut
 from workers.broker.commit_log.delay_delivery import DelayDelivery
@@ -16,9 +17,11 @@ from workers.broker.requests.fences import Fences
 from workers.broker.tables.consumer_offsets import ConsumerOffsets, OffsetChanges
 from workers.broker.tables.logged_table import LoggedTable
 from workers.broker.tables.state import BrokerState
+from workers.broker.tables.static_topics import StaticTopics
 from workers.broker.tables.subscription_groups import SubscriptionGroups
 from workers.broker.tables.topics import TopicTable
 
+T = TypeVar("T")
 LeftOutItems = list[tuple[LoggedTable[Any], tuple[LeftOut, ...]]]
 
 
@@ -28,6 +31,7 @@ class SharedState:
 
     offsets: ConsumerOffsets
     delays: DelayDelivery
+    static_topics: StaticTopics
     topics: TopicTable
     groups: SubscriptionGroups
     fences: Fences
@@ -37,7 +41,7 @@ class SharedState:
     def of(cls, state: BrokerState, store: QueueStore) -> Self:
         """Take the shared tables of a broker."""
         deletions = DeletedTopics(store)
-        return cls(state.offsets, state.delays, state.topics, state.groups, state.fences, deletions)
+        return cls(*state.shared_tables, deletions)
 
     @property
     def is_log_newer(self) -> bool:
@@ -76,8 +80,10 @@ class SharedState:
         return StateContent(
             removed_topics=offsets.removed_topics,
             removed_groups=offsets.removed_groups,
+            removed_queues=offsets.removed_queues,
             offsets=offsets.offsets,
             delays=self.delays.take_changes(),
+            static_topics=self.static_topics.take_changes(),
             topics=topics,
             groups=self.groups.take_changes(),
             deletions=self.deletions.take_unsent()
@@ -92,6 +98,7 @@ class SharedState:
         return StateContent(
             offsets=self.offsets.table,
             delays=self.delays.progress,
+            static_topics=self.static_topics.all,
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=self.groups.forbidden_table,
@@ -105,6 +112,7 @@ class SharedState:
         return StateContent(
             offsets={key: dict(queues) for key, queues in self.offsets.table.items()},
             delays=dict(self.delays.progress),
+            static_topics=dict(self.static_topics.all),
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=dict(self.groups.forbidden_table),
@@ -133,17 +141,17 @@ class SharedState:
             self.offsets.replace(former.offsets)
         if self.delays in believed:
             self.delays.replace(former.delays)
+        if self.static_topics in believed:
+            self.static_topics.replace(_present(former.static_topics))
         if self.topics in believed:
-            topics = {name: one for name, one in former.topics.items() if one is not None}
+            topics = _present(former.topics)
             aside = {one.name for table, kept in left_out if table is self.topics for one in kept}
             self.deletions.add(self.topics.shared().keys() - topics.keys() - aside)
             self.topics.replace(topics)
         if self.groups in believed:
-            groups = {name: one for name, one in former.groups.items() if one is not None}
-            self.groups.replace(groups, former.forbidden)
+            self.groups.replace(_present(former.groups), former.forbidden)
         if self.fences in believed:
-            changes = {key: one for key, one in former.changes.items() if one is not None}
-            self.fences.replace(former.fences, changes)
+            self.fences.replace(former.fences, _present(former.changes))
         for table, kept in left_out:
             table.keep_aside([one for one in kept if not self._serves(table, one)])
         return bool(believed)
@@ -158,6 +166,7 @@ class SharedState:
         """Restore the former state, except topics, groups and fences that were not known."""
         self.offsets.replace(former.offsets)
         self.delays.replace(former.delays)
+        self.static_topics.apply(former.static_topics)
         self.topics.apply(former.topics)
         self.groups.apply(former.groups)
         self.fences.apply(former.fences, former.changes)
@@ -167,10 +176,16 @@ class SharedState:
         self.deletions.apply(record.deletions)
         topics = record.topics or {}
         self.deletions.revive(name for name, topic in topics.items() if topic is not None)
+        self.static_topics.apply(record.static_topics or {})
         self.topics.apply(topics)
         self.groups.apply(record.groups)
         self.offsets.apply(
-            OffsetChanges(record.removed_topics, record.removed_groups, record.offsets)
+            OffsetChanges(
+                record.removed_topics,
+                record.removed_groups,
+                record.removed_queues,
+                record.offsets,
+            )
         )
         self.delays.apply(record.delays)
         self.fences.apply(record.fences, record.changes)
@@ -181,19 +196,30 @@ class SharedState:
         A state with only offsets and delays, as of our earlier versions, leaves the rest unchanged.
         """
         whole = merged(parts)
+        if whole.static_topics is not None:
+            self.static_topics.replace(_present(whole.static_topics))
         if whole.topics is not None:
-            topics = {name: topic for name, topic in whole.topics.items() if topic is not None}
-            groups = {name: group for name, group in whole.groups.items() if group is not None}
-            changes = {key: change for key, change in whole.changes.items() if change is not None}
+            topics = _present(whole.topics)
             self.deletions.replace(whole.deletions, living=topics)
             self.topics.replace(topics)
-            self.groups.replace(groups, whole.forbidden)
-            self.fences.replace(whole.fences, changes)
+            self.groups.replace(_present(whole.groups), whole.forbidden)
+            self.fences.replace(whole.fences, _present(whole.changes))
         self.offsets.replace(whole.offsets)
         self.delays.replace(whole.delays)
 
     @property
     def _tables(
         self,
-    ) -> tuple[ConsumerOffsets, DelayDelivery, TopicTable, SubscriptionGroups, Fences]:
-        return self.offsets, self.delays, self.topics, self.groups, self.fences
+    ) -> tuple[LoggedTable[Any], ...]:
+        return (
+            self.offsets,
+            self.delays,
+            self.static_topics,
+            self.topics,
+            self.groups,
+            self.fences,
+        )
+
+
+def _present(table: Mapping[str, T | None]) -> dict[str, T]:
+    return {key: one for key, one in table.items() if one is not None}

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 from regent_engine import encode_properties, tag_hash
 
+from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from workers.broker.requests.fences import Change
 
@@ -66,6 +67,11 @@ class StateRecord(msgspec.Struct, frozen=True, array_like=True):
 
     fences: dict[str, int] = {}
     changes: dict[str, Change | None] = {}
+    removed_queues: dict[str, tuple[int, ...]] = {}
+    """Queues by topic whose offsets are dropped, before those above are set."""
+
+    static_topics: dict[str, BrokerTopic | None] | None = None
+    """None for a deleted one; without the table, its writer did not support static topics."""
 
     @property
     def is_snapshot(self) -> bool:
@@ -114,6 +120,8 @@ class StateContent:
     deletions: Mapping[str, int] = field(default_factory=dict)
     fences: Mapping[str, int] = field(default_factory=dict)
     changes: Mapping[str, Change | None] = field(default_factory=dict)
+    removed_queues: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    static_topics: Mapping[str, BrokerTopic | None] = field(default_factory=dict)
 
 
 def snapshot_records(
@@ -123,8 +131,7 @@ def snapshot_records(
     first, *rest = _pieces(content, size_max)
     pieces = [first | {"delays": dict(content.delays)}, *rest]
     return [
-        StateRecord(epoch, part, len(pieces), **_with_topics(piece))
-        for part, piece in enumerate(pieces)
+        StateRecord(epoch, part, len(pieces), **_marked(piece)) for part, piece in enumerate(pieces)
     ]
 
 
@@ -136,30 +143,35 @@ def change_records(
     first |= {
         "removed_topics": content.removed_topics,
         "removed_groups": content.removed_groups,
+        "removed_queues": dict(content.removed_queues),
         "delays": dict(content.delays),
     }
-    return [StateRecord(epoch, **_with_topics(piece)) for piece in (first, *rest)]
+    return [StateRecord(epoch, **_marked(piece)) for piece in (first, *rest)]
 
 
 def merged(parts: list[StateRecord]) -> StateRecord:
     """Combine the parts of a snapshot."""
-    whole: dict[str, dict[Any, Any]] = {}
+    whole: dict[str, Any] = {}
     for part in parts:
-        for name in ("topics", *_DIVIDED):
+        for name in (*_SUPPORTED, *_DIVIDED):
             table = whole.setdefault(name, {})
             for key, value in (getattr(part, name) or {}).items():
                 _add(table, key, value)
-    record = whole if parts[0].topics is not None else whole | {"topics": None}
-    return StateRecord(parts[0].epoch, 0, 1, delays=parts[0].delays, **record)
+    for name in _SUPPORTED:
+        if getattr(parts[0], name) is None:
+            whole[name] = None
+    return StateRecord(parts[0].epoch, 0, 1, delays=parts[0].delays, **whole)
 
+
+_SUPPORTED: Final = ("static_topics", "topics")
+"""The tables that a writer names even if it has none to write, to mark that it supports them."""
 
 _DIVIDED: Final = ("groups", "forbidden", "deletions", "fences", "changes", "offsets")
 _Piece = dict[str, Any]
 
 
-def _with_topics(piece: _Piece) -> _Piece:
-    """Mark that the writer supports topics, even if it has none to write."""
-    return {"topics": {}} | piece
+def _marked(piece: _Piece) -> _Piece:
+    return {name: {} for name in _SUPPORTED} | piece
 
 
 def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
@@ -178,11 +190,19 @@ def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
 def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any, int]]:
     """Yield the divisible items: field, key, value and approximate number of bytes.
 
-    The fences of a change come no later than the change, and so does the position of a deletion.
-    Topics come before groups and offsets, in the order of their creation. One key may come more
-    than once.
+    The fences of a change come no later than the change, and so does the position of a deletion. A
+    mapping comes no later than the queues of its topic. Topics come before groups and offsets, in
+    the order of their creation. One key may come more than once.
     """
-    for name in ("fences", "changes", "deletions", "topics", "groups", "forbidden"):
+    for name in (
+        "fences",
+        "changes",
+        "deletions",
+        "static_topics",
+        "topics",
+        "groups",
+        "forbidden",
+    ):
         for key, value in getattr(content, name).items():
             yield name, key, value, len(key) + _NAME_SIZE + len(_ENCODER.encode(value))
     count_max = max(1, size_max // (2 * _QUEUE_SIZE))

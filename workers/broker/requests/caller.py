@@ -43,10 +43,12 @@ class Caller(Protocol):
         offset: int,
         count_max: int,
         deadline_ms: int,
+        global_id: int | None = None,
     ) -> bool:
         """Have a pull wait for messages from an offset on; False when there is no space.
 
-        The deadline is by the clock that is never set.
+        Queue id and offset are physical; in a static topic the pull has the global id. The deadline
+        is by the clock that is never set.
         """
 
     def close(self) -> None:

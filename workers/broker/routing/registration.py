@@ -1,12 +1,14 @@
 """Encode a broker's messages to name servers (103, 104, 904)."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from backend.domain.logical_queue.mapping import MappingInfo
+from backend.domain.logical_queue.stock_json import encode_info
 from backend.remoting.bodies import (
     RegisterBrokerBody,
     TopicConfigTable,
@@ -49,9 +51,11 @@ class RegistrationSource:
         *,
         port: int,
         left_out: Callable[[], tuple[LeftOut, ...]] = tuple,
+        mappings: Callable[[], Mapping[str, MappingInfo]] = dict,
     ) -> None:
-        """Take the topics to register, and a function that returns the items left out."""
+        """Take the topics to register, and functions for items left out and for mappings."""
         self._settings, self._topics, self._left_out = settings, topics, left_out
+        self._mappings = mappings
         self.address = f"{settings.advertised_ip}:{port}"
         self.ha_address = f"{settings.ha_advertised_ip}:{settings.ha_port_of(port)}"
         self._broker_id = settings.broker_id
@@ -137,6 +141,12 @@ class RegistrationSource:
         return encode_header(header)
 
     def _encode(self, table: TopicConfigTable, left_out: tuple[LeftOut, ...]) -> Registration:
+        infos = {
+            name: msgspec.Raw(encode_info(info).encode())
+            for name, info in self._mappings().items()
+            if name in table.topics
+        }
+        table = msgspec.structs.replace(table, mapping_infos=infos)
         content = RegisterBrokerBody(topic_table=table)
         body = encode_register_broker_body(content, compressed=False)
         header = RegisterBrokerHeader(

@@ -34,10 +34,11 @@ def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
 
 @dataclass(frozen=True, slots=True)
 class OffsetChanges:
-    """Topics and groups whose offsets are dropped, then offsets by `topic@group` and queue."""
+    """Topics, groups and queues whose offsets are dropped, then offsets as in a table."""
 
     removed_topics: tuple[str, ...] = ()
     removed_groups: tuple[str, ...] = ()
+    removed_queues: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
@@ -60,6 +61,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self._fill(stored.offsets if stored else {})
         self._removed_topics: dict[str, None] = {}
         self._removed_groups: dict[str, None] = {}
+        self._removed_queues: dict[str, dict[int, None]] = {}
 
     @property
     def table(self) -> Mapping[str, Mapping[int, int]]:
@@ -69,7 +71,8 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     @property
     def has_changes(self) -> bool:
         """Return whether there are changes since the last call that took them."""
-        return bool(self._changed or self._removed_topics or self._removed_groups)
+        removed = self._removed_topics or self._removed_groups or self._removed_queues
+        return bool(self._changed or removed)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
         """Return a committed offset; None when the group never committed there."""
@@ -123,8 +126,9 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             if offset is not None:
                 offsets.setdefault(key, {})[queue_id] = offset
         removed = tuple(self._removed_topics), tuple(self._removed_groups)
+        queues = {topic: tuple(ids) for topic, ids in self._removed_queues.items()}
         self._forget_removals()
-        return OffsetChanges(*removed, offsets)
+        return OffsetChanges(*removed, queues, offsets)
 
     def apply(self, changes: OffsetChanges) -> None:
         """Apply the changes of a master."""
@@ -132,6 +136,9 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             self._drop_topic(topic)
         for group in changes.removed_groups:
             self._drop_group(group)
+        for topic, queue_ids in changes.removed_queues.items():
+            for queue_id in queue_ids:
+                self._drop_queue(topic, queue_id)
         self._merge(changes.offsets)
 
     def replace(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
@@ -168,6 +175,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         """Drop every group's offsets of a topic."""
         if self._drop_topic(topic) and self._changed is not None:
             self._removed_topics[topic] = None
+
+    def remove_queue(self, topic: str, queue_id: int) -> None:
+        """Drop every group's offset in one queue, which is about to be used again (H-16)."""
+        if self._drop_queue(topic, queue_id) and self._changed is not None:
+            self._removed_queues.setdefault(topic, {})[queue_id] = None
 
     def stamp(self, now_ms: int) -> None:
         """Raise the version of the table before it is saved."""
@@ -210,9 +222,16 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self.change_count += len(keys)
         return bool(keys)
 
+    def _drop_queue(self, topic: str, queue_id: int) -> bool:
+        tables = [self._offsets[key] for key in self._by_topic.get(topic, ())]
+        count = sum(queues.pop(queue_id, None) is not None for queues in tables)
+        self.change_count += count
+        return count > 0
+
     def _forget_removals(self) -> None:
         self._removed_topics.clear()
         self._removed_groups.clear()
+        self._removed_queues.clear()
 
     def _merge(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
         for key, queues in offsets.items():

@@ -35,6 +35,11 @@ class OffsetResets:
             del self._pending[group, topic]
         return offset
 
+    def forget_queue(self, topic: str, queue_id: int) -> None:
+        """Drop the waiting resets of all groups in one queue."""
+        for group in [group for group, name in self._pending if name == topic]:
+            self.take(group, topic, queue_id)
+
     def clear(self) -> None:
         """Drop all waiting resets: groups continue elsewhere, and would be moved back later."""
         self._pending.clear()

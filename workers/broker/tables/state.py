@@ -7,6 +7,7 @@ longer tables less often.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -23,6 +24,11 @@ from workers.broker.requests.fences import Fences
 from workers.broker.tables.consumer_offsets import ConsumerOffsets, decode_offset_file
 from workers.broker.tables.logged_table import LoggedTable
 from workers.broker.tables.state_file import StateFile, StateSaver
+from workers.broker.tables.static_topics import (
+    StaticTopicListener,
+    StaticTopics,
+    decode_static_topic_file,
+)
 from workers.broker.tables.subscription_groups import SubscriptionGroups, decode_group_file
 from workers.broker.tables.topics import TopicListener, TopicTable, decode_topic_file, system_topics
 
@@ -43,6 +49,7 @@ class BrokerState:
         settings: BrokerSettings,
         *,
         topic_listener: TopicListener,
+        static_topic_listener: StaticTopicListener,
         group_listener: Callable[[], None],
         build_delays: Callable[[DelayOffsetFile | None], DelayDelivery],
         flush_log: Callable[[], object],
@@ -57,10 +64,15 @@ class BrokerState:
         self._settings, self._clock = settings, clock
         self._system_topics = system_topics(settings)
         topic_file = StateFile(folder / "topics.json")
+        mapping_file = StateFile(folder / "topicQueueMapping.json")
         group_file = StateFile(folder / "subscriptionGroup.json")
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
         topics, topics_left_out = topic_file.load_items(decode_topic_file)
+        decode_mappings = partial(decode_static_topic_file, broker_name=settings.broker_name)
+        self.static_topics = StaticTopics(
+            *mapping_file.load_items(decode_mappings), listener=static_topic_listener, clock=clock
+        )
         groups, groups_left_out = group_file.load_items(decode_group_file)
         delays, delays_left_out = delay_file.load_items(decode_delay_file)
         self.topics = TopicTable(
@@ -84,14 +96,31 @@ class BrokerState:
         self.fences = Fences(StateFile(folder / "regentFences.json"))
         self.own_fences = Fences(StateFile(folder / "regentOwnFences.json"))
         self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
+        self.mapping_saver = _saver(mapping_file, self.static_topics, self.static_topics.as_file)
         self.group_saver = _saver(group_file, self.groups, self.groups.as_file)
         self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
         # After a power failure the file must not record a delivery whose copy is lost.
         self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot, prepare=flush_log)
 
+    @property
+    def shared_tables(
+        self,
+    ) -> tuple[
+        ConsumerOffsets, DelayDelivery, StaticTopics, TopicTable, SubscriptionGroups, Fences
+    ]:
+        """Return the tables that are kept in the log."""
+        return (
+            self.offsets,
+            self.delays,
+            self.static_topics,
+            self.topics,
+            self.groups,
+            self.fences,
+        )
+
     def left_out(self) -> tuple[LeftOut, ...]:
         """Return the topics, groups and offsets that this broker holds but can't serve."""
-        tables = (self.topics, self.groups, self.offsets, self.delays)
+        tables = (self.static_topics, self.topics, self.groups, self.offsets, self.delays)
         return tuple(one for table in tables for one in table.left_out)
 
     def add_system_topics(self) -> None:
@@ -132,7 +161,14 @@ class BrokerState:
         await self._try(self.topic_saver.save)
 
     async def _save_rest(self) -> None:
-        for saver in (self.topic_saver, self.group_saver, self.fences.saver, self.own_fences.saver):
+        # A file of topics names no static topic whose mapping is not on the disk.
+        for saver in (
+            self.mapping_saver,
+            self.topic_saver,
+            self.group_saver,
+            self.fences.saver,
+            self.own_fences.saver,
+        ):
             await saver.save()
 
     async def _repeat(self, interval_ms: int, save: Callable[[], Awaitable[None]]) -> None:

@@ -128,6 +128,11 @@ class TopicTable(LoggedTable[str]):
         self._change(name, None)
         return True
 
+    def note_mapping(self, name: str) -> None:
+        """Register a topic again, whose mapping has changed."""
+        self._raise_version()
+        self._note_changed(name)
+
     def note_gone(self, name: str) -> None:
         """Record the deletion of a topic for the group although only its queues exist here."""
         self._note(name)

@@ -70,6 +70,7 @@ class JournaledBroker:
         self.state = BrokerState(
             parsed,
             topic_listener=lambda name, topic: self.reported.append((name, topic)),
+            static_topic_listener=lambda _name, _topic: None,
             group_listener=lambda: None,
             build_delays=self._build_delays,
             flush_log=lambda: None,
@@ -107,6 +108,7 @@ class JournaledBroker:
         return (
             (self.offsets, "consumerOffset.json"),
             (self.delays, "delayOffset.json"),
+            (self.state.static_topics, "topicQueueMapping.json"),
             (self.topics, "topics.json"),
             (self.groups, "subscriptionGroup.json"),
             (self.fences, "regentFences.json"),

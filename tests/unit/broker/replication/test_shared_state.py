@@ -3,6 +3,10 @@
 import msgspec
 from regent_engine import StoreError
 
+from backend.domain.logical_queue.broker_copy import BrokerTopic, SealRecord
+from backend.domain.logical_queue.commit import Seal
+from backend.domain.logical_queue.mapping import BrokerMapping, MappingInfo
+from backend.domain.logical_queue.segment import QueueSegment
 from backend.remoting.names import STATE_TOPIC
 from tests.unit.broker.replication.journaled import known_of, records
 from workers.broker.replication.state_record import SNAPSHOT_PROPERTIES
@@ -127,3 +131,71 @@ async def test_a_begun_change_is_in_the_log_before_what_it_changes(build):
     assert replica.fences.fences == {"topic t": 5}
     assert not replica.fences.changes["step"].is_made
     assert replica.topics.find("t") is not None
+
+
+def static_topic(name="t", epoch=1_000):
+    info = MappingInfo(name, "broker", epoch, 1, led={0: 0})
+    segments = {0: (QueueSegment(0, "broker", 0),)}
+    return BrokerTopic(BrokerMapping(info, segments), seals={0: SealRecord(epoch, 0, Seal(4))})
+
+
+def test_a_promoted_replica_has_the_mapping_and_the_seal_of_its_master(build):  # L48
+    master, replica = build(1), build(2)
+    master.journal.lead(1)
+    master.put_topic("t")
+    master.state.static_topics.put("t", static_topic())
+    master.journal.write()
+    master.confirm()
+
+    replica.copy_from(master)
+    replica.confirm()
+    replica.journal.lead(2)
+
+    assert replica.state.static_topics.all == {"t": static_topic()}
+
+
+def test_a_mapping_that_is_removed_is_removed_from_the_log_too(build):
+    broker = build(1)
+    broker.journal.lead(1)
+    for name in ("t", "u"):
+        broker.state.static_topics.put(name, static_topic(name))
+    broker.journal.write()
+    broker.state.static_topics.remove("t")
+    broker.journal.write()
+    broker.kill()
+
+    broker.open()
+
+    assert dict(broker.state.static_topics.all) == {"u": static_topic("u")}
+
+
+def test_a_snapshot_of_before_static_topics_leaves_them_as_they_are(build):
+    broker = build(1)
+    broker.journal.lead(1)
+    broker.state.static_topics.put("t", static_topic())
+    broker.journal.stand_down()
+    old = b"\x01" + msgspec.msgpack.encode([2, 0, 1, [], {}, {}, [], {}, {}, {}, {}, {}, {}])
+    broker.store.append(STATE_TOPIC, 0, old, SNAPSHOT_PROPERTIES)
+    broker.confirm()
+
+    broker.journal.follow(2)
+    broker.journal.catch_up()
+
+    assert dict(broker.state.static_topics.all) == {"t": static_topic()}
+
+
+def test_positions_on_a_queue_that_is_used_again_are_dropped_everywhere(build):  # L35, H-16
+    broker = build(1)
+    broker.journal.lead(1)
+    for queue_id in (0, 1):
+        broker.offsets.commit("g", "t", queue_id=queue_id, offset=5)
+    broker.journal.write()
+    broker.offsets.remove_queue("t", 0)
+    broker.offsets.commit("h", "t", queue_id=0, offset=9)
+    broker.journal.write()
+    broker.kill()
+
+    broker.open()
+
+    assert [broker.offsets.find("g", "t", queue_id) for queue_id in (0, 1)] == [None, 5]
+    assert broker.offsets.find("h", "t", 0) == 9

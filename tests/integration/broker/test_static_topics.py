@@ -1,0 +1,608 @@
+"""Static topics on two broker groups: a client sees one queue, wherever its segments are stored."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from backend.brokers.requests.logical_queues import (
+    DiscardLogicalQueue,
+    SealLogicalQueue,
+    StoreMapping,
+    UnsealLogicalQueue,
+)
+from backend.domain.logical_queue.errors import QueueEpochFenced
+from backend.domain.logical_queue.mapping import LogicalQueue, QueueCounts, copy_for
+from backend.domain.logical_queue.segment import QueueSegment
+from backend.domain.operation_errors import ChangeRefused
+from backend.domain.topic_layout import TopicLayout
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies, messages, send_fields
+from tests.integration.broker.static_topics import TOPIC, BrokerGroups
+from tests.integration.broker.test_bad_input import create_fields
+from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
+from tests.integration.broker.test_sending import batch_entry
+from tests.waiting import eventually
+
+NOT_FOUND, NOT_LEADER, ILLEGAL = 19, 501, 604
+
+
+@pytest.fixture
+async def groups(tmp_path):
+    async with AsyncExitStack() as stack:
+        groups = BrokerGroups(tmp_path, stack)
+        await groups.start("b1")
+        await groups.start("b2")
+        yield groups
+
+
+async def send(client, count, *, start=0, queue_id=0):
+    sent = []
+    for number in range(start, start + count):
+        reply = await client.send(TOPIC, b"%d" % number, queue_id=queue_id)
+        assert reply.code == 0, reply.remark
+        sent.append((int(reply.ext["queueId"]), int(reply.ext["queueOffset"])))
+    return sent
+
+
+async def read_all(client, offset=0, *, group="g", limit=50):
+    """Read a logical queue as a client does, up to its end: pairs of offset and body."""
+    read, codes = [], []
+    for _ in range(limit):
+        reply = await client.pull(TOPIC, queueOffset=offset, consumerGroup=group)
+        codes.append(reply.code)
+        if reply.code == NOT_FOUND:
+            return read, codes, offset
+        if reply.code == 0:
+            delta = int(reply.ext["offsetDelta"])
+            read += [(one.queue_offset + delta, one.body) for one in messages(reply)]
+        offset = int(reply.ext["nextBeginOffset"])
+    raise AssertionError(f"the end is not reached: {codes}")
+
+
+async def offset_of(client, code, **fields):
+    reply = await client.call(code, {"topic": TOPIC, "queueId": 0} | fields)
+    assert reply.code == 0, reply.remark
+    return int(reply.ext["offset"])
+
+
+async def test_a_queue_moves_and_keeps_its_offsets(groups):
+    """L11, L20, L29: the numbers of logical-queues.md 21.2."""
+    await groups.create("b1", "b1", "b2", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    assert await send(b1, 101) == [(0, number) for number in range(101)]
+
+    await groups.move("b1", "b2")
+
+    assert (await b1.send(TOPIC, b"late")).code == NOT_LEADER
+    assert await send(b2, 3, start=101) == [(0, 101), (0, 102), (0, 103)]
+    read, codes, end = await read_all(b2)
+    assert read == [(number, b"%d" % number) for number in range(104)]
+    assert (end, set(codes)) == (104, {0, NOT_FOUND})
+    held = await groups.held("b2")
+    assert [str(one) for one in held.mapping.hosted[0]] == [
+        "[g0 b1:q0 L0 S0 E101]",
+        "[g1 b2:q2 L101 S0 E-]",
+    ]
+    assert (held.counts.write_count, held.prepared) == (3, {})
+
+
+async def test_a_mapping_is_registered_before_the_broker_answers(groups):
+    """M4; L64: its keys are quoted."""
+    await groups.create("b1", "b2")
+
+    await groups.move("b1", "b2")
+
+    infos = groups.directory.infos()
+    assert infos["b2"]["currIdMap"] == {"0": 1, "1": 0}
+    assert (infos["b1"]["currIdMap"], infos["b1"]["epoch"]) == ({}, 2_000)
+    assert infos["b1"]["totalQueues"] == 2
+
+
+async def test_a_refused_mapping_leaves_no_trace(groups):
+    """L52, L53."""
+    await groups.create("b1", "b2")
+    before = await groups.held("b1"), await groups.described("b1")
+    first = groups.topic
+    other = replace(
+        first,
+        queues=(LogicalQueue(0, (QueueSegment(0, "b1", 5),)), *first.queues[1:]),
+        counts=first.counts | {"b1": QueueCounts(9, 9)},
+    )
+
+    for topic in (other, replace(other, epoch=900)):
+        groups.topic = topic
+        with pytest.raises((ChangeRefused, QueueEpochFenced)):
+            await groups.store("b1")
+
+    assert (await groups.held("b1"), await groups.described("b1")) == before
+    groups.topic = first
+    await groups.store("b1")
+
+
+async def test_every_request_of_an_older_change_is_refused(groups):
+    """L45: a delayed activation of an aborted change is refused by its epoch."""
+    await groups.create("b1", "b2")
+    await groups.prepare("b2")
+    await groups.seal("b1")
+    unseal = UnsealLogicalQueue(topic=TOPIC, global_id=0, epoch=3_000)
+    await groups.ask("b1", unseal)
+    await groups.ask("b1", unseal)
+
+    for request in (SealLogicalQueue, UnsealLogicalQueue):
+        with pytest.raises(QueueEpochFenced) as raised:
+            await groups.ask("b1", request(topic=TOPIC, global_id=0, epoch=2_000))
+        assert raised.value.held == 3_000
+
+    groups.topic = replace(groups.topic, epoch=3_000)
+    await groups.store("b1", is_final=True)
+    assert await send(groups.clients["b1"], 1) == [(0, 0)]
+
+
+async def test_a_change_that_was_undone_leaves_its_physical_queue_to_a_later_one(groups):
+    await groups.create("b1", "b2")
+    prepared = await groups.prepare("b2")
+    assert await groups.prepare("b2") == prepared
+
+    await groups.ask("b2", DiscardLogicalQueue(topic=TOPIC, global_id=0, epoch=3_000))
+
+    held = await groups.held("b2")
+    assert (held.prepared, sorted(held.retired)) == ({}, [prepared.queue_id])
+    groups.topic = replace(groups.topic, epoch=3_000)
+    assert await groups.prepare("b2") == prepared
+
+
+async def test_a_seal_ends_after_the_last_admitted_message_and_refuses_all_later_ones(groups):
+    """L23, L26: also one-way sends and batches."""
+    await groups.create("b1", "b2")
+    client = groups.clients["b1"]
+    sends = [client.start(310, send_fields(TOPIC), b"%d" % number) for number in range(20)]
+
+    seal = await groups.seal("b1")
+
+    stored = [one for one in await asyncio.gather(*sends) if one.code == 0]
+    assert seal.physical_end == len(stored)
+    assert (seal.first_stored_ms > 0, seal.last_stored_ms > 0) == (bool(stored), bool(stored))
+    client.notify(310, send_fields(TOPIC), b"one-way")
+    refused = await client.send(TOPIC, b"late")
+    assert (refused.code, "lqHint" in refused.ext) == (NOT_LEADER, False)
+    assert await groups.seal("b1") == seal
+    assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == len(stored)
+
+
+async def test_a_refusal_names_the_broker_group_that_leads(groups):
+    """L22: clients switch by the hint."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 1)
+    await groups.move("b1", "b2")
+
+    replies = [
+        await groups.clients["b1"].send(TOPIC, b"x"),
+        await groups.clients["b1"].pull(TOPIC),
+        await groups.clients["b1"].call(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC, "queueId": 0}),
+    ]
+
+    assert {(one.code, one.ext.get("lqHint")) for one in replies} == {(NOT_LEADER, "b2@2000")}
+
+
+async def test_a_message_without_a_queue_goes_to_a_queue_that_is_led_here(groups):
+    """H-17."""
+    await groups.create("b2", "b1", "b1")
+    for queue_id in (1, 2):
+        await send(groups.clients["b1"], 1, queue_id=queue_id)
+    assert {one for one, _ in await send(groups.clients["b1"], 4, queue_id=-1)} == {1, 2}
+
+    await groups.seal("b1", 1)
+
+    assert {one for one, _ in await send(groups.clients["b1"], 2, queue_id=-1)} == {2}
+
+
+async def test_a_static_topic_takes_no_delayed_and_no_transactional_message(groups):
+    """L63."""
+    await groups.create("b1", "b2")
+    client = groups.clients["b1"]
+
+    codes = [
+        (await client.send(TOPIC, b"x", properties=properties)).code
+        for properties in ({"DELAY": "2"}, {"TRAN_MSG": "true"}, {"TIMER_DELAY_SEC": "3"})
+    ]
+
+    assert codes == [ILLEGAL] * 3
+    assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 0
+    assert (await client.send(TOPIC, b"x", properties={"DELAY": "0"})).code == 0
+
+
+async def test_a_topic_changes_its_kind_only_by_its_deletion(groups):
+    """L61, L62, INV-37."""
+    await groups.create("b1", "b2")
+    client = groups.clients["b1"]
+    assert (await client.call(17, create_fields(TOPIC))).code == ILLEGAL
+
+    await send(client, 1)
+    assert (await client.call(215, {"topic": TOPIC})).code == 0
+
+    assert await groups.held("b1") is None
+    assert (await client.call(17, create_fields(TOPIC))).code == 0
+    assert groups.directory.tables()[-1].mapping_infos == {}
+    reply = await client.send(TOPIC, b"x", queue_id=3)
+    assert (reply.ext["queueId"], reply.ext["queueOffset"]) == ("3", "0")
+
+
+async def test_a_tool_of_stock_sees_no_end_of_contiguous_segments(groups):
+    """L60."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 5)
+    await groups.move("b1", "b2")
+    client = groups.clients["b2"]
+
+    async def ends(**fields):
+        reply = await client.call(351, {"topic": TOPIC} | fields)
+        detail = msgspec.json.decode(reply.body).get("mappingDetail", {"hostedQueues": {}})
+        return [one["endOffset"] for one in detail["hostedQueues"].get("0", ())]
+
+    assert await ends(lo="true") == [-1, -1]
+    assert await ends(lo="true", lqv="1") == [5, -1]
+    assert await ends() == []
+
+
+async def test_positions_are_kept_at_the_segment_that_has_them(groups):
+    """L29, L36: a commit in a segment of another broker group is stored there."""
+    await groups.create("b1", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 10)
+    await groups.move("b1", "b2")
+    await send(b2, 5, start=10)
+    for client in (b1, b2):
+        await client.heartbeat("g", TOPIC)
+
+    async def commit(offset):
+        fields = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g", "commitOffset": offset}
+        return (await b2.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)).code
+
+    async def committed(client, **fields):
+        wanted = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g", "setZeroIfNotFound": "false"}
+        reply = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, wanted | fields)
+        return int(reply.ext["offset"]) if reply.code == 0 else reply.code
+
+    assert await committed(b2) == 22
+    assert (await commit(7), await committed(b2)) == (0, 7)
+    assert await committed(b1, lo="false") == 7
+    assert (await commit(12), await committed(b2)) == (0, 12)
+    assert await committed(b2, lo="false", queueId=1) == 2
+    assert await committed(b1) == NOT_LEADER
+
+
+async def test_a_pull_commits_logical_offsets(groups):
+    """L37: a committed offset of a segment with another delta is read back as it was given."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 10)
+    await groups.move("b1", "b2")
+    b2 = groups.clients["b2"]
+    await send(b2, 5, start=10)
+    for client in groups.clients.values():
+        await client.heartbeat("g", TOPIC)
+
+    for offset in (13, 6, 14):
+        await b2.pull(TOPIC, queueOffset=13, commitOffset=offset, sysFlag=SUBSCRIPTION | 1)
+        fields = {"consumerGroup": "g", "setZeroIfNotFound": "false"}
+        if offset >= 10:
+            found = await offset_of(b2, RequestCode.QUERY_CONSUMER_OFFSET, **fields)
+            assert found == offset
+        else:
+            fields |= {"lo": "false"}
+            b1 = groups.clients["b1"]
+            assert await offset_of(b1, RequestCode.QUERY_CONSUMER_OFFSET, **fields) == offset
+
+
+async def test_ends_and_times_are_those_of_the_whole_queue(groups):
+    """L38, L39."""
+    await groups.create("b1", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 4)
+    before = await groups.seal("b1")
+    await groups.move("b1", "b2")
+    await send(b2, 3, start=4)
+
+    async def search(timestamp, boundary="LOWER"):
+        fields = {"timestamp": timestamp, "boundaryType": boundary}
+        return await offset_of(b2, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, **fields)
+
+    assert await offset_of(b2, RequestCode.GET_MIN_OFFSET) == 0
+    assert await offset_of(b2, RequestCode.GET_MAX_OFFSET) == 7
+    earliest = await b2.call(RequestCode.GET_EARLIEST_MSG_STORETIME, {"topic": TOPIC, "queueId": 0})
+    assert int(earliest.ext["timestamp"]) == before.first_stored_ms
+    assert await search(0) == 0
+    assert await search(before.last_stored_ms) <= 3
+    assert 3 <= await search(before.last_stored_ms, "UPPER") <= 6
+    assert await search(2**62) == 7
+
+
+async def test_a_parked_pull_gets_the_next_message_and_wakes_when_the_queue_moves(groups):
+    """L30, L31."""
+    await groups.create("b1", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 2)
+    pull = b1.start_pull(TOPIC, queueOffset=2, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(groups.servers["b1"], 1)
+    await send(b1, 1, start=2)
+    found = await pull
+    assert (found.code, bodies(found), found.ext["nextBeginOffset"]) == (0, [b"2"], "3")
+
+    parked = b1.start_pull(TOPIC, queueOffset=3, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(groups.servers["b1"], 1)
+    await groups.move("b1", "b2")
+
+    woken = await parked
+    assert (woken.code, woken.ext["lqHint"]) == (NOT_LEADER, "b2@2000")
+    pull = b2.start_pull(TOPIC, queueOffset=3, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(groups.servers["b2"], 1)
+    await send(b2, 1, start=3)
+    first = await pull
+    assert (bodies(first), first.ext["offsetDelta"]) == ([b"3"], "3")
+
+
+async def test_a_push_consumer_reads_over_three_segments_with_its_filter(groups):
+    """L29, L33: its group was offline during two moves."""
+    await groups.create("b1", "b2")
+    for index, (name, to) in enumerate((("b1", "b2"), ("b2", "b1"), ("b1", None))):
+        client = groups.clients[name]
+        for number in range(4):
+            tags = {"TAGS": "even" if number % 2 == 0 else "odd"}
+            await client.send(TOPIC, b"%d" % (index * 4 + number), properties=tags)
+        if to is not None:
+            await groups.move(name, to)
+    reader = groups.clients["b1"]
+    await reader.heartbeat("g", TOPIC, sub={"expression": "even"})
+
+    offset, read = 0, []
+    for _ in range(20):
+        reply = await reader.pull(
+            TOPIC, queueOffset=offset, sysFlag=0, subscription=None, subVersion=1
+        )
+        read += bodies(reply) if reply.code == 0 else []
+        offset = int(reply.ext["nextBeginOffset"])
+        if reply.code == NOT_FOUND:
+            break
+
+    assert read == [b"%d" % number for number in range(0, 12, 2)]
+    assert offset == 12
+
+
+async def test_an_older_segment_without_its_broker_group_is_named_and_the_newer_one_is_read(groups):
+    """L43: the queue takes messages although the source is gone after its seal."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 3)
+    await groups.move("b1", "b2")
+    await groups.stop("b1")
+    del groups.directory.addresses["b1"]
+    b2 = groups.clients["b2"]
+
+    refused = await b2.pull(TOPIC, queueOffset=0)
+
+    assert (refused.code, "g0 b1:q0" in refused.remark) == (2, True)
+    assert await send(b2, 2, start=3) == [(0, 3), (0, 4)]
+    assert bodies(await b2.pull(TOPIC, queueOffset=3)) == [b"3", b"4"]
+
+
+async def test_locks_are_given_only_where_a_queue_is_led(groups):
+    """L32, in part: an orderly consumer locks and reads at one broker."""
+    await groups.create("b1", "b2")
+    queue = {"brokerName": "__syslo__global__", "queueId": 0, "topic": TOPIC}
+    body = msgspec.json.encode({"clientId": "c", "consumerGroup": "g", "mqSet": [queue]})
+
+    async def locked(name):
+        reply = await groups.clients[name].call(RequestCode.LOCK_BATCH_MQ, body=body)
+        return len(msgspec.json.decode(reply.body)["lockOKMQSet"])
+
+    assert (await locked("b1"), await locked("b2")) == (1, 0)
+    await groups.move("b1", "b2")
+    assert (await locked("b1"), await locked("b2")) == (0, 1)
+
+
+async def test_a_restart_keeps_the_seal_and_the_mapping(groups, tmp_path):
+    """L44, in part."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 3)
+    seal = await groups.seal("b1")
+    held = await groups.held("b1")
+    await groups.stop("b1")
+
+    document = msgspec.json.decode(
+        (tmp_path / "b1" / "store" / "config" / "topicQueueMapping.json").read_bytes()
+    )
+    await groups.start("b1")
+
+    assert document["topicQueueMappingInfoMap"][TOPIC]["hostedQueues"]["0"][0]["bname"] == "b1"
+    assert await groups.held("b1") == held
+    assert await groups.seal("b1") == seal
+    assert (await groups.clients["b1"].send(TOPIC, b"late")).code == NOT_LEADER
+
+
+async def test_the_mapping_file_of_another_broker_group_is_left_out(groups, tmp_path):
+    """L10: the broker starts, and registers nothing of it."""
+    await groups.create("b1", "b2")
+    await groups.stop("b1")
+    await groups.stop("b2")
+    folders = [tmp_path / name / "store" / "config" for name in ("b1", "b2")]
+    copied = msgspec.json.decode((folders[0] / "topicQueueMapping.json").read_bytes())
+    # As a tool wrote it: without our marks.
+    del copied["isInLog"]
+    (folders[1] / "topicQueueMapping.json").write_bytes(msgspec.json.encode(copied))
+
+    await groups.start("b2")
+
+    [left_out] = groups.servers["b2"].broker.static_topics.left_out
+    assert (left_out.name, "INV-2" in left_out.reason) == (TOPIC, True)
+    assert await groups.held("b2") is None
+
+
+async def test_a_queue_that_moves_back_gets_a_new_physical_queue_while_the_old_one_has_data(groups):
+    """L13: the numbers of logical-queues.md 21.6, with fewer messages."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 3)
+    await groups.move("b1", "b2")
+    await send(groups.clients["b2"], 2, start=3)
+
+    await groups.move("b2", "b1")
+
+    assert [str(one) for one in (await groups.held("b1")).mapping.hosted[0]] == [
+        "[g0 b1:q0 L0 S0 E3]",
+        "[g1 b2:q1 L3 S0 E2]",
+        "[g2 b1:q1 L5 S0 E-]",
+    ]
+    assert await send(groups.clients["b1"], 1, start=5) == [(0, 5)]
+    read, _, _ = await read_all(groups.clients["b1"])
+    assert read == [(number, b"%d" % number) for number in range(6)]
+
+
+async def test_an_expired_queue_is_used_again_without_the_old_positions(tmp_path):
+    """L12, L35, L39: the numbers of logical-queues.md 21.3 to 21.5, with fewer messages."""
+    async with AsyncExitStack() as stack:
+        groups = BrokerGroups(tmp_path, stack)
+        b1 = await groups.start("b1", **SHORT_LIVED)
+        b2 = await groups.start("b2")
+        await groups.create("b1", "b1")
+        await send(b1, 10)
+        await b1.heartbeat("g", TOPIC)
+        await b2.heartbeat("g", TOPIC)
+        fields = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g", "commitOffset": 10}
+        assert (await b1.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)).code == 0
+        await groups.move("b1", "b2")
+        await send(b2, 5, start=10)
+        await expire(groups.servers["b1"], b1)
+
+        assert await offset_of(b2, RequestCode.GET_MIN_OFFSET) == 10
+        pulled = await b2.pull(TOPIC, queueOffset=5)
+        assert (pulled.code, pulled.ext["nextBeginOffset"]) == (20, "10")
+        await drop_first_segment(groups, "b1", "b2")
+        prepared = await groups.prepare("b1")
+        assert (prepared.queue_id, prepared.physical_start) == (0, 10)
+        groups.decide(0, "b1", prepared, await groups.seal("b2"))
+        await groups.store("b1")
+        await groups.store("b2", is_final=True)
+
+        assert await send(b1, 1, start=15) == [(0, 15)]
+        fields |= {"setZeroIfNotFound": "false"}
+        assert (await b1.call(RequestCode.QUERY_CONSUMER_OFFSET, fields)).code == 22
+        read, _, _ = await read_all(b1, 10)
+        assert read == [(number, b"%d" % number) for number in range(10, 16)]
+        assert (await groups.held("b1")).counts.write_count == 2
+
+
+SHORT_LIVED = {
+    "fileReservedTime": "0",
+    "mappedFileSizeCommitLog": "65536",
+    "cleanResourceInterval": "3600000",
+}
+
+
+async def expire(server, client):
+    """Let the messages of the first physical queue expire."""
+    for _ in range(100):
+        await client.send(TOPIC, b"x" * 2000, queue_id=1)
+    store = server.broker.store
+    await eventually(lambda: store.flushed_position == store.max_position)
+    await client.call(RequestCode.DELETE_EXPIRED_COMMITLOG)
+    await eventually(lambda: store.offsets(TOPIC, 0) == (10, 10))
+
+
+async def drop_first_segment(groups, *names):
+    """Have broker groups forget the oldest segment of logical queue 0."""
+    queue = groups.topic.queue(0)
+    shorter = queue.with_segments(*queue.segments[1:])
+    groups.topic = replace(groups.topic.with_queue(shorter), epoch=groups.topic.epoch + 1_000)
+    for name in names:
+        mapping = copy_for(groups.topic, name)
+        mapping = replace(mapping, hosted={**mapping.hosted, 0: shorter.segments})
+        layout = TopicLayout(read_queue_count=1, write_queue_count=1)
+        await groups.ask(name, StoreMapping(layout=layout, mapping=mapping))
+
+
+async def test_a_queue_without_messages_moves_and_begins_at_zero(groups):
+    """L17."""
+    await groups.create("b1", "b2")
+
+    await groups.move("b1", "b2")
+
+    held = await groups.held("b2")
+    assert [str(one) for one in held.mapping.hosted[0]] == ["[g1 b2:q1 L0 S0 E-]"]
+    assert await send(groups.clients["b2"], 2) == [(0, 0), (0, 1)]
+    assert sorted((await groups.held("b1")).retired) == [0]
+
+
+async def test_a_batch_lies_in_one_segment(groups):
+    """L27."""
+    await groups.create("b1", "b2")
+    batch = batch_entry(b"x", {}) * 3
+    fields = send_fields(TOPIC) | {"m": "true"}
+
+    async def send_batch(name):
+        return await groups.clients[name].call(RequestCode.SEND_BATCH_MESSAGE, fields, batch)
+
+    first = await send_batch("b1")
+    await groups.move("b1", "b2")
+
+    assert (first.ext["queueId"], first.ext["queueOffset"]) == ("0", "0")
+    assert (await send_batch("b1")).code == NOT_LEADER
+    assert (await send_batch("b2")).ext["queueOffset"] == "3"
+
+
+async def test_of_two_mappings_of_one_epoch_the_second_one_is_refused(groups):
+    """L51: with an error, never a silent success."""
+    await groups.create("b1", "b2")
+    first = groups.topic
+    moved = first.queue(0).with_segments(QueueSegment(0, "b2", 7))
+    other = replace(first.with_queue(moved), counts={**first.counts, "b1": QueueCounts(8, 8)})
+    before = await groups.held("b1")
+
+    groups.topic = replace(other, queues=other.queues)
+    mapping = replace(copy_for(other, "b1"), hosted={0: moved.segments})
+    layout = TopicLayout(read_queue_count=8, write_queue_count=8)
+    with pytest.raises(ChangeRefused, match="INV"):
+        await groups.ask("b1", StoreMapping(layout=layout, mapping=mapping))
+
+    assert await groups.held("b1") == before
+
+
+async def test_an_undecided_queue_is_answered_as_busy(groups, tmp_path):
+    """L66: a file of stock's tools, after a cleaning that left only the undecided segment."""
+    await groups.create("b1", "b2")
+    await groups.stop("b1")
+    path = tmp_path / "b1" / "store" / "config" / "topicQueueMapping.json"
+    document = msgspec.json.decode(path.read_bytes())
+    document["topicQueueMappingInfoMap"][TOPIC]["hostedQueues"]["0"][0]["logicOffset"] = -1
+    del document["isInLog"]
+    path.write_bytes(msgspec.json.encode(document))
+    client = await groups.start("b1")
+    wanted = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g"}
+    await client.heartbeat("g", TOPIC)
+
+    codes = {
+        code: (await client.call(code, wanted | {"timestamp": 0, "commitOffset": 1})).code
+        for code in (14, 15, 29, 30, 31, 32)
+    }
+
+    assert codes == dict.fromkeys(codes, 2)
+    assert (await client.pull(TOPIC)).code == 2
+    assert (await client.send(TOPIC, b"x")).code == 2
+
+
+async def test_a_delayed_message_of_before_goes_to_a_queue_that_takes_messages(groups):
+    """H-10: it does not land behind the end of a sealed segment."""
+    client = groups.clients["b1"]
+    assert (
+        await client.call(17, create_fields(TOPIC, readQueueNums=2, writeQueueNums=2))
+    ).code == 0
+    await client.send(TOPIC, b"delayed", properties={"DELAY": "6"})
+    await groups.create("b1", "b1", "b2")
+    await send(client, 1)
+
+    await groups.seal("b1", 0)
+
+    async def is_delivered():
+        return await offset_of(client, RequestCode.GET_MAX_OFFSET, queueId=1) == 1
+
+    await eventually(is_delivered)
+    assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 1

@@ -1,0 +1,132 @@
+"""The static topics of a broker group, and their file in stock's form."""
+
+import msgspec
+import pytest
+
+from backend.domain.logical_queue.broker_copy import BrokerTopic, PreparedQueue, SealRecord
+from backend.domain.logical_queue.commit import Seal
+from backend.domain.logical_queue.mapping import (
+    BrokerMapping,
+    MappingInfo,
+    QueueCounts,
+    RetiredQueue,
+)
+from backend.domain.logical_queue.segment import QueueSegment
+from backend.remoting.java_json import InvalidJson
+from workers.broker.logical.leading import closed_queues, leading_places, leading_segments
+from workers.broker.tables.static_topics import StaticTopics, decode_static_topic_file
+
+LEADING = (QueueSegment(0, "b1", 0, 0, 0, 7), QueueSegment(2, "b1", 3, 107, 2))
+MOVED = (QueueSegment(0, "b1", 1, 0, 0, 9), QueueSegment(1, "b2", 0, 9))
+
+
+def topic_of(name="T", **fields):
+    info = MappingInfo(name, "b1", 5_000, 3, led={0: 3})
+    return BrokerTopic(BrokerMapping(info, {0: LEADING, 1: MOVED}), **fields)
+
+
+def whole():
+    return topic_of(
+        counts=QueueCounts(5, 5),
+        prepared={2: PreparedQueue(6_000, 4, 0)},
+        seals={0: SealRecord(6_000, 2, Seal(20, 1, 2))},
+        fences={0: 6_000},
+        retired={2: RetiredQueue("b1", 2, 0, 1, 30)},
+    )
+
+
+def table_of(*, told=None):
+    def listener(name, topic):
+        if told is not None:
+            told.append((name, topic))
+
+    return StaticTopics(listener=listener, clock=lambda: 7)
+
+
+def read(data, broker_name="b1"):
+    return decode_static_topic_file(data, broker_name=broker_name)
+
+
+def test_a_file_holds_the_whole_state_and_its_mappings_in_the_form_of_stock():
+    table = table_of()
+    table.put("T", whole())
+    table.is_in_log = True
+    table.log_position = 44
+
+    file, left_out = read(table.as_file())
+
+    assert (dict(file.topics), left_out) == ({"T": whole()}, [])
+    assert (file.is_in_log, file.log_position, file.data_version.counter) == (True, 44, 1)
+    document = msgspec.json.decode(table.as_file())
+    segments = document["topicQueueMappingInfoMap"]["T"]["hostedQueues"]["0"]
+    assert sorted(segments[0]) == [
+        "bname",
+        "endOffset",
+        "gen",
+        "logicOffset",
+        "queueId",
+        "startOffset",
+        "timeOfEnd",
+        "timeOfStart",
+    ]
+
+
+def test_a_file_of_stock_is_read_without_our_fields():
+    """L64."""
+    data = (
+        b'{"dataVersion":{"counter":3,"stateVersion":0,"timestamp":1},"topicQueueMappingInfoMap":'
+        b'{"T":{"bname":"b1","currIdMap":{0:2},"dirty":false,"epoch":5,"scope":"__global__",'
+        b'"topic":"T","totalQueues":1,"hostedQueues":{0:[{"bname":"b1","endOffset":-1,"gen":0,'
+        b'"logicOffset":0,"queueId":2,"startOffset":0,"timeOfEnd":-1,"timeOfStart":-1}]}}}}'
+    )
+
+    file, left_out = read(data)
+
+    assert left_out == []
+    assert file.topics["T"].mapping.hosted == {0: (QueueSegment(0, "b1", 2),)}
+    assert (file.is_in_log, file.topics["T"].seals) == (False, {})
+
+
+def test_mappings_of_others_and_malformed_ones_are_left_out_and_stay_in_the_file():
+    """L10."""
+    table = table_of()
+    table.put("T", topic_of())
+    document = msgspec.json.decode(table.as_file())
+    document["topicQueueMappingInfoMap"]["U"] = {"bname": "b1"}
+
+    _, foreign = read(msgspec.json.encode(document), broker_name="b2")
+    file, malformed = read(msgspec.json.encode(document))
+
+    assert [(one.name, "INV-2" in one.reason) for one in foreign] == [("T", True), ("U", False)]
+    assert (list(file.topics), [one.name for one in malformed]) == (["T"], ["U"])
+    kept = StaticTopics(file, malformed, listener=lambda _name, _topic: None, clock=lambda: 7)
+    assert read(kept.as_file())[1] == malformed
+    with pytest.raises(InvalidJson):
+        read(b"[]")
+
+
+def test_a_change_is_told_and_collected_once():
+    told = []
+    table = table_of(told=told)
+    table.lead()
+
+    assert table.put("T", topic_of())
+    assert not table.put("T", topic_of())
+    assert table.take_changes() == {"T": topic_of()}
+    assert not table.has_changes
+    assert table.remove("T")
+    assert not table.remove("T")
+
+    assert table.take_changes() == {"T": None}
+    assert told == [("T", topic_of()), ("T", None)]
+
+
+def test_the_engine_serves_the_last_segment_and_seals_all_other_queues():
+    """9.5: also a queue whose segment another broker group continues, and a retired one."""
+    open_topic, sealed = topic_of(retired=whole().retired), whole()
+
+    assert leading_segments(open_topic) == {0: (3, 2, 107, True)}
+    assert leading_segments(sealed) == {0: (3, 2, 107, False)}
+    assert leading_places(open_topic) == leading_places(sealed)
+    assert closed_queues(open_topic) == {0, 1, 2}
+    assert closed_queues(sealed) == {0, 1, 2, 3}

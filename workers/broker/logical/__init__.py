@@ -1,0 +1,1 @@
+"""Serve the logical queues of static topics (logical-queues.md 13)."""

@@ -1,0 +1,92 @@
+"""Compute what the engine has to know of a static topic: which queues it serves and which it seals.
+
+Every other queue of the topic takes no message, by any path (logical-queues.md 9.5).
+"""
+
+from collections.abc import Mapping
+
+import structlog
+from regent_engine import Store, StoreError
+
+from backend.domain.logical_queue.broker_copy import BrokerTopic
+
+Segment = tuple[int, int, int, bool]
+"""Queue id, physical start, logical start; whether the segment takes messages."""
+
+Place = tuple[int, int, int, int]
+"""Global id, queue id, physical start, logical start."""
+
+log = structlog.get_logger()
+
+
+def leading_segments(topic: BrokerTopic) -> Mapping[int, Segment]:
+    """Return the last segments of the led queues, by global id, as `LeadingQueues` takes them."""
+    found = {}
+    for global_id, segments in topic.mapping.hosted.items():
+        if topic.mapping.leads(global_id) and segments[-1].is_decided:
+            last = segments[-1]
+            found[global_id] = (
+                last.queue_id,
+                last.physical_start,
+                last.logical_start,
+                topic.admits_sends(global_id),
+            )
+    return found
+
+
+def leading_places(topic: BrokerTopic) -> frozenset[Place]:
+    """Return where the led queues have their last segments."""
+    return frozenset(
+        (global_id, queue_id, physical_start, logical_start)
+        for global_id, (queue_id, physical_start, logical_start, _) in leading_segments(
+            topic
+        ).items()
+    )
+
+
+def closed_queues(topic: BrokerTopic) -> frozenset[int]:
+    """Return the physical queues that once took messages of the topic, and take none now."""
+    segments = leading_segments(topic).values()
+    open_ids = {queue_id for queue_id, _, _, takes_sends in segments if takes_sends}
+    name = topic.info.broker_group_name
+    used = {
+        one.queue_id
+        for segments in topic.mapping.hosted.values()
+        for one in segments
+        if one.broker_group_name == name
+    }
+    return frozenset((used | topic.retired.keys()) - open_ids)
+
+
+def delivery_queue(topic: BrokerTopic, queue_id: int) -> int | None:
+    """Return the physical queue that takes a delayed message of another one; None if none does.
+
+    The message is from before the topic became static: such topics take no delayed messages.
+    """
+    open_ids = sorted(one[0] for one in leading_segments(topic).values() if one[3])
+    if queue_id in open_ids or not open_ids:
+        return queue_id if open_ids else None
+    return open_ids[queue_id % len(open_ids)]
+
+
+class SealedQueues:
+    """The queues of static topics that are sealed in the engine, whose seals are in memory only."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._sealed: dict[str, frozenset[int]] = {}
+
+    def update(self, topic_name: str, topic: BrokerTopic | None) -> None:
+        """Seal and unseal the queues of a topic; None if it is not static any more."""
+        former = self._sealed.pop(topic_name, frozenset())
+        closed = frozenset() if topic is None else closed_queues(topic)
+        if topic is not None:
+            self._sealed[topic_name] = closed
+        try:
+            for queue_id in sorted(closed - former):
+                self._store.seal_queue(topic_name, queue_id)
+            for queue_id in sorted(former - closed):
+                self._store.unseal_queue(topic_name, queue_id)
+        except StoreError as error:
+            # A store that takes no message needs no seal: it is opened again before it does.
+            log.warning("queue_not_sealed", topic_name=topic_name, reason=str(error))

@@ -1,0 +1,122 @@
+"""Ask the masters of other broker groups for segments that they store (logical-queues.md 13.5)."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import BrokerMemberGroup
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import BrokerMemberGroupHeader, encode_header
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
+from workers.broker.replication.passing_on import MasterLink
+from workers.broker.routing.topic_routes import RouteSource
+
+TIMEOUT_S: Final = 3.0
+"""The time limit of a request, including the wait for a connection (`lq.forwardTimeoutMs`)."""
+
+ADDRESS_LIFE_MS: Final = 5_000
+FAILURE_COUNT_MAX: Final = 2
+PAUSE_MS: Final = 1_000
+"""After so many failures in succession, requests are refused for this time."""
+
+MASTER_ID: Final = 0
+
+
+@dataclass(slots=True)
+class _Peer:
+    link: MasterLink
+    found_at_ms: int
+    failure_count: int = 0
+    refused_until_ms: int = 0
+
+
+class Peers:
+    """The connections to masters of other broker groups; belongs to the loop's thread."""
+
+    def __init__(
+        self,
+        cluster_name: str,
+        find_directory: Callable[[], RouteSource | None],
+        clock: Callable[[], int],
+    ) -> None:
+        """Take the function for the name servers, and the clock that is never set."""
+        self._cluster_name = cluster_name
+        self._find_directory, self._clock = find_directory, clock
+        self._peers: dict[str, _Peer] = {}
+
+    async def ask(
+        self, broker_name: str, code: int, ext: Mapping[str, str], *, place: str
+    ) -> Command:
+        """Return the answer of a master to a physical request, whatever its code.
+
+        The place names the segment in the refusal.
+
+        Raises:
+            Refusal: the master is not known, or does not answer.
+        """
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                peer = await self._find(broker_name)
+                async with peer.link.connected() as requester:
+                    reply = await requester.call(code, ext={**ext, "lo": "false"})
+        except (OSError, RemotingError, InvalidJson) as error:
+            self._note_failure(broker_name)
+            reason = str(error) or "there is no answer in time"
+            raise Refusal(
+                ResponseCode.SYSTEM_BUSY, f"broker group {broker_name} stores {place}: {reason}"
+            ) from error
+        peer.failure_count = 0
+        return reply
+
+    async def _find(self, broker_name: str) -> _Peer:
+        now_ms = self._clock()
+        peer = self._peers.get(broker_name)
+        if peer is not None and now_ms < peer.refused_until_ms:
+            raise ConnectionError("it did not answer a moment ago")
+        if peer is not None and now_ms - peer.found_at_ms < ADDRESS_LIFE_MS:
+            return peer
+        address = await self._address_of(broker_name)
+        # Others may have found it meanwhile.
+        peer = self._peers.get(broker_name)
+        if peer is None or peer.link.address != address:
+            if peer is not None:
+                peer.link.retire()
+            peer = self._peers[broker_name] = _Peer(MasterLink(address), now_ms)
+        peer.found_at_ms = now_ms
+        return peer
+
+    async def _address_of(self, broker_name: str) -> str:
+        directory = self._find_directory()
+        if directory is None:
+            raise ConnectionError("this broker has no name server")
+        header = BrokerMemberGroupHeader(cluster_name=self._cluster_name, broker_name=broker_name)
+        answer = await directory.ask(RequestCode.GET_BROKER_MEMBER_GROUP, encode_header(header))
+        if answer.code != ResponseCode.SUCCESS:
+            raise ConnectionError(f"a name server answers code {answer.code}: {answer.remark}")
+        address = java_json.decode(answer.body, BrokerMemberGroup).members.addresses.get(MASTER_ID)
+        if address is None:
+            raise ConnectionError("no name server knows its master")
+        return address
+
+    def _note_failure(self, broker_name: str) -> None:
+        peer = self._peers.get(broker_name)
+        if peer is None:
+            return
+        peer.failure_count += 1
+        # Its group may have another master now.
+        peer.found_at_ms = self._clock() - ADDRESS_LIFE_MS
+        if peer.failure_count >= FAILURE_COUNT_MAX:
+            peer.failure_count = 0
+            peer.refused_until_ms = self._clock() + PAUSE_MS
+
+    def close(self) -> None:
+        """Close every connection after the answers of its open requests."""
+        for peer in self._peers.values():
+            peer.link.retire()
