@@ -141,6 +141,7 @@ class _GetCommittedOffset(Request[int | None]):
     consumer_group: str
     topic: str
     queue_id: int
+    is_logical: bool | None
 
     @property
     def header(self) -> QueryConsumerOffsetHeader:
@@ -149,6 +150,7 @@ class _GetCommittedOffset(Request[int | None]):
             topic=self.topic,
             queue_id=self.queue_id,
             set_zero_if_not_found=False,
+            is_logical=self.is_logical,
         )
 
     def read(self, response: Command) -> int:
@@ -157,16 +159,22 @@ class _GetCommittedOffset(Request[int | None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetCommittedOffsets(Inquiry[dict[int, int | None]]):
-    """Ask a broker for a group's committed offsets; None for a queue without one."""
+    """Ask a broker for a group's committed offsets; None for a queue without one.
+
+    With `is_logical=False` ids and offsets of a static topic are physical.
+    """
 
     consumer_group: str
     topic: str
     queue_ids: Sequence[int]
+    is_logical: bool | None = None
 
     async def put(self, brokers: Brokers, address: str) -> dict[int, int | None]:
         group, topic = self.consumer_group, self.topic
         asked = {
-            one: _GetCommittedOffset(consumer_group=group, topic=topic, queue_id=one)
+            one: _GetCommittedOffset(
+                consumer_group=group, topic=topic, queue_id=one, is_logical=self.is_logical
+            )
             for one in self.queue_ids
         }
         return await brokers.ask_each(address, asked)
@@ -227,7 +235,10 @@ class ResetConsumerOffset(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConsumerOffset(Change):
-    """Commit an offset for a group without connected consumers."""
+    """Commit an offset for a group without connected consumers.
+
+    With `is_logical=False` id and offset of a static topic are physical.
+    """
 
     code = RequestCode.UPDATE_CONSUMER_OFFSET
 
@@ -235,6 +246,7 @@ class UpdateConsumerOffset(Change):
     topic: str
     queue_id: int
     offset: int
+    is_logical: bool | None = None
 
     @property
     def header(self) -> UpdateConsumerOffsetHeader:
@@ -243,6 +255,7 @@ class UpdateConsumerOffset(Change):
             topic=self.topic,
             queue_id=self.queue_id,
             commit_offset=self.offset,
+            is_logical=self.is_logical,
         )
 
 

@@ -24,21 +24,26 @@ class PullMessageHeader(Header, frozen=True, kw_only=True):
 
 
 class QueryConsumerOffsetHeader(Header, frozen=True, kw_only=True):
-    """The group and the queue of a committed offset."""
+    """The group and the queue of a committed offset.
+
+    With `lo=false` id and offset are physical although the topic is static.
+    """
 
     consumer_group: str
     topic: str
     queue_id: Int32
     set_zero_if_not_found: bool = True
+    is_logical: bool | None = msgspec.field(name="lo", default=None)
 
 
 class UpdateConsumerOffsetHeader(Header, frozen=True, kw_only=True):
-    """The committed offset of a group in one queue."""
+    """The committed offset of a group in one queue; `lo` as when it is queried."""
 
     consumer_group: str
     topic: str
     queue_id: Int32 | None = None
     commit_offset: Int64 | None = None
+    is_logical: bool | None = msgspec.field(name="lo", default=None)
 
 
 class QueueHeader(Header, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from backend.brokers.requests.logical_queues import (
     StoreMapping,
     UnsealLogicalQueue,
 )
+from backend.domain.logical_queue.commit import with_successor
 from backend.domain.logical_queue.errors import QueueEpochFenced
 from backend.domain.logical_queue.mapping import LogicalQueue, QueueCounts, copy_for
 from backend.domain.logical_queue.segment import QueueSegment
@@ -25,6 +26,7 @@ from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.integration.broker.test_sending import batch_entry
 from tests.waiting import eventually
+from workers.broker.dispatcher import Dispatcher
 
 NOT_FOUND, NOT_LEADER, ILLEGAL = 19, 501, 604
 
@@ -297,26 +299,83 @@ async def test_a_pull_commits_logical_offsets(groups):
 
 
 async def test_ends_and_times_are_those_of_the_whole_queue(groups):
-    """L38, L39."""
+    """L38, L39: three segments, the middle one at another broker group."""
     await groups.create("b1", "b2")
-    b1, b2 = groups.clients["b1"], groups.clients["b2"]
-    await send(b1, 4)
-    before = await groups.seal("b1")
-    await groups.move("b1", "b2")
-    await send(b2, 3, start=4)
+    seals = []
+    for at, name, destination in ((0, "b1", "b2"), (4, "b2", "b1")):
+        await send(groups.clients[name], 4, start=at)
+        seals.append(await groups.seal(name))
+        await groups.move(name, destination)
+        # The store times of two segments differ.
+        await asyncio.sleep(0.01)
+    client = groups.clients["b1"]
+    await send(client, 4, start=8)
 
     async def search(timestamp, boundary="LOWER"):
         fields = {"timestamp": timestamp, "boundaryType": boundary}
-        return await offset_of(b2, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, **fields)
+        return await offset_of(client, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, **fields)
 
-    assert await offset_of(b2, RequestCode.GET_MIN_OFFSET) == 0
-    assert await offset_of(b2, RequestCode.GET_MAX_OFFSET) == 7
-    earliest = await b2.call(RequestCode.GET_EARLIEST_MSG_STORETIME, {"topic": TOPIC, "queueId": 0})
-    assert int(earliest.ext["timestamp"]) == before.first_stored_ms
+    assert await offset_of(client, RequestCode.GET_MIN_OFFSET) == 0
+    assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 12
+    wanted = {"topic": TOPIC, "queueId": 0}
+    earliest = await client.call(RequestCode.GET_EARLIEST_MSG_STORETIME, wanted)
+    assert int(earliest.ext["timestamp"]) == seals[0].first_stored_ms
     assert await search(0) == 0
-    assert await search(before.last_stored_ms) <= 3
-    assert 3 <= await search(before.last_stored_ms, "UPPER") <= 6
-    assert await search(2**62) == 7
+    assert await search(seals[0].last_stored_ms + 1) == 4
+    assert 4 <= await search(seals[1].last_stored_ms) <= 7
+    assert await search(seals[1].last_stored_ms, "UPPER") == 7
+    assert await search(seals[1].last_stored_ms + 1) == 8
+    assert [await search(2**62, boundary) for boundary in ("LOWER", "UPPER")] == [12, 12]
+
+
+async def test_a_reader_at_the_end_of_a_sealed_queue_waits(groups):
+    """L24, L31: it does not go on before the end is in the mapping, and asks once."""
+    await groups.create("b1", "b2")
+    b1 = groups.clients["b1"]
+    await send(b1, 2)
+    await groups.prepare("b2")
+    await groups.seal("b1")
+
+    waiting = b1.start_pull(TOPIC, queueOffset=2, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(groups.servers["b1"], 1)
+    assert not waiting.done()
+    await groups.move("b1", "b2")
+
+    assert (await waiting).code == NOT_LEADER
+    await send(groups.clients["b2"], 1, start=2)
+    assert bodies(await groups.clients["b2"].pull(TOPIC, queueOffset=2)) == [b"2"]
+
+
+async def test_after_a_forced_move_a_reader_leaves_the_old_segment_once_it_rests(groups):
+    """L36, L46: the old segment has no recorded end, and a jump of offsets follows it."""
+    await groups.create("b1", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 3)
+    prepared = await groups.prepare("b2")
+    groups.topic = replace(
+        with_successor(groups.topic, 0, "b2", prepared, forced_start=10_000), epoch=2_000
+    )
+    await groups.store("b2", is_forced=True)
+    assert await send(b2, 1) == [(0, 10_000)]
+    # Its group did not know of the move.
+    await send(b1, 1, start=3)
+    await groups.store("b1", is_forced=True)
+    for client in (b1, b2):
+        await client.heartbeat("g", TOPIC)
+
+    first = await b2.pull(TOPIC, queueOffset=0)
+    at_end = await b2.pull(TOPIC, queueOffset=4)
+    rested = await b2.pull(TOPIC, queueOffset=4, sysFlag=SUSPEND | SUBSCRIPTION)
+
+    assert bodies(first) == [b"0", b"1", b"2", b"3"]
+    assert (at_end.code, at_end.ext["nextBeginOffset"]) == (NOT_FOUND, "4")
+    assert (rested.code, rested.ext["nextBeginOffset"]) == (20, "10000")
+    assert bodies(await b2.pull(TOPIC, queueOffset=10_000)) == [b"0"]
+    fields = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g"}
+    for offset, kept in ((2, 2), (5_000, 4), (10_000, 10_000)):
+        committed = fields | {"commitOffset": offset}
+        assert (await b2.call(RequestCode.UPDATE_CONSUMER_OFFSET, committed)).code == 0
+        assert await offset_of(b2, RequestCode.QUERY_CONSUMER_OFFSET, consumerGroup="g") == kept
 
 
 async def test_a_parked_pull_gets_the_next_message_and_wakes_when_the_queue_moves(groups):
@@ -371,7 +430,6 @@ async def test_a_push_consumer_reads_over_three_segments_with_its_filter(groups)
 
 
 async def test_an_older_segment_without_its_broker_group_is_named_and_the_newer_one_is_read(groups):
-    """L43: the queue takes messages although the source is gone after its seal."""
     await groups.create("b1", "b2")
     await send(groups.clients["b1"], 3)
     await groups.move("b1", "b2")
@@ -386,19 +444,27 @@ async def test_an_older_segment_without_its_broker_group_is_named_and_the_newer_
     assert bodies(await b2.pull(TOPIC, queueOffset=3)) == [b"3", b"4"]
 
 
-async def test_locks_are_given_only_where_a_queue_is_led(groups):
-    """L32, in part: an orderly consumer locks and reads at one broker."""
+async def test_a_lock_moves_with_its_queue(groups):
+    """L32: another client gets no lock at the new leader before the first one ends."""
     await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 1)
     queue = {"brokerName": "__syslo__global__", "queueId": 0, "topic": TOPIC}
-    body = msgspec.json.encode({"clientId": "c", "consumerGroup": "g", "mqSet": [queue]})
 
-    async def locked(name):
-        reply = await groups.clients[name].call(RequestCode.LOCK_BATCH_MQ, body=body)
-        return len(msgspec.json.decode(reply.body)["lockOKMQSet"])
+    async def call(code, name, client_id):
+        body = {"clientId": client_id, "consumerGroup": "g", "mqSet": [queue]}
+        return await groups.clients[name].call(code, body=msgspec.json.encode(body))
 
-    assert (await locked("b1"), await locked("b2")) == (1, 0)
+    async def locks(name, client_id):
+        reply = await call(RequestCode.LOCK_BATCH_MQ, name, client_id)
+        return bool(msgspec.json.decode(reply.body)["lockOKMQSet"])
+
+    assert [await locks("b1", "c1"), await locks("b2", "c1")] == [True, False]
     await groups.move("b1", "b2")
-    assert (await locked("b1"), await locked("b2")) == (0, 1)
+
+    assert [await locks("b1", "c1"), await locks("b2", "c2")] == [False, False]
+    assert await locks("b2", "c1")
+    await call(RequestCode.UNLOCK_BATCH_MQ, "b2", "c1")
+    assert await locks("b2", "c2")
 
 
 async def test_a_restart_keeps_the_seal_and_the_mapping(groups, tmp_path):
@@ -471,9 +537,14 @@ async def test_an_expired_queue_is_used_again_without_the_old_positions(tmp_path
         assert (await b1.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)).code == 0
         await groups.move("b1", "b2")
         await send(b2, 5, start=10)
+        held = groups.topic.queue(0).segments[-1]
+        stored_ms = groups.servers["b2"].store.store_timestamp(TOPIC, held.queue_id, 0)
         await expire(groups.servers["b1"], b1)
 
         assert await offset_of(b2, RequestCode.GET_MIN_OFFSET) == 10
+        wanted = {"topic": TOPIC, "queueId": 0}
+        earliest = await b2.call(RequestCode.GET_EARLIEST_MSG_STORETIME, wanted)
+        assert int(earliest.ext["timestamp"]) == stored_ms
         pulled = await b2.pull(TOPIC, queueOffset=5)
         assert (pulled.code, pulled.ext["nextBeginOffset"]) == (20, "10")
         await drop_first_segment(groups, "b1", "b2")
@@ -606,3 +677,29 @@ async def test_a_delayed_message_of_before_goes_to_a_queue_that_takes_messages(g
 
     await eventually(is_delivered)
     assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 1
+
+
+async def test_sends_and_pulls_in_the_last_segment_do_not_reach_the_dispatcher(groups, monkeypatch):
+    """Only the first send, whose queue lacks a file, and the first pull, which is checked, do."""
+    await groups.create("b1", "b2")
+    await send(groups.clients["b1"], 2)
+    await groups.move("b1", "b2")
+    b2 = groups.clients["b2"]
+    await send(b2, 1, start=2)
+    await b2.pull(TOPIC, queueOffset=2)
+    dispatched, dispatch = [], Dispatcher.dispatch
+
+    def noted(self, caller, command):
+        dispatched.append(int(command.code))
+        return dispatch(self, caller, command)
+
+    monkeypatch.setattr(Dispatcher, "dispatch", noted)
+
+    assert await send(b2, 3, start=3) == [(0, 3), (0, 4), (0, 5)]
+    assert bodies(await b2.pull(TOPIC, queueOffset=2)) == [b"2", b"3", b"4", b"5"]
+    parked = b2.start_pull(TOPIC, queueOffset=6, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(groups.servers["b2"], 1)
+    await send(b2, 1, start=6)
+
+    assert bodies(await parked) == [b"6"]
+    assert dispatched == []

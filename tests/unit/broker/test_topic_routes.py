@@ -1,5 +1,6 @@
 import asyncio
 
+import msgspec
 import pytest
 
 from backend.remoting import java_json
@@ -79,3 +80,29 @@ async def test_while_no_name_server_answers_the_last_answer_holds(failure):
     reported = await routes.readable_queues("T", NameServer(failure))
 
     assert reported == (("a", 0),)
+
+
+async def test_the_queues_of_a_static_topic_are_its_logical_ones():
+    """H-29: clients that balance by themselves read the same ones."""
+    mapping = {
+        "topic": "T",
+        "bname": "a",
+        "scope": "__global__",
+        "totalQueues": 3,
+        "epoch": 5,
+        "dirty": False,
+        "currIdMap": {"0": 4, "1": 2},
+    }
+    route = TopicRouteData(
+        queues=[QueueData(broker_name="a", permissions=6, read_queue_count=9, write_queue_count=9)],
+        topic_queue_mapping_by_broker={"a": mapping},
+    )
+    broken = msgspec.structs.replace(route, topic_queue_mapping_by_broker={"a": {}})
+
+    async def queues_of(one):
+        server = NameServer(Answer(body=java_json.encode(one)))
+        return await TopicRoutes(Clock()).readable_queues("T", server)
+
+    assert await queues_of(route) == tuple(("__syslo__global__", number) for number in range(3))
+    with pytest.raises(RouteUnknown):
+        await queues_of(broken)

@@ -9,6 +9,7 @@ from typing import Final
 
 from regent_engine import Command
 
+from backend.domain.logical_queue.route import client_endpoints
 from backend.domain.queue_allocation import AllocatedQueue, AllocationRule, allocate
 from backend.remoting import java_json
 from backend.remoting.bodies import (
@@ -108,6 +109,10 @@ async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | No
         if config is None:
             return None
         is_readable = permitted(config, broker.settings.permissions) & READABLE
+        static = broker.static_topics.find(topic)
+        if static is not None and is_readable:
+            own = {broker.settings.broker_name: static.mapping.registered}
+            return tuple(sorted(client_endpoints(own)))
         count = config.read_queue_count if is_readable else 0
         return tuple((broker.settings.broker_name, queue_id) for queue_id in range(count))
     try:

@@ -41,6 +41,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.lock_transfer import adopt, former_locks
 from workers.broker.processors.topics import check_topic_open, merged_attributes
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.safe_answers import kept, published
@@ -56,36 +57,19 @@ SEAL_TIMEOUT_S: Final = 5.0
     passed_on=True,
     target=None,
 )
-def on_store_mapping(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+async def on_store_mapping(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Store mapping and layout of a static topic; name servers know both before the answer."""
     header = decode_header(StaticTopicHeader, command.ext)
     check_topic_open(broker, header.topic)
-    broker.check_changeable()
     mapping = _mapping_of(broker, header, command)
-    former, held = broker.topics.find(header.topic), _find(broker, header.topic)
-    if former is not None and held is None and header.mapping_version < MAPPING_VERSION:
-        reason = f"the topic[{header.topic}] exists, and is not static"
-        raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
-    try:
-        static = broker_copy.store(
-            held,
-            mapping,
-            QueueCounts(header.read_queue_count, header.write_queue_count),
-            is_forced=header.force,
-            is_final=header.is_final,
-        )
-    except (QueueChangeRefused, QueueEpochFenced) as error:
-        raise _refusal(error) from error
-    topic = TopicConfig(
-        name=header.topic,
-        permissions=header.permissions,
-        filter_type=header.filter_type,
-        topic_sys_flag=header.topic_sys_flag,
-        is_ordered=header.is_ordered,
-        attributes=merged_attributes(former, header.attributes),
-    )
+    _, static = _stored(broker, header, mapping)
+    locks = await former_locks(broker, _find(broker, header.topic), static)
+    # Another request may have changed the topic meanwhile, and this broker may have lost its role.
+    broker.membership.check(RequiredRole.MASTER_CHANGES)
+    topic, static = _stored(broker, header, mapping)
     _put(broker, topic, static)
-    return published(broker, answer(command))
+    adopt(broker, locks)
+    return await published(broker, answer(command))
 
 
 @serves(
@@ -198,6 +182,40 @@ def on_get_logical_queues(broker: Broker, _caller: Caller, command: Command) -> 
     names = list(broker.static_topics.all) if name is None else [name]
     found = {one: topic for one in names if (topic := _find(broker, one)) is not None}
     return answer(command, body=java_json.encode(found))
+
+
+def _stored(
+    broker: Broker, header: StaticTopicHeader, mapping: BrokerMapping
+) -> tuple[TopicConfig, BrokerTopic]:
+    """Return the topic with a new mapping, in which queue counts are those of the mapping.
+
+    Raises:
+        Refusal: the mapping is older than the present one, or contradicts it.
+    """
+    broker.check_changeable()
+    former, held = broker.topics.find(header.topic), _find(broker, header.topic)
+    if former is not None and held is None and header.mapping_version < MAPPING_VERSION:
+        reason = f"the topic[{header.topic}] exists, and is not static"
+        raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
+    try:
+        static = broker_copy.store(
+            held,
+            mapping,
+            QueueCounts(header.read_queue_count, header.write_queue_count),
+            is_forced=header.force,
+            is_final=header.is_final,
+        )
+    except (QueueChangeRefused, QueueEpochFenced) as error:
+        raise _refusal(error) from error
+    topic = TopicConfig(
+        name=header.topic,
+        permissions=header.permissions,
+        filter_type=header.filter_type,
+        topic_sys_flag=header.topic_sys_flag,
+        is_ordered=header.is_ordered,
+        attributes=merged_attributes(former, header.attributes),
+    )
+    return topic, static
 
 
 async def _finish_seal(broker: Broker, header: LogicalQueueHeader) -> Seal:

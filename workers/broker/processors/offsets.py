@@ -82,9 +82,13 @@ def _offset_answer(command: Command, offset: int | None) -> bytes:
 def _commit_target(broker: Broker, command: Command) -> FenceTarget:
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     group, topic, queue_id = header.consumer_group, header.topic, header.queue_id or 0
+    led = find_led(broker, command.ext, topic, queue_id)
 
-    def read() -> dict[str, int]:
-        offset = broker.offsets.find(group, topic, queue_id)
+    async def read() -> dict[str, int]:
+        if led is None:
+            offset = broker.offsets.find(group, topic, queue_id)
+        else:
+            offset = await positions.committed_position(broker, led, group)
         return {} if offset is None else {str(queue_id): offset}
 
     return FenceTarget(f"offsets of {group} in {topic}", read, is_own=False)

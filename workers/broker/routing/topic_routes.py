@@ -12,6 +12,9 @@ from typing import Final, Protocol
 import structlog
 from regent_engine import Command
 
+from backend.domain.logical_queue.errors import InvalidQueueMapping
+from backend.domain.logical_queue.route import client_endpoints
+from backend.domain.logical_queue.stock_json import decode_info
 from backend.remoting import java_json
 from backend.remoting.bodies import TopicRouteData
 from backend.remoting.errors import RemotingError
@@ -99,7 +102,7 @@ class TopicRoutes:
         if route is None:
             self._routes.pop(topic, None)
             return None
-        queues = _readable(route)
+        queues = _static(route) or _readable(route)
         if len(self._routes) >= ROUTE_COUNT_MAX:
             self._routes.clear()
         self._routes[topic] = _Route(queues, self._clock())
@@ -117,6 +120,18 @@ async def _fetch(topic: str, source: RouteSource) -> TopicRouteData | None:
     if answer.code == ResponseCode.TOPIC_NOT_EXIST:
         return None
     raise RouteUnknown(f"code {answer.code}: {answer.remark}")
+
+
+def _static(route: TopicRouteData) -> tuple[BrokerQueue, ...]:
+    """Return the logical queues of a static topic as its clients name them; else nothing (H-29)."""
+    try:
+        infos = {
+            name: decode_info(java_json.encode(info).decode())
+            for name, info in (route.topic_queue_mapping_by_broker or {}).items()
+        }
+    except InvalidQueueMapping as error:
+        raise RouteUnknown(str(error)) from error
+    return tuple(sorted(client_endpoints(infos)))
 
 
 def _readable(route: TopicRouteData) -> tuple[BrokerQueue, ...]:

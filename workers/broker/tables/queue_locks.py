@@ -48,6 +48,15 @@ class QueueLocks:
             taken.append(queue)
         return taken
 
+    def adopt(
+        self, group: str, queue: MessageQueue, *, client_id: str, expires_in_ms: int, now_ms: int
+    ) -> None:
+        """Take over a lock of another broker, unless this one has given the lock meanwhile."""
+        locks = self._groups.setdefault(group, {})
+        held = locks.get(queue)
+        if held is None or held.expires_in_ms(now_ms) < 0:
+            locks[queue] = QueueLock(client_id, now_ms, now_ms + expires_in_ms - LOCK_LIFE_MS)
+
     def unlock(self, group: str, *, client_id: str, queues: Iterable[MessageQueue]) -> None:
         """Unlock those of the queues that this client holds."""
         locks = self._groups.get(group, {})
