@@ -144,7 +144,7 @@ class BrokerServer:
             broker.topics,
             port=self.port,
             left_out=broker.state.left_out,
-            mappings=lambda: broker.static_topics.infos,
+            find_mapping=broker.static_topics.find_info,
         )
         broker.name_servers = NameServers(self.settings.name_servers, registration_source)
         if self._verification is not None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from backend.remoting.headers.administration import CreateTopicHeader, TopicHeader
+from backend.remoting.headers.administration import CreateTopicHeader
 from backend.remoting.headers.base import Header
 from backend.remoting.integers import Int32, Int64
 
@@ -18,11 +18,17 @@ class StaticTopicHeader(CreateTopicHeader, frozen=True, kw_only=True):
     """Ours: no move of the change is open, and the mapping has every queue of the broker group."""
 
 
-class TopicConfigHeader(TopicHeader, frozen=True, kw_only=True):
+class MappingHeader(Header, frozen=True, kw_only=True):
+    """What the requester of mappings understands; ours (21, 351)."""
+
+    mapping_version: Int32 = msgspec.field(name="lqv", default=0)
+
+
+class TopicConfigHeader(MappingHeader, frozen=True, kw_only=True):
     """The topic whose configuration is requested (351), with its mapping if `lo` is true."""
 
+    topic: str
     is_logical: bool = msgspec.field(name="lo", default=False)
-    mapping_version: Int32 = msgspec.field(name="lqv", default=0)
 
 
 class LogicalQueueHeader(Header, frozen=True, kw_only=True):

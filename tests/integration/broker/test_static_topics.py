@@ -247,6 +247,9 @@ async def test_a_tool_of_stock_sees_no_end_of_contiguous_segments(groups):
     assert await ends(lo="true") == [-1, -1]
     assert await ends(lo="true", lqv="1") == [5, -1]
     assert await ends() == []
+    table = msgspec.json.decode((await client.call(21)).body)
+    [first, _] = table["topicQueueMappingDetailMap"][TOPIC]["hostedQueues"]["0"]
+    assert (first["endOffset"], table["mappingDataVersion"]["counter"] > 0) == (-1, True)
 
 
 async def test_positions_are_kept_at_the_segment_that_has_them(groups):

@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 from regent_engine import Command, Store
 
+from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.stock_json import encode_mapping, without_ends
 from backend.remoting import java_json
 from backend.remoting.bodies import (
@@ -23,7 +24,11 @@ from backend.remoting.headers import (
     TopicHeader,
     decode_header,
 )
-from backend.remoting.headers.logical_queues import MAPPING_VERSION, TopicConfigHeader
+from backend.remoting.headers.logical_queues import (
+    MAPPING_VERSION,
+    MappingHeader,
+    TopicConfigHeader,
+)
 from backend.remoting.names import (
     SYSTEM_TOPICS,
     check_topic_name,
@@ -113,18 +118,21 @@ def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> by
     static = broker.static_topics.find(header.topic) if header.is_logical else None
     if static is None:
         return answer(command, body=java_json.encode(topic))
-    mapping = static.mapping
-    if header.mapping_version < MAPPING_VERSION:
-        mapping = without_ends(mapping)
-    detail = msgspec.Raw(encode_mapping(mapping).encode())
-    config = StaticTopicConfig(mapping=detail, **msgspec.structs.asdict(topic))
+    config = StaticTopicConfig(mapping=_detail(static, header), **msgspec.structs.asdict(topic))
     return answer(command, body=java_json.encode(config))
 
 
 @serves(RequestCode.GET_ALL_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)
 def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return all topics at once; stock's pages lose one entry at each border."""
-    return answer(command, body=java_json.encode(broker.topics.as_body()))
+    """Return all topics and mappings at once; stock's pages lose one entry at each border."""
+    header = decode_header(MappingHeader, command.ext)
+    details = {name: _detail(static, header) for name, static in broker.static_topics.all.items()}
+    table = msgspec.structs.replace(
+        broker.topics.as_body(),
+        mapping_data_version=broker.static_topics.data_version,
+        mapping_details=details,
+    )
+    return answer(command, body=java_json.encode(table))
 
 
 @serves(RequestCode.GET_TOPIC_STATS_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -148,6 +156,13 @@ def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> b
     """Return the topics that no user may create or delete."""
     names = sorted(SYSTEM_TOPICS | _own_topics(broker))
     return answer(command, body=java_json.encode(TopicList(topic_list=names)))
+
+
+def _detail(static: BrokerTopic, header: MappingHeader) -> msgspec.Raw:
+    """Return a mapping as its requester understands it."""
+    is_plain = header.mapping_version < MAPPING_VERSION
+    mapping = without_ends(static.mapping) if is_plain else static.mapping
+    return msgspec.Raw(encode_mapping(mapping).encode())
 
 
 def merged_attributes(former: TopicConfig | None, changes: str) -> dict[str, str]:

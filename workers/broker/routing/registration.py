@@ -1,7 +1,7 @@
 """Encode a broker's messages to name servers (103, 104, 904)."""
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,11 +51,11 @@ class RegistrationSource:
         *,
         port: int,
         left_out: Callable[[], tuple[LeftOut, ...]] = tuple,
-        mappings: Callable[[], Mapping[str, MappingInfo]] = dict,
+        find_mapping: Callable[[str], MappingInfo | None] = lambda _: None,
     ) -> None:
-        """Take the topics to register, and functions for items left out and for mappings."""
+        """Take the topics to register, and functions for left out items and for a mapping."""
         self._settings, self._topics, self._left_out = settings, topics, left_out
-        self._mappings = mappings
+        self._find_mapping = find_mapping
         self.address = f"{settings.advertised_ip}:{port}"
         self.ha_address = f"{settings.ha_advertised_ip}:{settings.ha_port_of(port)}"
         self._broker_id = settings.broker_id
@@ -143,8 +143,8 @@ class RegistrationSource:
     def _encode(self, table: TopicConfigTable, left_out: tuple[LeftOut, ...]) -> Registration:
         infos = {
             name: msgspec.Raw(encode_info(info).encode())
-            for name, info in self._mappings().items()
-            if name in table.topics
+            for name in table.topics
+            if (info := self._find_mapping(name)) is not None
         }
         table = msgspec.structs.replace(table, mapping_infos=infos)
         content = RegisterBrokerBody(topic_table=table)

@@ -90,10 +90,10 @@ class StaticTopics(LoggedTable[str]):
         """Return the static topics by name."""
         return self._topics
 
-    @property
-    def infos(self) -> dict[str, MappingInfo]:
-        """Return what is registered of each topic."""
-        return {name: topic.mapping.registered for name, topic in self._topics.items()}
+    def find_info(self, name: str) -> MappingInfo | None:
+        """Return what is registered of a topic; None if it is not static."""
+        topic = self._topics.get(name)
+        return None if topic is None else topic.mapping.registered
 
     def put(self, name: str, topic: BrokerTopic) -> bool:
         """Add or replace a topic; False when nothing changed."""
