@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import pytest
@@ -20,12 +21,12 @@ from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.operation_errors import ChangeRefused
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import bodies, messages, send_fields
+from tests.integration.broker.client import Client, bodies, messages, send_fields
 from tests.integration.broker.static_topics import TOPIC, BrokerGroups
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.integration.broker.test_sending import batch_entry
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.dispatcher import Dispatcher
 
 NOT_FOUND, NOT_LEADER, ILLEGAL = 19, 501, 604
@@ -214,6 +215,16 @@ async def test_a_static_topic_takes_no_delayed_and_no_transactional_message(grou
     assert codes == [ILLEGAL] * 3
     assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 0
     assert (await client.send(TOPIC, b"x", properties={"DELAY": "0"})).code == 0
+
+
+async def test_pop_of_a_static_topic_is_refused(groups):
+    await groups.create("b1", "b2")
+
+    async def code_of(topic):
+        fields = {"consumerGroup": "g", "topic": topic, "queueId": 0}
+        return (await groups.clients["b1"].call(RequestCode.POP_MESSAGE, fields)).code
+
+    assert [await code_of(TOPIC), await code_of("Other")] == [ILLEGAL, 3]
 
 
 async def test_a_topic_changes_its_kind_only_by_its_deletion(groups):
@@ -706,3 +717,66 @@ async def test_sends_and_pulls_in_the_last_segment_do_not_reach_the_dispatcher(g
 
     assert bodies(await parked) == [b"6"]
     assert dispatched == []
+
+
+class Follower:
+    """Finds the leader of logical queue 0: by the hint of a refusal, or by trying."""
+
+    def __init__(self, groups, name):
+        self.groups, self.name = groups, name
+
+    async def ask(self, request):
+        """Make a request of the leader until one takes it."""
+        while True:
+            reply = await request(self.groups.clients[self.name])
+            if reply.code != NOT_LEADER:
+                return reply
+            hint = reply.ext.get("lqHint", "").partition("@")[0]
+            names = sorted(self.groups.clients)
+            self.name = hint or names[(names.index(self.name) + 1) % len(names)]
+            await asyncio.sleep(0.001)
+
+
+async def produce(groups, acknowledged, is_over):
+    leader, number = Follower(groups, "b1"), 0
+    while not is_over.is_set():
+        reply = await leader.ask(partial(Client.send, topic=TOPIC, body=b"%d" % number))
+        assert reply.code == 0, reply.remark
+        acknowledged.append((int(reply.ext["queueOffset"]), b"%d" % number))
+        number += 1
+
+
+async def consume(groups, read, is_over, acknowledged):
+    leader, offset = Follower(groups, "b1"), 0
+    while not (is_over.is_set() and len(read) >= len(acknowledged)):
+        fields = {"queueOffset": offset, "sysFlag": SUSPEND | SUBSCRIPTION}
+        waiting = {"suspendTimeoutMillis": 200}
+        reply = await leader.ask(partial(Client.pull, topic=TOPIC, **(fields | waiting)))
+        if reply.code == 0:
+            delta = int(reply.ext["offsetDelta"])
+            read += [(one.queue_offset + delta, one.body) for one in messages(reply)]
+        following = int(reply.ext["nextBeginOffset"])
+        assert following >= offset, "a reader never goes back"
+        offset = following
+
+
+async def test_ten_moves_under_load_lose_and_reorder_nothing(groups):
+    """L16, L20: also nothing is read twice, and the offsets have no gap."""
+    await groups.start("b3")
+    await groups.create("b1", "b2", "b3")
+    acknowledged, read, is_over = [], [], asyncio.Event()
+
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        tasks.create_task(produce(groups, acknowledged, is_over))
+        tasks.create_task(consume(groups, read, is_over, acknowledged))
+        names = ["b1", "b2", "b3"]
+        for turn in range(10):
+            count = len(acknowledged)
+            await eventually(lambda count=count: len(acknowledged) > count + 5)
+            await groups.move(names[turn % 3], names[(turn + 1) % 3])
+        is_over.set()
+
+    assert [offset for offset, _ in acknowledged] == list(range(len(acknowledged)))
+    assert read == acknowledged
+    held = await groups.held("b2")
+    assert [one.generation for one in held.mapping.hosted[0]] == list(range(11))
