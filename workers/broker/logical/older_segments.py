@@ -122,6 +122,14 @@ class OlderPull:
         )
         result = await self.broker.read_threads.read(find)
         body = result.body if result.status == "FOUND" else b""
+        self.broker.meters.pulled(
+            self.header.consumer_group,
+            self.led.topic_name,
+            messages=result.count if body else 0,
+            size_bytes=len(body),
+            pulls=1 if body else 0,
+            missed=0 if body else 1,
+        )
         bounds = QueueBounds(result.min_offset, result.max_offset)
         return SegmentRead(bounds, result.next_offset, body)
 

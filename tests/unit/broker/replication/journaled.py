@@ -6,6 +6,10 @@ from functools import partial
 
 from regent_engine import Store, decode_records, encode_properties
 
+from backend.domain.logical_queue.broker_copy import BrokerTopic, SealRecord
+from backend.domain.logical_queue.commit import Seal
+from backend.domain.logical_queue.mapping import BrokerMapping, MappingInfo
+from backend.domain.logical_queue.segment import QueueSegment
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.headers import FenceHeader
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
@@ -138,8 +142,16 @@ class JournaledBroker:
         if not self.deletions.is_pending(name) and self.topics.put(topic_of(name, queue_count)):
             self.journal.write()
 
+    def put_mapping(self, name, epoch=1_000):
+        info = MappingInfo(name, "broker", epoch, 1, led={0: 0})
+        segments = {0: (QueueSegment(0, "broker", 0),)}
+        topic = BrokerTopic(BrokerMapping(info, segments), seals={0: SealRecord(epoch, 0, Seal(4))})
+        self.state.static_topics.put(name, topic)
+        return topic
+
     def delete_topic(self, name):
         self.topics.remove(name)
+        self.state.static_topics.remove(name)
         self.offsets.remove_topic(name)
         self.journal.write()
 
@@ -193,6 +205,7 @@ def known_of(broker):
     return {
         "offsets": offsets_of(broker),
         "topics": {name: one.read_queue_count for name, one in broker.topics.shared().items()},
+        "mappings": dict(broker.state.static_topics.all),
         "groups": {name: one.retry_count_max for name, one in broker.groups.shared().items()},
         "fences": list(broker.fences.fences.items()),
         "changes": list(broker.fences.changes.items()),

@@ -3,10 +3,6 @@
 import msgspec
 from regent_engine import StoreError
 
-from backend.domain.logical_queue.broker_copy import BrokerTopic, SealRecord
-from backend.domain.logical_queue.commit import Seal
-from backend.domain.logical_queue.mapping import BrokerMapping, MappingInfo
-from backend.domain.logical_queue.segment import QueueSegment
 from backend.remoting.names import STATE_TOPIC
 from tests.unit.broker.replication.journaled import known_of, records
 from workers.broker.replication.state_record import SNAPSHOT_PROPERTIES
@@ -133,17 +129,11 @@ async def test_a_begun_change_is_in_the_log_before_what_it_changes(build):
     assert replica.topics.find("t") is not None
 
 
-def static_topic(name="t", epoch=1_000):
-    info = MappingInfo(name, "broker", epoch, 1, led={0: 0})
-    segments = {0: (QueueSegment(0, "broker", 0),)}
-    return BrokerTopic(BrokerMapping(info, segments), seals={0: SealRecord(epoch, 0, Seal(4))})
-
-
 def test_a_promoted_replica_has_the_mapping_and_the_seal_of_its_master(build):  # L48
     master, replica = build(1), build(2)
     master.journal.lead(1)
     master.put_topic("t")
-    master.state.static_topics.put("t", static_topic())
+    mapping = master.put_mapping("t")
     master.journal.write()
     master.confirm()
 
@@ -151,14 +141,13 @@ def test_a_promoted_replica_has_the_mapping_and_the_seal_of_its_master(build):  
     replica.confirm()
     replica.journal.lead(2)
 
-    assert replica.state.static_topics.all == {"t": static_topic()}
+    assert replica.state.static_topics.all == {"t": mapping}
 
 
 def test_a_mapping_that_is_removed_is_removed_from_the_log_too(build):
     broker = build(1)
     broker.journal.lead(1)
-    for name in ("t", "u"):
-        broker.state.static_topics.put(name, static_topic(name))
+    kept = [broker.put_mapping(name) for name in ("t", "u")][1]
     broker.journal.write()
     broker.state.static_topics.remove("t")
     broker.journal.write()
@@ -166,13 +155,13 @@ def test_a_mapping_that_is_removed_is_removed_from_the_log_too(build):
 
     broker.open()
 
-    assert dict(broker.state.static_topics.all) == {"u": static_topic("u")}
+    assert dict(broker.state.static_topics.all) == {"u": kept}
 
 
 def test_a_snapshot_of_before_static_topics_leaves_them_as_they_are(build):
     broker = build(1)
     broker.journal.lead(1)
-    broker.state.static_topics.put("t", static_topic())
+    mapping = broker.put_mapping("t")
     broker.journal.stand_down()
     old = b"\x01" + msgspec.msgpack.encode([2, 0, 1, [], {}, {}, [], {}, {}, {}, {}, {}, {}])
     broker.store.append(STATE_TOPIC, 0, old, SNAPSHOT_PROPERTIES)
@@ -181,7 +170,7 @@ def test_a_snapshot_of_before_static_topics_leaves_them_as_they_are(build):
     broker.journal.follow(2)
     broker.journal.catch_up()
 
-    assert dict(broker.state.static_topics.all) == {"t": static_topic()}
+    assert dict(broker.state.static_topics.all) == {"t": mapping}
 
 
 def test_positions_on_a_queue_that_is_used_again_are_dropped_everywhere(build):  # L35, H-16

@@ -24,7 +24,14 @@ from workers.broker.requests.fences import Overtaken
 BROKER_COUNT = 3
 LIVES = int(os.environ.get("REGENT_GROUP_LIVES", "10"))
 TOPICS = "tu"
-NOTHING = {"offsets": {}, "topics": {}, "groups": {}, "fences": [], "changes": []}
+NOTHING = {
+    "offsets": {},
+    "topics": {},
+    "mappings": {},
+    "groups": {},
+    "fences": [],
+    "changes": [],
+}
 
 
 @dataclass
@@ -153,6 +160,12 @@ class World:
         self.leader.delete_topic(self.source.choice(TOPICS))
         self.note()
 
+    def do_put_mapping(self):
+        self.leader.put_mapping(self.source.choice(TOPICS), self.source.randrange(5))
+
+    def do_forget_positions(self):
+        self.leader.offsets.remove_queue(self.source.choice(TOPICS), self.source.randrange(2))
+
     def do_put_group(self):
         self.leader.put_group(self.source.choice("gh"), self.source.randrange(5))
 
@@ -267,6 +280,8 @@ WEIGHTS = {
     World.do_restart_replica: 1,
     World.do_put_topic: 1,
     World.do_delete_topic: 1,
+    World.do_put_mapping: 2,
+    World.do_forget_positions: 1,
     World.do_put_group: 1,
     World.do_delete_group: 1,
     World.do_change_fenced: 2,
