@@ -190,11 +190,14 @@ def store(
     *,
     is_forced: bool = False,
     is_final: bool = False,
+    allows_undecided: bool = False,
 ) -> BrokerTopic:
     """Store a mapping (513): check everything, then change mapping and counts together (H-5).
 
     With `is_final` no move of the change is open, and the mapping has all queues that the broker
     group leads: what else it led or reserved is retired. Lists that it keeps as a backup stay.
+    Tools of RocketMQ decide the start of a new segment with a second mapping, so they need
+    `allows_undecided`: until then the queue takes no messages (logical-queues.md 9.1, 9.2).
 
     Raises:
         QueueEpochFenced: the mapping is older than the stored one. QueueChangeRefused: the mapping
@@ -203,7 +206,7 @@ def store(
     info = new.info
     if topic is not None and info.epoch < topic.info.epoch and not is_forced:
         raise QueueEpochFenced(info.topic_name, info.epoch, held=topic.info.epoch)
-    _check_mapping(topic, new, is_forced=is_forced)
+    _check_mapping(topic, new, is_forced=is_forced, allows_undecided=allows_undecided)
     base = BrokerTopic(new) if topic is None else topic
     lists = merged(None if topic is None else topic.mapping, new)
     hosted = {
@@ -264,7 +267,9 @@ def _check_epoch(topic: BrokerTopic, global_id: int, epoch: int) -> None:
         raise QueueEpochFenced(topic.info.topic_name, epoch, held=max(held))
 
 
-def _check_mapping(topic: BrokerTopic | None, new: BrokerMapping, *, is_forced: bool) -> None:
+def _check_mapping(
+    topic: BrokerTopic | None, new: BrokerMapping, *, is_forced: bool, allows_undecided: bool
+) -> None:
     findings = [
         one
         for global_id, segments in sorted(new.hosted.items())
@@ -283,7 +288,7 @@ def _check_mapping(topic: BrokerTopic | None, new: BrokerMapping, *, is_forced: 
             raise QueueChangeRefused(topic.info.topic_name, reason)
     leading = [one for one in new.hosted if new.leads(one)]
     undecided = [one for one in leading if new.hosted[one][-1].logical_start == UNDECIDED]
-    if undecided:
+    if undecided and not allows_undecided:
         # An undecided leader would answer -1 to producers (logical-queues.md 3).
         reason = f"the leading segment of logical queue {undecided[0]} is undecided"
         raise QueueChangeRefused(new.info.topic_name, reason)

@@ -780,3 +780,40 @@ async def test_ten_moves_under_load_lose_and_reorder_nothing(groups):
     assert read == acknowledged
     held = await groups.held("b2")
     assert [one.generation for one in held.mapping.hosted[0]] == list(range(11))
+
+
+async def test_a_tool_of_stock_moves_a_queue_in_its_own_steps(groups):
+    """The steps of logical-queues.md 9.1; an undecided segment takes no message."""
+    await groups.create("b1", "b2")
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 3)
+
+    async def store(name):
+        counts = groups.topic.counts[name]
+        layout = TopicLayout(
+            read_queue_count=counts.read_count, write_queue_count=counts.write_count
+        )
+        request = StoreMapping(layout=layout, mapping=copy_for(groups.topic, name))
+        ext = {key: one for key, one in request.ext.items() if not key.startswith("lq")}
+        reply = await groups.clients[name].call(request.code, ext, request.body)
+        assert reply.code == 0, reply.remark
+
+    queue = groups.topic.queue(0)
+    undecided = queue.with_segments(*queue.segments, QueueSegment(1, "b2", 1, -1))
+    groups.topic = replace(groups.topic.with_queue(undecided), epoch=2_000)
+    groups.topic = groups.topic.with_counts("b2", QueueCounts(2, 2))
+    for name in ("b2", "b1"):
+        await store(name)
+        assert (await b2.send(TOPIC, b"too early")).code == 2
+    assert (await b1.send(TOPIC, b"too late")).code == NOT_LEADER
+    end = await offset_of(b1, RequestCode.GET_MAX_OFFSET, lo="false")
+    decided = queue.with_segments(*queue.segments, QueueSegment(1, "b2", 1, 10_000))
+    groups.topic = groups.topic.with_queue(decided)
+    for name in ("b2", "b1"):
+        await store(name)
+
+    assert end == 3
+    assert await send(b2, 2, start=3) == [(0, 10_000), (0, 10_001)]
+    at_end = await b2.pull(TOPIC, queueOffset=3, sysFlag=SUSPEND | SUBSCRIPTION)
+    assert (at_end.code, at_end.ext["nextBeginOffset"]) == (20, "10000")
+    assert bodies(await b2.pull(TOPIC, queueOffset=10_000)) == [b"3", b"4"]

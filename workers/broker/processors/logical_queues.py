@@ -204,6 +204,7 @@ def _stored(
             QueueCounts(header.read_queue_count, header.write_queue_count),
             is_forced=header.force,
             is_final=header.is_final,
+            allows_undecided=header.mapping_version < MAPPING_VERSION,
         )
     except (QueueChangeRefused, QueueEpochFenced) as error:
         raise _refusal(error) from error

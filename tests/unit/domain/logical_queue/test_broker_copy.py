@@ -162,6 +162,25 @@ def test_a_lower_epoch_with_more_queues_leaves_no_trace_l53():
     assert newer.counts == QueueCounts(2, 2)
 
 
+def test_a_segment_that_a_tool_decides_later_takes_no_messages_until_then():
+    """Stock would answer producers with offset -1 (logical-queues.md 9.2)."""
+    info = replace(B1.info, epoch=E + 1_000)
+    undecided = (segment(0, "b2:q0"), segment(1, "b1:q7", -1))
+    held = store(
+        B1,
+        BrokerMapping(info, {**B1.mapping.hosted, 0: undecided}),
+        QueueCounts(8, 8),
+        is_forced=True,
+        allows_undecided=True,
+    )
+    assert not held.admits_sends(0)
+
+    decided = (undecided[0], replace(undecided[1], logical_start=10_000))
+    held = store(held, BrokerMapping(info, {**held.mapping.hosted, 0: decided}), held.counts)
+
+    assert held.admits_sends(0)
+
+
 @pytest.mark.parametrize(
     ("segments", "reason"),
     [
