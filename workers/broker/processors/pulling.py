@@ -244,7 +244,7 @@ async def _commit_and_read(
         await commit(broker, led, group, header.commit_offset, address=address)
     # The queue may have moved meanwhile.
     present = find_led(broker, command.ext, header.topic, header.queue_id)
-    if present is None or caller.is_gone:
+    if present is None:
         return b""
     outcome = _read_logical(broker, caller, command, header, present)
     return b"" if outcome is None else await outcome
@@ -255,6 +255,9 @@ def _read_logical(
 ) -> Awaitable[bytes] | None:
     grant, passing = _check(broker, caller, command, header)
     _share(broker, command, header, grant)
+    if caller.is_gone:
+        # Only the commit of its last pull has an effect.
+        return None
     located = led.locate(header.queue_offset)
     if located.segment == led.leader:
         physical = msgspec.structs.replace(
@@ -286,7 +289,8 @@ def _read_logical(
 
 async def _send_older(caller: Caller, pull: OlderPull) -> bytes:
     head, body = await pull.answer()
-    caller.send(head, body)
+    if not pull.command.is_oneway:
+        caller.send(head, body)
     return b""
 
 
