@@ -11,33 +11,11 @@ from backend.db import findings
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.services.topic.static_counts import list_counts
 from backend.services.topic.topics import forget_placements, list_holding_clusters
-from tests.integration.nameserver.conftest import register_body
+from tests.integration.nameserver.static_broker import TOPICS, body_of, mapping
 
-TOPICS = {"T": (4, 4, 6), "TBW102": (8, 8, 7)}
 GROUPS = {"b1": "10.0.0.1:10911", "b2": "10.0.0.2:10911"}
 NEW, OLD, OLDEST = 513, 412, 399
 LQV = {"lqv": "1"}
-
-
-def mapping(name, epoch, count, *led, **changes):
-    return {
-        "bname": name,
-        "currIdMap": {str(global_id): at for at, global_id in enumerate(led)},
-        "dirty": False,
-        "epoch": epoch,
-        "scope": "__global__",
-        "topic": "T",
-        "totalQueues": count,
-    } | changes
-
-
-def body_of(*mappings, topics=TOPICS, counter=1, attributes=None):
-    body = json.loads(register_body(topics, counter=counter))
-    wrapper = body["topicConfigSerializeWrapper"]
-    for config in wrapper["topicConfigTable"].values():
-        config["attributes"] = attributes or {}
-    wrapper["topicQueueMappingInfoMap"] = {one["topic"]: one for one in mappings}
-    return json.dumps(body).encode()
 
 
 def with_bare_keys(body):
