@@ -15,7 +15,7 @@ from backend.remoting.response_code import ResponseCode
 
 Fence = Mapping[str, str]
 
-_REFUSALS: Final = frozenset(
+REFUSALS: Final = frozenset(
     {
         ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
         ResponseCode.NO_PERMISSION,
@@ -63,7 +63,7 @@ class Change(Request[ChangedValues | None]):
             held = decode_header(FencedAnswer, response.ext).held_fence
             attempt = int(self.fence["regentFence"])
             raise OperationFenced(self.fence["regentOperation"], attempt, held=held)
-        if response.code in _REFUSALS:
+        if response.code in REFUSALS:
             raise ChangeRefused(address, response.remark or f"code {response.code}")
         return self.read(accepted(address, response))
 

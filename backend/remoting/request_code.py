@@ -161,3 +161,10 @@ class RequestCode(IntEnum):
     GET_MEMBERSHIPS = 7007
     # Ours: the properties of a broker, with their types, bounds and values.
     GET_BROKER_PROPERTIES = 7010
+    # Ours: the requests of a move of logical queues, fenced by the epoch of the mapping.
+    PREPARE_LOGICAL_QUEUE = 7011
+    SEAL_LOGICAL_QUEUE = 7012
+    UNSEAL_LOGICAL_QUEUE = 7013
+    DISCARD_LOGICAL_QUEUE = 7014
+    # Ours: all that a broker group keeps of its static topics.
+    GET_LOGICAL_QUEUES = 7015

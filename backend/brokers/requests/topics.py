@@ -76,7 +76,7 @@ class UpdateAndCreateTopic(Change):
             filter_type=self.layout.filter_type,
             topic_sys_flag=self.layout.topic_sys_flag,
             is_ordered=self.layout.is_ordered,
-            attributes=_attribute_changes(self.former, self.layout),
+            attributes=attribute_changes(self.former, self.layout),
         )
 
 
@@ -172,7 +172,8 @@ def reported_layout(value: Any) -> TopicLayout | None:
     return None if value is None else layout_of(msgspec.convert(value, TopicConfig))
 
 
-def _attribute_changes(former: TopicLayout | None, layout: TopicLayout) -> str:
+def attribute_changes(former: TopicLayout | None, layout: TopicLayout) -> str:
+    """Write the attributes of a layout as changes of the former ones, as brokers expect them."""
     held = {} if former is None else former.attributes
     added = [
         f"+{key}={value}"

@@ -50,6 +50,15 @@ class TopicConfig(Body, frozen=True, kw_only=True):
     write_queue_count: int = msgspec.field(name="writeQueueNums", default=16)
 
 
+class StaticTopicConfig(TopicConfig, frozen=True, kw_only=True):
+    """The layout of a topic, and its mapping if it is static (351 with `lo`).
+
+    `backend.domain.logical_queue.stock_json` reads and writes the mapping.
+    """
+
+    mapping: Any = msgspec.field(name="mappingDetail", default=None)
+
+
 class TopicConfigTable(Body, frozen=True, kw_only=True):
     """All topics of a broker and their version (21, inside 103, `topics.json`)."""
 

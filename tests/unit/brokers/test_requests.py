@@ -14,6 +14,7 @@ from backend.brokers.asking import Brokers, Request, Round
 from backend.brokers.change import Change, ChangedValues
 from backend.brokers.errors import BrokerRefused, BrokerUnreachable
 from backend.brokers.requests.consumer_groups import GetGroupSettings
+from backend.brokers.requests.logical_queues import QueueRequest
 from backend.brokers.requests.offsets import GetCommittedOffsets, GetMaxOffset
 from backend.brokers.requests.topics import DeleteTopicInBroker, GetGroupsOfTopic, GetTopicLayout
 from backend.domain.operation_errors import ChangeRefused, OperationFenced
@@ -40,11 +41,14 @@ def answer(code=0, *, ext=None, body=b"", remark="why"):
     return SimpleNamespace(code=code, ext=ext or {}, body=body, remark=remark)
 
 
+ABSTRACT = {Request, Change, QueueRequest}
+
+
 def all_requests():
     names = [one.name for one in pkgutil.iter_modules(requests.__path__)]
     modules = [import_module(f"{requests.__name__}.{name}") for name in names]
     kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
-    found = [one for one in kinds if issubclass(one, Request) and one not in {Request, Change}]
+    found = [one for one in kinds if issubclass(one, Request) and one not in ABSTRACT]
     return sorted(found, key=lambda kind: kind.__name__)
 
 
