@@ -1,14 +1,14 @@
 """Keep the number of logical queues that clients see of each static topic.
 
 Revision: 20261128_30
-Follows: 20261128_01
+Follows: 20261128_02
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "20261128_30"
-down_revision = "20261128_01"
+down_revision = "20261128_02"
 branch_labels = None
 depends_on = None
 
