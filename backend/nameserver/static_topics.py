@@ -146,7 +146,7 @@ class StaticTopics:
         doomed = [key for key in topic.held if is_doomed(key)]
         for key in doomed:
             del topic.held[key]
-        if doomed and not topic.held:
+        if not topic.held:
             del self._topics[topic_name]
         elif doomed:
             topic.merge()

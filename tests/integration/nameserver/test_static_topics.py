@@ -151,10 +151,13 @@ async def test_an_expansion_is_shown_when_all_its_leaders_have_registered(client
     assert await leaders(client) == ["b1", "b1", "b2", "b2", "b1", "b2"]
 
 
-async def test_every_process_shows_what_one_has_shown(start_server, connect, eventually):  # L49
+async def test_every_process_shows_what_one_has_shown(  # L49
+    start_server, connect, database, eventually
+):
     """The second process starts while one broker is down, and hears one broker of the two."""
     first = await connect(await start_server())
     await announce_both(first)
+    await eventually(lambda: list_counts(database=database))
     second = await connect(await start_server())
 
     await announce(second, "b2", mapping("b2", 5, 4, 2, 3))
@@ -218,6 +221,15 @@ async def test_a_wrong_mapping_changes_nothing_and_is_named(client, name_server,
     assert await leaders(client) == ["b1", "b1"]
 
 
+async def test_a_refused_mapping_is_no_second_topic(client):  # S93
+    """A broker that is not known may not begin with one topic."""
+    bad = mapping("b2", 5, 1, 0)
+
+    answer = await announce(client, "b1", bad, topics={"T": (4, 4, 6)})
+
+    assert answer.code == 1
+
+
 async def test_two_leaders_in_one_epoch_are_named_and_the_former_one_stays(
     client, database, eventually
 ):
@@ -255,6 +267,7 @@ async def test_a_leader_that_is_lost_stays_the_leader(client, second_client, eve
 async def test_a_deleted_topic_comes_back_without_a_mapping(client, database, eventually):
     """Stock keeps the mapping for ever (L61, H-9)."""
     await announce_both(client)
+    await eventually(lambda: list_counts(database=database))
     await client.ask(216, {"topic": "T"})
 
     async def is_forgotten():

@@ -198,6 +198,15 @@ def test_a_count_alone_makes_no_topic_static(table):  # L61
     assert table.route("T").static is None
 
 
+def test_a_deletion_forgets_a_count_without_mappings(table):  # L61
+    table.note_count(StaticCount("T", "__global__", 5, 4))
+    table.remove_topic("T")
+
+    announce(table, info("b1", 6, 4, 0, 1))
+
+    assert is_hidden(table)
+
+
 def test_a_deleted_topic_comes_back_as_an_ordinary_one(shown):  # L61
     assert shown.remove_topic("T")
     assert is_hidden(shown)
@@ -288,6 +297,20 @@ def test_an_old_client_sees_all_queues_on_one_living_leader(table):  # L58
 
     assert {name, other.members.broker_group_name} == {"b1", "b2"}
     assert other.settings == QueueSettings(4, 4, 6)
+
+
+def test_a_leader_without_a_master_is_no_front(table):  # L58
+    for one in (info("b1", 5, 2, 0), info("b2", 5, 2, 1)):
+        announce(table, one, legacy=LegacyMode.PROXY)
+    (front,) = without_static(table.route("T")).entries
+    name = front.members.broker_group_name
+
+    register(table, 1, "10.0.0.9:1", broker_group_name=name, topics={})
+    leave(table, address=PLACES[name], group=name)
+
+    (other,) = without_static(table.route("T")).entries
+    assert {name, other.members.broker_group_name} == {"b1", "b2"}
+    assert len(table.route("T").entries) == 2
 
 
 def test_a_topic_is_served_to_old_clients_only_if_all_its_brokers_say_so(table):  # L58

@@ -91,6 +91,7 @@ def test_a_count_that_another_process_shows_is_shown_with_holes_l4():
 
     assert leaders(merge(part, shown)) == ["b1", "b2", NO_BROKER]
     assert leaders(merge({"b1": info("b1", 4, 2, 0)}, shown)) == ["b1", NO_BROKER, NO_BROKER]
+    assert leaders(merge({"b1": info("b1", 4, 1, 0)}, shown)) == ["b1", NO_BROKER, NO_BROKER]
 
 
 def test_a_count_of_an_older_epoch_changes_nothing():
