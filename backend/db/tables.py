@@ -236,6 +236,16 @@ route_versions = Table(
     _instant("changed_at"),
 )
 
+# What clients see of static topics: a process that starts continues with it.
+static_counts = Table(
+    "static_counts",
+    metadata,
+    Column("topic_name", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("epoch", BigInteger, nullable=False),
+    Column("queue_count", Integer, nullable=False),
+)
+
 sample_files = Table(
     "sample_files",
     metadata,

@@ -191,7 +191,7 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     ),
     FindingCode.REGISTRATION_ITEM_INVALID: Runbook(
         Severity.WARNING,
-        "A broker has topics or consumer groups that can't be served",
+        "A broker has topics, consumer groups or queue mappings that can't be served",
         "The items in the evidence are left out; all others are served. Change each item on that"
         " broker to allowed values, or delete it there. Use RocketMQ's mqadmin (updateTopic,"
         " deleteTopic, updateSubGroup) with the address in the evidence; `regent broker status"

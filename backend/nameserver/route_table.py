@@ -14,6 +14,8 @@ from typing import Final
 
 from backend.domain.broker import MASTER_ID
 from backend.domain.errors import RegistrationRefused, RouteNotFound
+from backend.domain.logical_queue.mapping import MappingInfo
+from backend.domain.logical_queue.route import StaticCount
 from backend.domain.route import (
     GroupMembers,
     RouteEntry,
@@ -28,17 +30,23 @@ from backend.nameserver.members import (
     Registration,
 )
 from backend.nameserver.presence import PresenceTable, RegisteredBroker
+from backend.nameserver.static_topics import RegisteredMapping, StaticTopics, Verdict
 
 SINGLE_TOPIC: Final = 1
+NO_MAPPINGS: Final[Mapping[str, RegisteredMapping | None]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Hold the result of a registration: the master of its sender, and the changed topics."""
+    """Hold the result of a registration: the master of its sender, and the changed topics.
+
+    `counts` are the numbers of logical queues that clients see from now on.
+    """
 
     is_accepted: bool
     master: RegisteredBroker | None = None
     changed_topics: Mapping[str, QueueSettings] = field(default_factory=dict)
+    counts: tuple[StaticCount, ...] = ()
     moved_from: Departure | None = None
 
 
@@ -50,6 +58,7 @@ class RouteTable:
         self._presence = presence
         self._groups: dict[GroupKey, Group] = {}
         self._topics: dict[str, dict[GroupKey, QueueSettings]] = {}
+        self._static = StaticTopics()
 
     @property
     def topic_count(self) -> int:
@@ -68,10 +77,12 @@ class RouteTable:
         *,
         connection: object,
         left_out_count: int = 0,
+        mappings: Mapping[str, RegisteredMapping | None] = NO_MAPPINGS,
     ) -> Registered:
         """Register a broker, with its topics if it reports for its group.
 
-        The announcement contained `left_out_count` further topics, which were left out.
+        The announcement contained `left_out_count` further topics, which were left out. A mapping
+        is one that `judge` accepts; None keeps the former one of a topic.
 
         Raises:
             RegistrationRefused: a broker that is not known announced exactly one topic.
@@ -89,15 +100,37 @@ class RouteTable:
             self._note_change(is_changed=group.describe() != before)
             return Registered(is_accepted=False, moved_from=moved_from)
         group.addresses[registration.broker_id] = registration.address
-        changed = self._take_topics(group, registration, topics, is_first=not is_known_id)
+        changed = dict[str, QueueSettings]()
+        counts: list[StaticCount] = []
+        has_changed_mappings = False
+        if self._reports_topics(group, registration):
+            changed = self._take_topics(registration, topics, is_first=not is_known_id)
+            has_changed_mappings = self._take_mappings(registration, topics, mappings, counts)
         self._presence.register(registration, connection=connection)
-        self._note_change(is_changed=bool(changed) or group.describe() != before)
+        is_changed = bool(changed) or has_changed_mappings or group.describe() != before
+        self._note_change(is_changed=is_changed)
         master = None
         if registration.broker_id != MASTER_ID:
             master = self.find_live(registration.group_key, MASTER_ID)
         return Registered(
-            is_accepted=True, master=master, changed_topics=changed, moved_from=moved_from
+            is_accepted=True,
+            master=master,
+            changed_topics=changed,
+            counts=tuple(counts),
+            moved_from=moved_from,
         )
+
+    def judge(self, key: GroupKey, info: MappingInfo) -> Verdict:
+        """Return what the mapping of a broker group would change in the routes."""
+        return self._static.judge(key, info)
+
+    def has_topic(self, key: GroupKey, topic_name: str) -> bool:
+        """Return whether a broker group has registered a topic."""
+        return key in self._topics.get(topic_name, ())
+
+    def note_count(self, count: StaticCount) -> None:
+        """Take the number of logical queues that another process shows to clients."""
+        self._note_change(is_changed=self._static.note_count(count))
 
     def _find_or_add(self, registration: Registration) -> Group:
         """Return the sender's group with the settings of this registration; add it if it is new."""
@@ -128,27 +161,26 @@ class RouteTable:
         held_since = holder.report.data_version.state_version
         return held_since > registration.data_version.state_version
 
+    def _reports_topics(self, group: Group, registration: Registration) -> bool:
+        """Return whether the sender reports for its group: its master, or the acting master."""
+        return registration.broker_id == MASTER_ID or (
+            registration.acting_master_enabled is not None
+            and registration.broker_id == min(group.addresses)
+        )
+
     def _take_topics(
         self,
-        group: Group,
         registration: Registration,
         topics: Mapping[str, QueueSettings],
         *,
         is_first: bool,
     ) -> dict[str, QueueSettings]:
-        # Only the master reports for its group, or the acting master with the lowest id.
-        is_prime_replica = (
-            registration.broker_id != MASTER_ID
-            and registration.acting_master_enabled is not None
-            and registration.broker_id == min(group.addresses)
-        )
-        if registration.broker_id != MASTER_ID and not is_prime_replica:
-            return {}
         previous = self._presence.find_registered(registration.live_key)
         is_new_version = (
             previous is None or previous.report.data_version != registration.data_version
         )
-        clears_write = is_prime_replica and bool(registration.acting_master_enabled)
+        is_replica = registration.broker_id != MASTER_ID
+        clears_write = is_replica and bool(registration.acting_master_enabled)
         changed: dict[str, QueueSettings] = {}
         for name, announced in topics.items():
             held = self._topics.get(name, {}).get(registration.group_key)
@@ -159,6 +191,26 @@ class RouteTable:
                 self._topics.setdefault(name, {})[registration.group_key] = settings
                 changed[name] = settings
         return changed
+
+    def _take_mappings(
+        self,
+        registration: Registration,
+        topics: Mapping[str, QueueSettings],
+        mappings: Mapping[str, RegisteredMapping | None],
+        counts: list[StaticCount],
+    ) -> bool:
+        """Take mappings of registered topics, and forget those of topics that come without one."""
+        key = registration.group_key
+        is_changed = False
+        for name, mapping in mappings.items():
+            if mapping is not None and self.has_topic(key, name):
+                is_new, began = self._static.take(key, mapping)
+                is_changed |= is_new
+                counts += began
+        for name in self._static.names_of(key):
+            if name in topics and name not in mappings:
+                is_changed |= self._static.forget(name, key.__eq__)
+        return is_changed
 
     def find_live(self, key: GroupKey, broker_id: int) -> RegisteredBroker | None:
         """Find the live broker that holds an id of a group."""
@@ -221,7 +273,7 @@ class RouteTable:
         """Return the route of a topic, with an acting master where the group allows it.
 
         Raises:
-            RouteNotFound: no broker serves it.
+            RouteNotFound: no broker serves it, or some of its logical queues have no leader yet.
         """
         held = self._topics.get(topic_name, {})
         entries = tuple(
@@ -229,9 +281,10 @@ class RouteTable:
             for key in sorted(held)
             if key in self._groups and self._groups[key].addresses
         )
-        if not entries:
+        static = self._static.find(topic_name)
+        if not entries or (static is not None and not static.routes):
             raise RouteNotFound(topic_name)
-        return substitute_acting_masters(TopicRoute(topic_name, entries))
+        return substitute_acting_masters(TopicRoute(topic_name, entries, static))
 
     def list_groups(self) -> list[GroupMembers]:
         """List every group with its members, by cluster and name."""
@@ -297,19 +350,20 @@ class RouteTable:
         broker_group_names: Collection[str] | None = None,
     ) -> bool:
         """Remove a topic everywhere, in one cluster or in some groups; return if it existed."""
+
+        def is_doomed(key: GroupKey) -> bool:
+            is_named = broker_group_names is None or key[1] in broker_group_names
+            return cluster_name in {None, key[0]} and is_named
+
         held = self._topics.get(topic_name, {})
-        doomed = [
-            key
-            for key in held
-            if cluster_name in {None, key[0]}
-            and (broker_group_names is None or key[1] in broker_group_names)
-        ]
+        doomed = [key for key in held if is_doomed(key)]
         for key in doomed:
             del held[key]
         if doomed and not held:
             del self._topics[topic_name]
-        self._note_change(is_changed=bool(doomed))
-        return bool(doomed)
+        was_static = self._static.forget(topic_name, is_doomed)
+        self._note_change(is_changed=bool(doomed) or was_static)
+        return bool(doomed) or was_static
 
     def _note_change(self, *, is_changed: bool) -> None:
         self.version += int(is_changed)

@@ -34,6 +34,7 @@ from backend.nameserver.replica_report_writer import ReplicaReportWriter
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import NameServerSession
+from backend.nameserver.static_count_notices import StaticCountNotices
 from backend.nameserver.topic_notices import TopicNotices
 from backend.nameserver.write_behind import WriteBehind
 from backend.services.background import end_tasks
@@ -99,6 +100,7 @@ class NameServer:
         )
         self._role_notices = RoleNotices(self._presence, self._controller, self._client)
         self._topic_notices = TopicNotices(self._table, self._write_behind, database)
+        self._static_counts = StaticCountNotices(self._table, database)
         self._directory = Directory(
             table=self._table,
             write_behind=self._write_behind,
@@ -186,6 +188,7 @@ class NameServer:
             "replaced_masters": self._failover.forget_replaced(),
             "role_notices": self._role_notices.push(),
             "topic_notices": self._topic_notices.follow(),
+            "static_counts": self._static_counts.follow(),
         }
 
     async def _close(self, tasks: list[asyncio.Task[None]]) -> None:

@@ -20,6 +20,7 @@ from backend.db.engine import Database
 from backend.db.unstorable import UNSTORABLE
 from backend.domain.broker_group import GroupMode
 from backend.domain.errors import DomainError
+from backend.domain.logical_queue.route import StaticCount
 from backend.domain.route import TopologyChange
 from backend.domain.topic import QueueSettings
 from backend.nameserver.members import Departure, GroupKey, Registration
@@ -38,6 +39,7 @@ from backend.services.controller.registrations import (
     mark_broker_offline,
     register_broker,
 )
+from backend.services.topic.static_counts import record_counts
 from backend.services.topic.topics import remove_topic
 
 HEARTBEAT_INTERVAL_S: Final = 0.5
@@ -65,6 +67,7 @@ class WriteBehind:
         self._outdated: dict[BrokerIdentity, None] = {}
         self._topics: dict[GroupKey, dict[str, QueueSettings]] = {}
         self._removed_topics: dict[tuple[str, str | None], None] = {}
+        self._counts: dict[tuple[str, str], StaticCount] = {}
         self._heard: dict[BrokerIdentity, int] = {}
         self._work = asyncio.Event()
 
@@ -75,6 +78,10 @@ class WriteBehind:
         if changed_topics:
             self._topics.setdefault(registration.group_key, {}).update(changed_topics)
         self._note_outdated(_key(registration))
+
+    def note_counts(self, counts: Collection[StaticCount]) -> None:
+        """Schedule the numbers of logical queues that clients see from now on."""
+        self._counts |= {(one.topic_name, one.scope): one for one in counts}
 
     def note_departed(self, departure: Departure) -> None:
         """Schedule the row of a broker that has left."""
@@ -91,6 +98,7 @@ class WriteBehind:
         for (topic_cluster, _), topics in self._topics.items():
             if cluster_name in (None, topic_cluster):
                 topics.pop(topic_name, None)
+        self._counts = {key: one for key, one in self._counts.items() if key[0] != topic_name}
         if len(self._removed_topics) < REMOVED_TOPICS_MAX:
             self._removed_topics[topic_name, cluster_name] = None
         self._work.set()
@@ -145,6 +153,19 @@ class WriteBehind:
                 raise
             if change is not None:
                 await self._announce(change)
+        await self._flush_counts()
+
+    async def _flush_counts(self) -> None:
+        counts, self._counts = self._counts, {}
+        if not counts:
+            return
+        try:
+            await record_counts(counts.values(), database=self._database)
+        except UNSTORABLE as error:
+            log.warning("static_counts_unwritable", error=str(error))
+        except BaseException:
+            self._counts = counts | self._counts
+            raise
 
     async def _bring_up_to_date(self, key: BrokerIdentity) -> TopologyChange | None:
         group_key = (key.cluster_name, key.broker_group_name)

@@ -1,9 +1,9 @@
 """Judge attributes of topics and consumer groups, and apply changes of them, as stock does.
 
 The tables are those of stock 5.5.0 (its TopicAttributes and SubscriptionGroupAttributes), without
-batch queues, which agents do not have. A change
-is written `+name=value` or `-name`. What is already stored is not judged here: a newer broker may
-know attributes that this version does not.
+batch queues, which agents do not have, and with one attribute of ours. A change is written
+`+name=value` or `-name`. What is already stored is not judged here: a newer broker may know
+attributes that this version does not.
 """
 
 import re
@@ -63,12 +63,16 @@ MESSAGE_TYPES: Final = (
     "MIXED",
 )
 
+LEGACY_CLIENTS: Final = "lq.legacy"
+"""Ours: what clients that do not know static topics get of one (logical-queues.md 18.3)."""
+
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
     "message.type": Attribute(allowed=MESSAGE_TYPES),
     "reserve.time": Attribute(low=-1),
     "lite.topic.expiration": Attribute(low=-1, high=_MINUTES_OF_30_DAYS),
+    LEGACY_CLIENTS: Attribute(allowed=("hide", "proxy")),
 }
 
 GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {

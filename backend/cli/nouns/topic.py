@@ -1,6 +1,6 @@
 """The commands of `regent topic`."""
 
-from backend.cli import topic_figures
+from backend.cli import logical_queues, topic_figures
 from backend.cli.topics import topic
 
 __all__ = ["topic"]
@@ -10,5 +10,6 @@ topic.command("backend.cli.topic_orders:change_topic", name="set")
 topic.command("backend.cli.topic_orders:delete_topic", name="delete")
 topic_figures.register(topic)
 topic.command("backend.cli.static_topics:static", name="static")
+logical_queues.register(topic)
 topic.command("backend.cli.protection_orders:protect_topic", name="protect")
 topic.command("backend.cli.protection_orders:unprotect_topic", name="unprotect")

@@ -6,7 +6,7 @@ same result, except that a conflict and a half-made change stay invisible.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from typing import Final
@@ -42,19 +42,25 @@ class LegacyMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Hold the broker group that leads a logical queue, and the epoch in which it said so."""
+    """Hold the physical queue that leads a logical queue, and the epoch in which that began."""
 
     broker_group_name: str
+    queue_id: int
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
 class StaticRoute:
-    """Hold the leaders of all visible logical queues of a topic; queues without one are absent."""
+    """Hold the leaders of all visible logical queues of a topic; queues without one are absent.
+
+    `since_epoch` is the epoch in which the present count became visible. Name servers that heard
+    the same in another order may have another one, of the same count.
+    """
 
     queue_count: int
     leaders: Mapping[int, Leader]
     conflicts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    since_epoch: int = field(default=-1, compare=False)
 
     def leader_name(self, global_id: int) -> str:
         """Return the broker group of a logical queue, or the name that means none."""
@@ -63,36 +69,49 @@ class StaticRoute:
 
 
 @dataclass(frozen=True, slots=True)
-class Requester:
-    """Hold what a client said about itself."""
+class StaticTopic:
+    """Hold what clients get to see of a static topic.
 
-    version: int
-    sends_lqv: bool = False
+    Attributes:
+        routes: The route of each scope that is visible; none while the topic is not.
+        mappings: The mappings for clients, by broker group. A client that merges them gets the
+            leaders of `routes`.
+        legacy: What clients without static topics get.
+    """
 
-    @property
-    def is_capable(self) -> bool:
-        """Return whether the client knows static topics."""
-        return self.version >= CAPABLE_VERSION or self.sends_lqv
+    routes: Mapping[str, StaticRoute]
+    mappings: Mapping[str, MappingInfo]
+    legacy: LegacyMode = LegacyMode.HIDE
 
+    def front_of(self, topic_name: str, alive: Collection[str]) -> tuple[str, int] | None:
+        """Return the broker group that serves old clients, and its queue count; None: hide it.
 
-class ViewKind(StrEnum):
-    """Name what a client gets to see of a static topic."""
-
-    STATIC = "static"
-    FRONT = "front"
-    HIDDEN = "hidden"
+        Queue ids are global ids there. So old clients see no topic with two sets of queues.
+        """
+        if self.legacy is LegacyMode.HIDE or len(self.routes) != 1:
+            return None
+        (route,) = self.routes.values()
+        leaders = {one.broker_group_name for one in route.leaders.values()} & set(alive)
+        return (choose_front(topic_name, leaders), route.queue_count) if leaders else None
 
 
 @dataclass(frozen=True, slots=True)
-class ClientView:
-    """Hold what a client gets to see.
+class StaticCount:
+    """Hold the number of logical queues that clients see of a topic, since an epoch.
 
-    A front is one broker group that has `queue_count` queues: queue ids are global ids there.
+    Processes of the control plane share it. So a process that has just started shows no part of
+    the queues, and hides no topic because one broker is down.
     """
 
-    kind: ViewKind
-    queue_count: int = 0
-    front_name: str | None = None
+    topic_name: str
+    scope: str
+    epoch: int
+    queue_count: int
+
+
+def knows_static_topics(*, version: int, is_java: bool, sends_lqv: bool) -> bool:
+    """Return whether a client merges mappings: Java from 5.0.0 on, or one that says so."""
+    return sends_lqv or (is_java and version >= CAPABLE_VERSION)
 
 
 def synthetic_broker_name(scope: str) -> str:
@@ -127,36 +146,57 @@ def by_scope(infos: Infos) -> dict[str, Infos]:
     return dict(found)
 
 
-def merge(
-    infos: Infos, previous: StaticRoute | None = None, *, is_published: bool = False
-) -> StaticRoute | None:
+def merge(infos: Infos, previous: StaticRoute | None = None) -> StaticRoute | None:
     """Merge the mappings of one scope: the greatest epoch leads (logical-queues.md 17.2-17.4).
 
-    Two leaders in one epoch are a conflict, and the previous leader stays. A new topic, or a
-    greater queue count, is visible once all its queues have a leader or the change is published;
-    until then the previous count stays. None: the topic is not visible.
+    Two leaders in one epoch are a conflict, and the previous leader stays. A new topic, or another
+    queue count, is visible once all its queues have a leader; until then the previous count stays.
+    A previous route without leaders is a count that another process has shown. None: the topic is
+    not visible.
     """
     if not infos:
         return None
-    count = max(infos.values(), key=lambda one: (one.epoch, one.queue_count)).queue_count
+    newest = max(infos.values(), key=lambda one: (one.epoch, one.queue_count))
     leaders: dict[int, Leader] = {}
     conflicts: dict[int, tuple[str, ...]] = {}
-    for global_id, names in _claims(infos, count).items():
+    for global_id, names in _claims(infos).items():
         if len(names) > 1:
             conflicts[global_id] = names
             former = previous.leaders.get(global_id) if previous is not None else None
-            if former is not None:
+            if former is not None and former.broker_group_name in infos:
                 leaders[global_id] = former
         else:
-            leaders[global_id] = Leader(names[0], infos[names[0]].epoch)
-    is_whole = is_published or len(leaders) == count
-    if is_whole:
-        return StaticRoute(count, leaders, conflicts)
-    if previous is None:
+            info = infos[names[0]]
+            leaders[global_id] = Leader(names[0], info.led[global_id], info.epoch)
+    count, since_epoch = newest.queue_count, newest.epoch
+    is_whole = sum(global_id < count for global_id in leaders) == count
+    if previous is None and not is_whole:
         return None
-    shown = min(count, previous.queue_count)
-    visible = {key: one for key, one in leaders.items() if key < shown}
-    return StaticRoute(shown, visible, conflicts)
+    is_old = previous is not None and previous.since_epoch >= newest.epoch
+    if previous is not None and (is_old or not is_whole or previous.queue_count == count):
+        count, since_epoch = previous.queue_count, previous.since_epoch
+    visible = {key: one for key, one in sorted(leaders.items()) if key < count}
+    return StaticRoute(count, visible, conflicts, since_epoch)
+
+
+def with_count(route: StaticRoute | None, count: StaticCount) -> StaticRoute:
+    """Return a route with the count that another process has shown, unless its own is newer."""
+    if route is None:
+        return StaticRoute(count.queue_count, {}, since_epoch=count.epoch)
+    if count.epoch <= route.since_epoch:
+        return route
+    return replace(route, queue_count=count.queue_count, since_epoch=count.epoch)
+
+
+def mappings_for_clients(infos: Infos, route: StaticRoute) -> dict[str, MappingInfo]:
+    """Return mappings that lead every client to the leaders of a route, and to its count."""
+    led: dict[str, dict[int, int]] = {name: {} for name in infos}
+    for global_id, leader in route.leaders.items():
+        led[leader.broker_group_name][global_id] = leader.queue_id
+    return {
+        name: replace(info, queue_count=route.queue_count, led=led[name])
+        for name, info in sorted(infos.items())
+    }
 
 
 def client_endpoints(infos: Infos) -> dict[tuple[str, int], str]:
@@ -179,36 +219,6 @@ def client_endpoints(infos: Infos) -> dict[tuple[str, int], str]:
     return endpoints
 
 
-def forget_orphans(mappings: Mapping[str, Infos], topic_names: Collection[str]) -> dict[str, Infos]:
-    """Return the mappings by topic without those of topics that do not exist (H-9, INV-36)."""
-    return {name: infos for name, infos in mappings.items() if name in topic_names}
-
-
-def forget_broker_group(infos: Infos, name: str) -> Infos:
-    """Return the mappings without those of a removed broker group."""
-    return {one: info for one, info in infos.items() if one != name}
-
-
-def view_for(
-    requester: Requester,
-    topic_name: str,
-    route: StaticRoute,
-    *,
-    mode: LegacyMode,
-    alive: Collection[str],
-) -> ClientView:
-    """Return what a client gets to see of a static topic (L57, L58).
-
-    An old client never gets physical queues: it would read their ids as global ids.
-    """
-    if requester.is_capable:
-        return ClientView(ViewKind.STATIC, route.queue_count)
-    leaders = {one.broker_group_name for one in route.leaders.values()} & set(alive)
-    if mode is LegacyMode.HIDE or not leaders:
-        return ClientView(ViewKind.HIDDEN)
-    return ClientView(ViewKind.FRONT, route.queue_count, choose_front(topic_name, leaders))
-
-
 def choose_front(topic_name: str, names: Iterable[str]) -> str:
     """Return the broker group that serves old clients of a topic.
 
@@ -217,13 +227,13 @@ def choose_front(topic_name: str, names: Iterable[str]) -> str:
     return max(names, key=lambda one: (sha256(f"{topic_name}\0{one}".encode()).digest(), one))
 
 
-def _claims(infos: Infos, count: int) -> dict[int, tuple[str, ...]]:
+def _claims(infos: Infos) -> dict[int, tuple[str, ...]]:
     """Return the broker groups that lead each queue in its greatest epoch."""
     epochs: dict[int, int] = {}
     names: dict[int, list[str]] = defaultdict(list)
     for name, info in sorted(infos.items()):
         for global_id in info.led:
-            if not 0 <= global_id < count or info.epoch < epochs.get(global_id, info.epoch):
+            if global_id < 0 or info.epoch < epochs.get(global_id, info.epoch):
                 continue
             if info.epoch > epochs.get(global_id, info.epoch):
                 names[global_id].clear()

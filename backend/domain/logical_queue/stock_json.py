@@ -115,6 +115,20 @@ def decode_info(text: str) -> MappingInfo:
     return _info_of(Fields.of(parse(text), "$", _INFO_NAMES))
 
 
+def read_info(value: Any) -> MappingInfo:
+    """Read the part of a mapping that is registered from plain values.
+
+    Members that a newer version of RocketMQ may add are ignored.
+
+    Raises:
+        InvalidQueueMapping: it is malformed.
+    """
+    known = value
+    if isinstance(value, dict):
+        known = {name: one for name, one in value.items() if name in _INFO_NAMES}
+    return _info_of(Fields.of(known, "$", _INFO_NAMES))
+
+
 def encode_mapping(mapping: BrokerMapping, *, is_pretty: bool = False) -> str:
     """Write the copy of a broker."""
     return write(_mapping_value(mapping), is_pretty=is_pretty)

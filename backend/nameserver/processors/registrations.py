@@ -1,7 +1,7 @@
 """Answer registrations and heartbeats of brokers (remoting.md 2.7: 103, 904, 322, 104)."""
 
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +29,7 @@ from backend.nameserver.directory import Directory
 from backend.nameserver.key_values import ORDER_TOPIC_NAMESPACE
 from backend.nameserver.members import Registration
 from backend.nameserver.presence import RegisteredBroker
+from backend.nameserver.registered_mappings import read_mappings
 from backend.nameserver.route_table import SINGLE_TOPIC, Registered
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable, decode_left_out
@@ -70,6 +71,9 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
         return Answer(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
     table, left_out = _decode_topics(command, is_compressed=header.compressed)
     registration = _registration(header, table.data_version, command.ext.get(ZONE_NAME_KEY))
+    left_out_count = len(left_out)
+    mappings = read_mappings(table, registration.group_key, directory.table)
+    left_out += mappings.left_out
     items = _left_out_items(left_out, decode_left_out(header.left_out))
     names = {*table.topics, *(one.name for one in left_out)}
     if len(names) == SINGLE_TOPIC and header.left_out is None:
@@ -81,14 +85,15 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
         registration,
         topics,
         connection=session,
-        left_out_count=len(left_out),
+        left_out_count=left_out_count,
+        mappings=mappings.taken,
     )
     _note(registration, registered, directory)
     order = None
     if directory.settings.returns_order_topics:
         order = directory.key_values.find_table(ORDER_TOPIC_NAMESPACE)
     return Answer(
-        ext=_master_of(registered),
+        ext=_answer_of(registered, mappings.newer_epochs),
         body=b"" if order is None else java_json.encode(KeyValueTable(table=order)),
     )
 
@@ -287,6 +292,7 @@ def _note(registration: Registration, registered: Registered, directory: Directo
         log.warning("stale_master_refused", broker_name=registration.broker_group_name)
         return
     directory.write_behind.note_registered(registration, registered.changed_topics)
+    directory.write_behind.note_counts(registered.counts)
     directory.write_behind.note_heard(live)
 
 
@@ -297,12 +303,15 @@ def _hear(cluster_name: str, address: str, directory: Directory) -> RegisteredBr
     return broker
 
 
-def _master_of(registered: Registered) -> dict[str, str]:
-    if registered.master is None:
-        return {}
-    master = registered.master.report
+def _answer_of(registered: Registered, newer_epochs: Mapping[str, int]) -> dict[str, str]:
+    """Encode the master of a replica, and the topics whose mapping is outdated."""
+    master = None if registered.master is None else registered.master.report
     return encode_header(
-        RegisterBrokerAnswer(ha_address=master.ha_address, master_address=master.address)
+        RegisterBrokerAnswer(
+            ha_address=None if master is None else master.ha_address,
+            master_address=None if master is None else master.address,
+            newer_epochs=java_json.encode(newer_epochs).decode() if newer_epochs else None,
+        )
     )
 
 

@@ -1,15 +1,18 @@
 """Answer routes of topics (remoting.md 2.7 and 3.3: 105, 217)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from backend.domain.route import GroupMembers, RouteEntry, TopicRoute, keep_zone
+from backend.domain.logical_queue.mapping import MappingInfo
+from backend.domain.logical_queue.route import knows_static_topics
+from backend.domain.route import GroupMembers, RouteEntry, TopicRoute, keep_zone, without_static
 from backend.domain.topic import QueueSettings, check_topic
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.remoting import java_json
-from backend.remoting.bodies import BrokerData, QueueData, TopicRouteData
+from backend.remoting.bodies import BrokerData, QueueData, QueueMappingInfo, TopicRouteData
 from backend.remoting.command import Command
 from backend.remoting.headers import RouteHeader, TopicHeader, decode_header
 
@@ -17,12 +20,16 @@ from backend.remoting.headers import RouteHeader, TopicHeader, decode_header
 VERSION_WITH_STRICT_JSON: Final = 401
 ZONE_MODE_KEY: Final = "__ZONE_MODE"
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
+STATIC_TOPICS_KEY: Final = "lqv"
+JAVA: Final = "JAVA"
 
 
 def on_get_route(command: Command, _session: object, directory: Directory) -> Answer:
     """Answer the route of a topic."""
     header = decode_header(RouteHeader, command.ext)
     route = directory.table.route(header.topic)
+    if route.static is not None and not _knows_static_topics(command):
+        route = without_static(route)
     zone_name = command.ext.get(ZONE_NAME_KEY, "").strip()
     if zone_name and command.ext.get(ZONE_MODE_KEY, "").lower() == "true":
         route = keep_zone(route, zone_name)
@@ -46,12 +53,21 @@ def encode_route(route: TopicRoute, *, is_strict: bool) -> bytes:
     data = TopicRouteData(
         brokers=[broker_data(entry.members) for entry in route.entries],
         queues=[_queue_data(entry) for entry in route.entries],
+        topic_queue_mapping_by_broker=(
+            msgspec.UNSET if route.static is None else _mappings(route.static.mappings)
+        ),
     )
     if is_strict:
         return java_json.encode(data)
     brokers = b",".join(_encode_with_bare_keys(broker) for broker in data.brokers)
     queues = java_json.encode(data.queues)
-    return b'{"brokerDatas":[%b],"filterServerTable":{},"queueDatas":%b}' % (brokers, queues)
+    body = b'"brokerDatas":[%b],"filterServerTable":{},"queueDatas":%b' % (brokers, queues)
+    if route.static is not None:
+        body += b',"topicQueueMappingByBroker":{%b}' % b",".join(
+            b"%b:%b" % (msgspec.json.encode(name), _encode_mapping_with_bare_keys(mapping))
+            for name, mapping in _mappings(route.static.mappings).items()
+        )
+    return b"{%b}" % body
 
 
 def broker_data(members: GroupMembers) -> BrokerData:
@@ -74,6 +90,28 @@ def _queue_data(entry: RouteEntry) -> QueueData:
     )
 
 
+def _knows_static_topics(command: Command) -> bool:
+    return knows_static_topics(
+        version=command.version,
+        is_java=command.language == JAVA,
+        sends_lqv=STATIC_TOPICS_KEY in command.ext,
+    )
+
+
+def _mappings(mappings: Mapping[str, MappingInfo]) -> dict[str, QueueMappingInfo]:
+    return {
+        name: QueueMappingInfo(
+            broker_name=one.broker_group_name,
+            led=dict(one.led),
+            epoch=one.epoch,
+            scope=one.scope,
+            topic=one.topic_name,
+            queue_count=one.queue_count,
+        )
+        for name, one in mappings.items()
+    }
+
+
 def _settings(queue: QueueData) -> QueueSettings:
     return QueueSettings(
         read_queue_count=queue.read_queue_count,
@@ -94,3 +132,9 @@ def _encode_with_bare_keys(broker: BrokerData) -> bytes:
         msgspec.json.encode(broker.cluster),
         msgspec.json.encode(broker.enable_acting_master),
     )
+
+
+def _encode_mapping_with_bare_keys(mapping: QueueMappingInfo) -> bytes:
+    led = b",".join(b"%d:%d" % place for place in mapping.led.items())
+    quoted = java_json.encode(msgspec.structs.replace(mapping, led={}))
+    return quoted.replace(b'"currIdMap":{}', b'"currIdMap":{%b}' % led, 1)

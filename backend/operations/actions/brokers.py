@@ -6,7 +6,14 @@ from typing import Any, ClassVar, Final
 
 from backend.brokers.requests.locks import GetQueueLocks, ReleaseQueueLocks
 from backend.brokers.requests.properties import PERMISSION, GetPermission, UpdateBrokerConfig
-from backend.db import broker_groups, clusters, events, placements
+from backend.db import (
+    broker_groups,
+    clusters,
+    events,
+    placements,
+    static_counts,
+    topic_notices,
+)
 from backend.db import brokers as broker_rows
 from backend.domain.broker_property import BrokerProperty, PropertyEffect
 from backend.domain.event import TOPIC_REMOVED, topic_events
@@ -300,7 +307,13 @@ class RemoveBroker(_BrokerAction):
             group_id = await broker_rows.remove(connection, *of_group, address=self.address)
             if group_id is not None:
                 if await broker_groups.is_forsaken(connection, group_id):
+                    # Name servers keep the mappings of a group that is only down.
+                    for topic_name in await static_counts.list_static(connection, *of_group):
+                        await topic_notices.announce(
+                            connection, self.cluster_name, topic_name, [self.broker_group_name]
+                        )
                     held = await placements.remove_of_group(connection, group_id)
+                    await static_counts.remove_orphans(connection, held)
                     result = topic_events(TOPIC_REMOVED, *of_group, held, at=context.clock.now())
                     await events.stage(connection, [*result])
                     await broker_groups.remove(connection, group_id)

@@ -50,6 +50,7 @@ from backend.remoting.bodies.routes import (
     BrokerMembers,
     ClusterInfo,
     QueueData,
+    QueueMappingInfo,
     TopicRouteData,
 )
 from backend.remoting.bodies.topics import (
@@ -69,6 +70,7 @@ from backend.remoting.bodies.topics import (
     encode_topic_stats,
     fault_of,
     kind_of,
+    left_out_mapping,
     sift_topics,
 )
 from backend.remoting.bodies.traffic import BrokerStatsData, BrokerStatsItem
@@ -108,6 +110,7 @@ __all__ = [
     "ProducerTable",
     "QueueAssignment",
     "QueueData",
+    "QueueMappingInfo",
     "QueueProgress",
     "QueueTimeSpan",
     "QueueTimeSpans",
@@ -138,6 +141,7 @@ __all__ = [
     "encode_topic_stats",
     "fault_of",
     "kind_of",
+    "left_out_mapping",
     "sift_groups",
     "sift_topics",
 ]

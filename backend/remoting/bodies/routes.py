@@ -1,7 +1,5 @@
 """Bodies about routes, clusters and broker groups (remoting.md 3.3, 3.4, 2.7)."""
 
-from typing import Any
-
 import msgspec
 
 from backend.remoting.bodies.base import Body
@@ -26,13 +24,25 @@ class BrokerData(Body, frozen=True, kw_only=True):
     enable_acting_master: bool = False
 
 
+class QueueMappingInfo(Body, frozen=True, kw_only=True):
+    """The logical queues of a static topic that one broker group leads (logical-queues.md 2.2)."""
+
+    broker_name: str = msgspec.field(name="bname")
+    led: dict[int, int] = msgspec.field(name="currIdMap")
+    is_dirty: bool = msgspec.field(name="dirty", default=False)
+    epoch: int
+    scope: str
+    topic: str
+    queue_count: int = msgspec.field(name="totalQueues")
+
+
 class TopicRouteData(Body, frozen=True, kw_only=True, omit_defaults=False):
     """The brokers and queues of a topic (105)."""
 
     brokers: list[BrokerData] = msgspec.field(name="brokerDatas", default_factory=list)
     filter_server_table: dict[str, list[str]] = msgspec.field(default_factory=dict)
     queues: list[QueueData] = msgspec.field(name="queueDatas", default_factory=list)
-    topic_queue_mapping_by_broker: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    topic_queue_mapping_by_broker: dict[str, QueueMappingInfo] | msgspec.UnsetType = msgspec.UNSET
     order_topic_conf: str | msgspec.UnsetType = msgspec.UNSET
 
 

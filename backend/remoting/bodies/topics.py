@@ -159,6 +159,11 @@ def sift_topics(
     return kept, left_out
 
 
+def left_out_mapping(topic_name: str, reason: str, value: object) -> LeftOut:
+    """Name a queue mapping that was decoded but refused."""
+    return left_out_of(("topicQueueMappingInfoMap", topic_name), reason, value)
+
+
 def kind_of(left_out: LeftOut) -> str:
     """Name the kind of an item that was left out of a table."""
     return next((_KINDS[step] for step in left_out.path if step in _KINDS), "entry")

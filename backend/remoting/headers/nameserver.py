@@ -30,10 +30,12 @@ class RegisterBrokerHeader(Header, frozen=True, kw_only=True):
 
 
 class RegisterBrokerAnswer(Header, frozen=True, kw_only=True):
-    """The master's addresses, for a registering replica."""
+    """The master's addresses for a replica, and the static topics whose mapping is outdated."""
 
     ha_address: str | None = msgspec.field(name="haServerAddr", default=None)
     master_address: str | None = msgspec.field(name="masterAddr", default=None)
+    # Ours: JSON of the newest epoch by topic. The broker asks for these mappings.
+    newer_epochs: str | None = msgspec.field(name="lqHint", default=None)
 
 
 class UnregisterBrokerHeader(Header, frozen=True, kw_only=True):

@@ -64,7 +64,7 @@ def _queues_of_group(
     topic_name: str, placement: TopicPlacement, samples: Sequence[ObservedSample]
 ) -> list[QueueView]:
     settings = placement.settings
-    seen = _newest_of_smallest_id(topic_name, placement.broker_group_name, samples)
+    seen = find_sampled_topic(topic_name, placement.broker_group_name, samples)
     ends = {} if seen is None else {queue.queue_id: queue for queue in seen[1].queues}
     observed_at_ms = None if seen is None else seen[0].observed_at_ms
     views = []
@@ -82,7 +82,7 @@ def _queues_of_group(
     return views
 
 
-def _newest_of_smallest_id(
+def find_sampled_topic(
     topic_name: str, broker_group_name: str, samples: Sequence[ObservedSample]
 ) -> tuple[ObservedSample, ObservedTopic] | None:
     """Take the master's sample of a topic, or a replica's if no master was sampled."""

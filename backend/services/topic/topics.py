@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from backend.clients.clock import Clock
-from backend.db import clusters, events, placements, topic_notices, topics
+from backend.db import clusters, events, placements, static_counts, topic_notices, topics
 from backend.db.engine import Database
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.event import TOPIC_REMOVED, topic_events
@@ -126,6 +126,7 @@ async def forget_placements(
             await guard(connection)
         cluster = await clusters.get(connection, cluster_name)
         held = await placements.remove(connection, cluster_name, topic_name, broker_group_names)
+        await static_counts.remove_orphans(connection, [topic_name])
         now = clock.now()
         removed = [
             one
@@ -148,6 +149,7 @@ async def remove_topic(
     """
     async with database.begin() as connection:
         held = await placements.remove_topic(connection, topic_name, cluster_name=cluster_name)
+        await static_counts.remove_orphans(connection, [topic_name])
         now = clock.now()
         for cluster_id, places in held.items():
             removed = [

@@ -10,10 +10,12 @@ from graphql import get_named_type, is_composite_type, is_required_argument
 from sqlalchemy import insert
 
 from backend.api.graphql.schema import build_schema
-from backend.db import adoption_candidates, capacity_reports
+from backend.db import adoption_candidates, capacity_reports, logical_queues
 from backend.db.capacity_reports import CapacityReportRow
 from backend.db.maintenance_tables import findings
 from backend.domain.adoption import Candidate
+from backend.domain.logical_queue.mapping import LogicalQueue, QueueCounts, TopicMapping
+from backend.domain.logical_queue.segment import QueueSegment
 from backend.services.controller.group_changes import BrokerGroupName
 from backend.services.upkeep.events import number_events
 from tests.integration.api.ordering import OPS
@@ -21,6 +23,11 @@ from tests.integration.api.ordering import OPS
 NEAR, FAR = "east-7", "hidden-9"
 PATTERNS = ("east-*",)
 DEPTH_MAX = 5
+
+
+def _static(group, topic):
+    queue = LogicalQueue(0, (QueueSegment(0, group, 0),))
+    return TopicMapping(topic, 1, (queue,), {group: QueueCounts(1, 1)})
 
 
 async def fill_cluster(cluster, *, client, context, driver, register, sample):
@@ -38,6 +45,7 @@ async def fill_cluster(cluster, *, client, context, driver, register, sample):
     async with database.begin() as connection:
         candidate = Candidate(2, f"{cluster}-2:10911", "code", 0)
         await adoption_candidates.save(connection, cluster, f"{cluster}-lost", candidate)
+        await logical_queues.add(connection, cluster, _static(group, topic), at=now)
         await connection.execute(insert(findings).values(**finding))
     order = {"cluster_name": cluster, "broker_group_name": group, "broker_id": 2}
     body = {"kind": "elect_master", "parameters": order}

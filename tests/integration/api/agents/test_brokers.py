@@ -1,13 +1,18 @@
 """A living agent is cordoned, drained and forgotten: what routes, consumers and records show."""
 
+import asyncio
+
 import pytest
 from sqlalchemy import update
 
-from backend.db import protections
+from backend.db import protections, topic_notices
 from backend.db.operation_tables import operations
+from backend.domain.logical_queue.route import StaticCount
 from backend.domain.protection import Protection, broker_resource
+from backend.services.topic.static_counts import list_counts, record_counts
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
+from tests.waiting import PATIENCE_S
 
 BROKER = {"cluster_name": CLUSTER, "broker_group_name": GROUP}
 NAME = {"typed_name": f"{GROUP}-0", "reason": "disk to be replaced"}
@@ -204,11 +209,17 @@ async def test_a_dead_broker_is_forgotten_and_comes_back_by_registering(
     await act(planned, "confirm", loss)
     async with database.begin() as connection:
         await connection.execute(update(operations).values(not_before=context.clock.now()))
-    ended = await go_on(planned)
+    # A static topic: name servers keep the mapping of a group that is only down (L61).
+    await record_counts([StaticCount("orders", "__global__", 5, 1)], database=database)
+    async with topic_notices.listen(database) as notices, asyncio.timeout(PATIENCE_S):
+        ended = await go_on(planned)
+        notice = await anext(notices)
 
     assert blocked["code"] == "plan_blocked"
     assert planned["plan"]["risk"] == "R3"
     assert ended["state"] == "done", ended["outcome"]
+    assert notice == topic_notices.TopicNotice(CLUSTER, "orders", [GROUP])
+    assert await list_counts(database=database) == []
     assert (await get(path))["items"] == []
     assert (await get(f"/clusters/{CLUSTER}/topics", search="orders"))["items"] == []
     assert (await act(ended, "undo", status=409))["code"] == "not_undoable"

@@ -12,18 +12,17 @@ from backend.domain.logical_queue.route import (
     NO_BROKER,
     Acceptance,
     LegacyMode,
-    Requester,
-    StaticRoute,
-    ViewKind,
+    StaticCount,
+    StaticTopic,
     accept,
     by_scope,
     choose_front,
     client_endpoints,
-    forget_broker_group,
-    forget_orphans,
+    knows_static_topics,
+    mappings_for_clients,
     merge,
     synthetic_broker_name,
-    view_for,
+    with_count,
 )
 from backend.domain.logical_queue.segment import INT64_MAX
 
@@ -69,9 +68,11 @@ def test_epochs_that_are_far_apart_are_compared_in_full_width_l67(apart):
 def test_two_leaders_in_one_epoch_change_nothing_until_that_is_resolved():
     before = merge(infos(info("b1", 5, 1, 0)))
 
-    after = merge(infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0)), before)
+    held = infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0))
+    after = merge(held, before)
 
     assert leaders(after) == ["b1"]
+    assert set(client_endpoints(mappings_for_clients(held, after)).values()) == {"b1"}
     assert after.conflicts == {0: ("b1", "b2")}
     assert merge(infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0))) is None
 
@@ -81,7 +82,23 @@ def test_a_topic_is_visible_once_all_its_queues_have_a_leader_l4():
 
     assert merge(part) is None
     assert leaders(merge({**part, "b3": info("b3", 5, 3, 2)})) == ["b1", "b2", "b3"]
-    assert leaders(merge(part, is_published=True)) == ["b1", "b2", NO_BROKER]
+
+
+def test_a_count_that_another_process_shows_is_shown_with_holes_l4():
+    """So a process that starts while a broker is down does not hide its topics."""
+    shown = with_count(None, StaticCount("T", "__global__", 5, 3))
+    part = infos(info("b1", 5, 3, 0), info("b2", 7, 3, 1))
+
+    assert leaders(merge(part, shown)) == ["b1", "b2", NO_BROKER]
+    assert leaders(merge({"b1": info("b1", 4, 2, 0)}, shown)) == ["b1", NO_BROKER, NO_BROKER]
+    assert leaders(merge({"b1": info("b1", 4, 1, 0)}, shown)) == ["b1", NO_BROKER, NO_BROKER]
+
+
+def test_a_count_of_an_older_epoch_changes_nothing():
+    route = merge(infos(info("b1", 5, 1, 0)))
+
+    assert with_count(route, StaticCount("T", "__global__", 5, 3)).queue_count == 1
+    assert with_count(route, StaticCount("T", "__global__", 6, 3)).queue_count == 3
 
 
 def test_more_queues_are_visible_once_all_of_them_have_a_leader_l6():
@@ -106,6 +123,7 @@ def test_a_smaller_count_of_a_newer_epoch_is_taken():
     before = merge(infos(info("b1", 5, 3, 0, 1, 2)))
 
     assert merge(infos(info("b1", 6, 2, 0, 1)), before).queue_count == 2
+    assert merge(infos(info("b1", 6, 2, 0)), before).queue_count == 3
 
 
 def test_a_lower_epoch_never_replaces_a_higher_one_l50():
@@ -153,17 +171,17 @@ def test_name_servers_that_hear_the_same_in_another_order_agree_l49():
         )
     )
 )
-def test_a_route_has_all_ids_whatever_is_registered(registered):
+def test_a_client_merges_what_the_route_says_whatever_is_registered(registered):
     held, route = {}, None
     for one in registered:
         held, _ = accept(held, one.broker_group_name, one)
         route = merge(held, route)
 
-    endpoints = client_endpoints(held)
-    assert {name for name, _ in endpoints} <= {"__syslo__global__"}
     if route is not None:
         assert set(route.leaders) <= set(range(route.queue_count))
-        assert set(range(route.queue_count)) <= {number for _, number in endpoints} or not held
+        endpoints = client_endpoints(mappings_for_clients(held, route))
+        assert list(endpoints) == [("__syslo__global__", one) for one in range(route.queue_count)]
+        assert list(endpoints.values()) == leaders(route)
 
 
 def test_a_client_of_stock_sees_holes_as_queues_without_a_broker():
@@ -187,40 +205,45 @@ def test_scopes_are_sets_of_queues_of_their_own():
     assert len(client_endpoints(both)) == 3
 
 
-def test_mappings_of_deleted_topics_and_removed_brokers_are_forgotten_l61():
-    """Stock keeps them for ever (H-9)."""
-    held = infos(info("b1", 5, 1, 0), info("b2", 5, 1))
-
-    assert forget_orphans({"T": held, "U": held}, {"U"}) == {"U": held}
-    assert list(forget_broker_group(held, "b1")) == ["b2"]
+LEADERS = merge(infos(info("b1", 5, 4, 0, 1), info("b2", 5, 4, 2, 3)))
 
 
-ROUTE = StaticRoute(4, merge(infos(info("b1", 5, 4, 0, 1), info("b2", 5, 4, 2, 3))).leaders)
-OLD, NEW = Requester(CAPABLE_VERSION - 1), Requester(CAPABLE_VERSION)
+def static_topic(mode, *routes):
+    return StaticTopic({f"s{at}": one for at, one in enumerate(routes)}, {}, mode)
 
 
 def test_an_old_client_does_not_see_a_static_topic_l57():
-    view = view_for(OLD, "T", ROUTE, mode=LegacyMode.HIDE, alive={"b1", "b2"})
+    topic = static_topic(LegacyMode.HIDE, LEADERS)
 
-    assert view.kind is ViewKind.HIDDEN
+    assert topic.front_of("T", {"b1", "b2"}) is None
 
 
 def test_an_old_client_sees_all_queues_on_one_front_l58():
-    view = view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive={"b1", "b2"})
-    other = {"b1": "b2", "b2": "b1"}[view.front_name]
+    topic = static_topic(LegacyMode.PROXY, LEADERS)
+    name, count = topic.front_of("T", {"b1", "b2"})
+    other = {"b1": "b2", "b2": "b1"}[name]
 
-    assert (view.kind, view.queue_count) == (ViewKind.FRONT, 4)
-    moved = view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive={other})
-    assert moved.front_name == other
-    assert view_for(OLD, "T", ROUTE, mode=LegacyMode.PROXY, alive=()).kind is ViewKind.HIDDEN
+    assert count == 4
+    assert topic.front_of("T", {other}) == (other, 4)
+    assert topic.front_of("T", ()) is None
+    assert topic.front_of("T", {"b3"}) is None
 
 
-@pytest.mark.parametrize("client", [NEW, Requester(0, sends_lqv=True)])
-@pytest.mark.parametrize("mode", LegacyMode)
-def test_a_capable_client_sees_the_logical_queues(client, mode):
-    view = view_for(client, "T", ROUTE, mode=mode, alive=())
+def test_two_sets_of_queues_have_no_front():
+    assert static_topic(LegacyMode.PROXY, LEADERS, LEADERS).front_of("T", {"b1", "b2"}) is None
 
-    assert (view.kind, view.queue_count, view.front_name) == (ViewKind.STATIC, 4, None)
+
+@pytest.mark.parametrize(
+    ("version", "is_java", "sends_lqv", "knows"),
+    [
+        (CAPABLE_VERSION, True, False, True),
+        (CAPABLE_VERSION - 1, True, False, False),
+        (CAPABLE_VERSION, False, False, False),
+        (0, False, True, True),
+    ],
+)
+def test_java_from_5_0_0_on_and_who_says_so_know_static_topics(version, is_java, sends_lqv, knows):
+    assert knows == knows_static_topics(version=version, is_java=is_java, sends_lqv=sends_lqv)
 
 
 def test_a_front_stays_when_another_broker_goes():
