@@ -1,7 +1,8 @@
 """Give tests a real Postgres and a real Redis, started once per test process.
 
-Every test with a database gets a separate one, cloned from a migrated template; Redis is emptied
-before each test. Under pytest-xdist each worker runs separate servers, on unix sockets only.
+Every test with a database gets one without rows of other tests (`reused_databases.py`); Redis is
+emptied before each test. Under pytest-xdist each worker runs separate servers, on unix sockets
+only.
 """
 
 import gc
@@ -11,7 +12,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -25,19 +25,18 @@ from xdist.remote import Producer
 
 from backend.db.engine import Database
 from backend.supervisor.databases import start_postgres
-from migrations import upgrade
 from tests import guard, stall_watch
 from tests.by_files import ByFiles, bring_together
 from tests.compiled_statements import opened_database
 from tests.long_form import leave_out
 from tests.plain_logs import log_plainly
+from tests.reused_databases import ReusedDatabases, named
 from tests.waiting import PATIENCE_S, eventually
 
 # The duration of one example depends on the machine's load, not on the rule.
 settings.register_profile("regent", deadline=None)
 settings.load_profile("regent")
 
-TEMPLATE = "regent_template"
 _names = itertools.count(1)
 
 
@@ -89,42 +88,27 @@ def postgres_url() -> Iterator[str]:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def _named(url: str, database: str) -> str:
-    head, _, query = url.partition("?")
-    return f"{head.rsplit('/', 1)[0]}/{database}?{query}"
-
-
 @pytest.fixture(scope="session")
-def migrated_template(postgres_url: str) -> str:
+def reused_databases(postgres_url: str) -> Iterator[ReusedDatabases]:
     """Migrate one database that the others are copied from."""
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {TEMPLATE}")
-    upgrade(_named(postgres_url, TEMPLATE))
-    return TEMPLATE
+    databases = ReusedDatabases(postgres_url)
+    databases.prepare()
+    yield databases
+    databases.close()
 
 
 @pytest.fixture
-def database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
-    """Give the address of a fresh, migrated database."""
-    with _migrated_database(postgres_url, migrated_template) as url:
+def database_url(reused_databases: ReusedDatabases) -> Iterator[str]:
+    """Give the address of a migrated database without other rows."""
+    with reused_databases.fresh() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def shared_database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
+def shared_database_url(reused_databases: ReusedDatabases) -> Iterator[str]:
     """Give the address of a migrated database that the tests of a module share."""
-    with _migrated_database(postgres_url, migrated_template) as url:
+    with reused_databases.fresh() as url:
         yield url
-
-
-@contextmanager
-def _migrated_database(postgres_url: str, template: str) -> Iterator[str]:
-    name = f"regent_test_{next(_names)}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
-    yield _named(postgres_url, name)
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -133,7 +117,7 @@ def empty_database_url(postgres_url: str) -> Iterator[str]:
     name = f"regent_empty_{next(_names)}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    yield _named(postgres_url, name)
+    yield named(postgres_url, name)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -218,6 +218,13 @@ PARTS: Final = (
         120,
         (sys.executable, "-m", "tests.chaos"),
     ),
+    Part(
+        "endurance",
+        "{} minutes at 60 % load, topics that come and go, a failover every five",
+        "REGENT_ENDURANCE_MINUTES",
+        60,
+        (sys.executable, "-m", "tests.chaos.endurance"),
+    ),
 )
 
 

@@ -48,7 +48,7 @@ def main() -> int:
         f"{options.failovers} failovers in {options.runs} runs, from seed {options.seed} on",
         flush=True,
     )
-    return uvloop.run(_until_reported(_run_all(plans, options.jobs)))
+    return uvloop.run(until_reported(_run_all(plans, options.jobs)))
 
 
 def _parse() -> argparse.Namespace:
@@ -77,7 +77,7 @@ def _run_one(plan: Plan) -> int:
     directory = RESULTS / f"seed-{plan.seed}"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    outcome = uvloop.run(_until_reported(run(plan, directory)))
+    outcome = uvloop.run(until_reported(run(plan, directory)))
     (directory / "outcome.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n")
     print(_described(outcome), flush=True)
     for violation in outcome.violations[:VIOLATIONS_SHOWN]:
@@ -113,7 +113,7 @@ async def _run_all(plans: list[Plan], job_count: int) -> int:
     return 1 if failed else 0
 
 
-async def _until_reported(work: Coroutine[Any, Any, Result]) -> Result:
+async def until_reported(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine; a signal ends it, and with it every process that it has started."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):

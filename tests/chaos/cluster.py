@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,13 @@ AGENTS: Final = (1, 2, 3)
 CONTROLLER: Final = "controller"
 CLIENT: Final = "client"
 STOP_TIMEOUT_S: Final = 30
+SMALL: Final = {
+    "mappedFileSizeCommitLog": str(1 << 20),
+    "mappedFileSizeConsumeQueue": "20000",
+    "maxMessageSize": "65536",
+}
+"""Files so small that each run goes over their ends."""
+
 _PORTS: Final = range(15_000, 30_000, 10)
 
 
@@ -121,8 +128,23 @@ class Process:
 class Cluster:
     """One group of three under one control plane."""
 
-    def __init__(self, directory: Path, *, policy: str, flush: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        policy: str,
+        flush: str,
+        properties: Mapping[str, str] = SMALL,
+        is_proxied: bool = True,
+    ) -> None:
+        """Prepare the processes; `properties` are further settings of the agents.
+
+        Without proxies the network has no faults, and carries as much as the machine can.
+        """
         self.hosts = Hosts.of_process(os.getpid())
+        if not is_proxied:
+            self.hosts = replace(self.hosts, proxy=self.hosts.real)
+        self._is_proxied = is_proxied
         self.directory = directory
         self.postgres, self.redis = Postgres(), RedisProcess()
         self.network = Network(self._owner_of, real=self.hosts.real, proxy=self.hosts.proxy)
@@ -130,11 +152,13 @@ class Cluster:
         self.controller_port = next(ports)
         self.ports = {agent: next(ports) for agent in AGENTS}
         self.controller = self._controller_process(policy)
-        self.agents = {agent: self._agent_process(agent, flush) for agent in AGENTS}
+        self.agents = {agent: self._agent_process(agent, flush, properties) for agent in AGENTS}
         self._connection: psycopg.AsyncConnection | None = None
 
     async def open_network(self) -> None:
         """Let the nodes reach one another."""
+        if not self._is_proxied:
+            return
         await self.network.expose(CONTROLLER, self.controller_port)
         for agent, port in self.ports.items():
             await self.network.expose(agent_name(agent), port)
@@ -211,7 +235,7 @@ class Cluster:
         command += [self.hosts.real, str(self.controller_port)]
         return Process(command, self.directory / "controller.log", environment)
 
-    def _agent_process(self, agent: int, flush: str) -> Process:
+    def _agent_process(self, agent: int, flush: str, properties: Mapping[str, str]) -> Process:
         root = self.directory / agent_name(agent)
         root.mkdir()
         controller = f"{self.hosts.proxy}:{self.controller_port}"
@@ -234,12 +258,10 @@ class Cluster:
             haHousekeepingInterval="1200",
             haMaxTimeSlaveNotCatchup="2000",
             slaveTimeout="1000",
-            mappedFileSizeCommitLog=str(1 << 20),
-            mappedFileSizeConsumeQueue="20000",
-            maxMessageSize="65536",
             # A full disk of this machine must not cause deletions.
             cleanFileForciblyEnable="false",
             diskMaxUsedSpaceRatio="95",
+            **properties,
         )
         command = [sys.executable, "-m", "workers.broker", "-c", str(config)]
         return Process(command, root / "agent.log", {})

@@ -97,7 +97,7 @@ async def run(plan: Plan, directory: Path) -> Outcome:
     workload = Workload(addresses, journal)
     committer = Committer(workload, journal)
     try:
-        scene = _Scene(plan, cluster, workload, committer, journal, outcome)
+        scene = Scene(plan, cluster, workload, committer, journal, outcome)
         await scene.begin()
         await scene.disturb()
         outcome.violations += map(str, await scene.judge())
@@ -116,13 +116,13 @@ async def run(plan: Plan, directory: Path) -> Outcome:
 
 
 @dataclass
-class _Scene:
+class Scene:
     """A run in progress."""
 
     plan: Plan
     cluster: Cluster
     workload: Workload
-    committer: Committer
+    committer: Committer | None
     journal: Journal
     outcome: Outcome
 
@@ -132,14 +132,15 @@ class _Scene:
         await self.cluster.open_network()
         for agent in AGENTS:
             self.cluster.agents[agent].start()
-            await self._await_standing(frozenset(range(1, agent + 1)))
+            await self.await_standing(frozenset(range(1, agent + 1)))
         self.workload.start()
-        self.committer.start()
-        await self._await_progress()
+        if self.committer is not None:
+            self.committer.start()
+        await self.await_progress()
 
     async def disturb(self) -> None:
         """Inject faults until each kind has occurred and enough masters were elected."""
-        faults = Faults(self.cluster, self.journal, await_whole=self._await_whole)
+        faults = Faults(self.cluster, self.journal, await_whole=self.await_whole)
         elected_count = len(await self._elections())
         plan = self.plan
         for fault in draw_faults(plan.seed, pause_s_max=plan.pause_s_max, only=plan.kinds):
@@ -148,9 +149,9 @@ class _Scene:
                 return
             await faults.carry_out(fault)
             self.outcome.faults[fault.kind] = self.outcome.faults.get(fault.kind, 0) + 1
-            await self._await_progress()
+            await self.await_progress()
             if fault.rests:
-                await self._await_standing(IN_SYNC)
+                await self.await_standing(IN_SYNC)
             count = len(await self._elections())
             if count > elected_count:
                 earlier = self.outcome.failovers.get(fault.kind, 0)
@@ -159,14 +160,9 @@ class _Scene:
 
     async def judge(self) -> list[Violation]:
         """Let the cluster recover, stop it, and compare it with the journal."""
-        await self._await_standing(IN_SYNC)
-        await self._await_progress()
-        await self.workload.stop_sending()
-        standing = await self._await_standing(IN_SYNC)
-        assert standing.master is not None
-        await self._await_all_read()
-        await self._await_all_delivered(standing.master)
-        await self.committer.close()
+        standing = await self.await_calm()
+        if self.committer is not None:
+            await self.committer.close()
         elections = await self._elections()
         await self.workload.close()
         replicas = [agent for agent in AGENTS if agent != standing.master]
@@ -192,6 +188,16 @@ class _Scene:
             )
         )
 
+    async def await_calm(self) -> Standing:
+        """Let the cluster recover, send no more, and wait until all that was sent is shown."""
+        await self.await_whole()
+        await self.workload.stop_sending()
+        standing = await self.await_standing(IN_SYNC)
+        assert standing.master is not None
+        await self._await_all_read()
+        await self._await_all_delivered(standing.master)
+        return standing
+
     async def _elections(self) -> dict[int, int]:
         deadline_s = time.monotonic() + RECOVERY_S_MAX
         while (elections := await self.cluster.elections()) is None:
@@ -199,7 +205,7 @@ class _Scene:
             await asyncio.sleep(POLL_S)
         return elections
 
-    async def _await_standing(self, members: frozenset[int]) -> Standing:
+    async def await_standing(self, members: frozenset[int]) -> Standing:
         found: Standing | None = None
         deadline_s = time.monotonic() + RECOVERY_S_MAX
         while True:
@@ -210,11 +216,11 @@ class _Scene:
             self._check(deadline_s, f"the group is {found}, not {sorted(members)}")
             await asyncio.sleep(POLL_S)
 
-    async def _await_whole(self) -> None:
-        await self._await_standing(IN_SYNC)
-        await self._await_progress()
+    async def await_whole(self) -> None:
+        await self.await_standing(IN_SYNC)
+        await self.await_progress()
 
-    async def _await_progress(self) -> None:
+    async def await_progress(self) -> None:
         """Wait until messages that are sent from now on are acknowledged."""
         since_s, told = self.journal.now_s(), self.journal.acknowledgements
         first, deadline_s = len(told), time.monotonic() + RECOVERY_S_MAX
@@ -247,7 +253,8 @@ class _Scene:
 
     def _check(self, deadline_s: float, otherwise: str) -> None:
         self.workload.check_alive()
-        self.committer.check_alive()
+        if self.committer is not None:
+            self.committer.check_alive()
         ended = self.cluster.ended_by_itself()
         if ended:
             raise NotRecovered(f"ended by itself, with what code: {ended}")

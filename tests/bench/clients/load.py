@@ -23,7 +23,12 @@ def build() -> None:
 
 
 async def run_load(
-    command: Literal["send", "pull", "wake"], address: str, topic: str, **options: float
+    command: Literal["send", "pull", "wake"],
+    address: str,
+    topic: str,
+    *flags: Literal["--read-back"],
+    ended_within_s: float = TIMEOUT_S,
+    **options: float,
 ) -> Result:
     """Run the generator to its end, and read what it prints.
 
@@ -33,15 +38,16 @@ async def run_load(
     words = {f"--{name.replace('_', '-')}": str(value) for name, value in options.items()}
     process = await asyncio.create_subprocess_exec(
         *(str(BINARY), command, "--address", address, "--topic", topic),
+        *flags,
         *(word for option in words.items() for word in option),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(ended_within_s):
             printed, errors = await process.communicate()
     except TimeoutError as error:
-        raise LoadError(f"{command} to {address} takes more than {TIMEOUT_S:.0f} s") from error
+        raise LoadError(f"{command} to {address} takes more than {ended_within_s:.0f} s") from error
     finally:
         if process.returncode is None:
             process.kill()
