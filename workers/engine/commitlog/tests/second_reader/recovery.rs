@@ -215,7 +215,7 @@ impl Store {
     }
 
     fn clear_from(&mut self, position: u64) {
-        self.log.retain(|base, _| *base < position);
+        self.log.retain(|base, _| *base <= position && position > 0);
         if let Some((base, bytes)) = self.log.iter_mut().next_back() {
             let at = usize::try_from(position - base).expect("a place in memory");
             if at < bytes.len() {
