@@ -377,10 +377,10 @@ impl Store {
             .map(|(base, bytes)| base + bytes.len() as u64)?;
         let mut position = position + invalid.reach as u64;
         while position < end {
-            let (base, bytes, found) = self.look(position)?;
+            let (_, _, found) = self.look(position)?;
             match found {
                 Found::Record(_) => return Some(position),
-                Found::Blank => position = base + bytes.len() as u64,
+                Found::Blank => position += 1,
                 Found::Invalid(invalid) => position += invalid.reach as u64,
             }
         }
