@@ -216,6 +216,18 @@ async def test_a_granted_pull_waits_and_is_woken_without_a_check(client, broker,
     assert len(checked) == 1
 
 
+async def test_only_a_heartbeat_that_changes_something_costs_a_check(client, checked):
+    await client.send("T", b"x")
+    checks = []
+
+    for topics in (["T"], ["T"], ["T", "U"], ["T", "U"]):
+        await client.heartbeat("g", *topics)
+        await client.pull("T")
+        checks.append(len(checked))
+
+    assert checks == [1, 1, 2, 2]
+
+
 async def test_the_fast_port_pulls_nothing_of_what_the_other_may(client, broker, connect):
     await client.send("T", b"x")
     for _ in range(2):

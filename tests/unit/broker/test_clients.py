@@ -241,3 +241,39 @@ def test_every_change_of_a_group_is_announced():
     consumers.unregister("g", "ch1")
 
     assert (after_joining, after_nothing, len(changes)) == (1, 1, 2)
+
+
+def test_a_heartbeat_is_announced_only_if_it_changes_what_pulls_are_checked_by():
+    changes = []
+    consumers = Consumers(lambda: changes.append(len(changes)))
+    register(consumers, "ch1", wants(sub("T", "A", 1)))
+    register(consumers, "ch2", wants(sub("T", "A", 1)), member=client("c2"))
+
+    def is_announced(channel="ch1", *, member=None, with_subscriptions=True, **fields):
+        before = len(changes)
+        subscriptions = fields.pop("subscriptions", [sub("T", "A", 1)])
+        register(
+            consumers,
+            channel,
+            wants(*subscriptions, **fields),
+            member=member,
+            with_subscriptions=with_subscriptions,
+        )
+        return len(changes) > before
+
+    assert not is_announced()
+    assert not is_announced(member=client(seen_at_ms=5))
+    assert not is_announced(subscriptions=[], with_subscriptions=False)
+    assert not is_announced(consume_from_where="CONSUME_FROM_FIRST_OFFSET")
+    assert is_announced(subscriptions=[sub("T", "B", 1)])
+    assert not is_announced(subscriptions=[sub("T", "B", 1)])
+    assert is_announced(subscriptions=[sub("T", "B", 2)])
+    assert is_announced(subscriptions=[])
+    assert is_announced()
+    assert is_announced("ch3", member=client("c3"))
+    assert is_announced(message_model="BROADCASTING")
+    # The group keeps its subscription, but the member's own one is another: they disagree.
+    register(consumers, "old", wants(sub("T", "A", 1)), member=client("c4"))
+    register(consumers, "new", wants(sub("T", "A", 1)), member=client("c4"))
+    assert is_announced("old", member=client("c4"), subscriptions=[sub("T", "C", 1)])
+    assert not consumers.agree_on("g", "T")

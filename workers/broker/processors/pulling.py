@@ -352,8 +352,8 @@ def _grant(
     """Describe what pulls like this one, which passed every check, may read.
 
     The grant contains the version of all data of the checks: topics, consumer groups, their
-    members, settings and resets of offsets. A change raises the version before it takes effect, so
-    the engine rejects outdated grants by one comparison of two integers.
+    members, settings and resets of offsets. A change raises the version in the same turn of the
+    event loop, so the engine rejects outdated grants by one comparison of two integers.
     """
     return PullGrant(
         command.code,

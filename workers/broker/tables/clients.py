@@ -92,11 +92,17 @@ class GroupChange(NamedTuple):
     """The topics for which the group or the sender has a new subscription."""
 
 
+class _PullFacts(NamedTuple):
+    is_broadcasting: bool
+    subscriptions: dict[str, SubscriptionData]
+    own_subscriptions: dict[str, SubscriptionData] | None
+
+
 class Consumers(Generic[Channel]):
     """All online consumer groups."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """Take the function to call before a group changes."""
+        """Take the function to call when a fact changes by which pulls are checked."""
         self._on_change = on_change
         self._groups: dict[str, ConsumerGroup[Channel]] = {}
 
@@ -139,7 +145,24 @@ class Consumers(Generic[Channel]):
         The last message of a client is valid, by the order of receipt: its clock may have been set.
         An older connection of the same client no longer changes the group.
         """
-        self._on_change()
+        before = self._pull_facts(data.group_name, channel)
+        change = self._register(data, channel, client, with_subscriptions=with_subscriptions)
+        if self._pull_facts(data.group_name, channel) != before:
+            self._on_change()
+        return change
+
+    def _pull_facts(self, consumer_group_name: str, channel: Channel) -> _PullFacts | None:
+        """Return the facts for checks of pulls that a heartbeat over this connection can change."""
+        group = self._groups.get(consumer_group_name)
+        if group is None:
+            return None
+        member = group.members.get(channel)
+        own = None if member is None else member.subscriptions
+        return _PullFacts(group.is_broadcasting, dict(group.subscriptions), own)
+
+    def _register(
+        self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
+    ) -> GroupChange:
         group = self._groups.setdefault(
             data.group_name,
             ConsumerGroup(consume_type="", message_model="", consume_from_where=""),

@@ -375,7 +375,7 @@ impl Unit<'_> {
             .last_store_timestamp_ms
             .store(store_timestamp_ms, Ordering::Release);
         if end >= *self.wake_at {
-            *self.wake_at = end + self.plan.wake_distance();
+            *self.wake_at = self.plan.wake_after(end);
             wake_helper(self.base, end, self.plan, self.preparer);
         }
     }

@@ -4,8 +4,8 @@
 //! page cache, and a later flush has nothing to do. Who opened such a store again would read what
 //! the disk does not have, and acknowledge messages behind it. So the mark of an unclean stop says
 //! that a flush failed, and who opens the store next has the system forget the pages of its files:
-//! recovery then finds what the disk has, as after the machine went down. The mark is for the same
-//! run of the system only, and so need not reach the disk.
+//! recovery then finds what the disk has, as after the machine went down. The mark need not
+//! reach the disk: another run of the system has no such pages.
 
 use std::fs::File;
 use std::io;

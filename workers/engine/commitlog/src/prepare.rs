@@ -63,6 +63,18 @@ impl SegmentPlan {
         let segment_size = usize::try_from(self.segment_size).unwrap_or(usize::MAX);
         (self.populate_ahead.min(segment_size) / 2).max(1)
     }
+
+    /// Where the writer, now at `position` of a segment, wakes the helper next: in the middle at the latest,
+    /// where the next segment is wanted.
+    pub(crate) fn wake_after(&self, position: usize) -> usize {
+        let next = position + self.wake_distance();
+        let middle = usize::try_from(self.segment_size / 2).unwrap_or(usize::MAX);
+        if position < middle {
+            next.min(middle)
+        } else {
+            next
+        }
+    }
 }
 
 /// Handle of the helper thread, which ends with it.

@@ -223,7 +223,10 @@ fn scan(
     directory: &StoreDirectory,
 ) -> Result<(usize, WalkEnd), StoreError> {
     let min_position = segments.first().map_or(0, |oldest| oldest.base);
-    rebuild.check_starts(min_position);
+    // A flushed log without a segment is lost: its queues are left as they are.
+    if !segments.is_empty() || expected.flushed() == 0 {
+        rebuild.check_starts(min_position);
+    }
     loop {
         if rebuild.is_any_broken() {
             start = 0;

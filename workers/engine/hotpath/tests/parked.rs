@@ -8,7 +8,8 @@ use std::sync::Arc;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use regent_hotpath::{
     Connection, Grant, Granted, GrantedFilter, HotPath, HotPathConfig, LeadingQueues,
-    LeadingSegment, ParkedPull, PullAnswers, PullFilter, PullKind, Received, Taker, Topic,
+    LeadingSegment, PARKED_OF_CONNECTION_MAX, ParkedPull, PullAnswers, PullFilter, PullKind,
+    Received, Taker, Topic, WaitingPull,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use tempfile::TempDir;
@@ -17,6 +18,7 @@ const NOW_MS: i64 = 1_758_000_000_000;
 const COMMIT: i32 = 1;
 const SUSPEND: i32 = 2;
 const FOUND: i32 = 0;
+const SYSTEM_BUSY: i32 = 2;
 const NOT_FOUND: i32 = 19;
 const RETRY_IMMEDIATELY: i32 = 20;
 
@@ -106,6 +108,25 @@ impl Fixture {
         let appended = self.store.writer().unwrap().append(&message, NOW_MS);
         let max_offset = appended.unwrap().queue_offset + 1;
         self.hot.wake("Orders", queue_id, max_offset);
+    }
+
+    /// Have a pull that the dispatcher checked wait; returns whether there was room.
+    fn park(
+        &self,
+        connection: &Connection,
+        granted: &Arc<Granted>,
+        (opaque, queue_id): (i32, i32),
+    ) -> bool {
+        let waiting = WaitingPull {
+            opaque,
+            encoding: Encoding::Json,
+            header: b"{}",
+            queue_id,
+            offset: 0,
+            count_max: 32,
+            deadline_ms: 15_000,
+        };
+        connection.park(&self.hot, granted, &waiting)
     }
 
     /// Receive a pull; its answer, unless it waits.
@@ -373,6 +394,65 @@ fn a_read_that_examines_too_few_sends_the_pull_on() {
 
     let (answers, _) = fixture.answers(&mut consumer);
     assert_eq!(codes(&answers), [(1, RETRY_IMMEDIATELY)]);
+}
+
+#[test]
+fn a_deadline_behind_messages_that_the_filter_leaves_out_sends_the_pull_on() {
+    let fixture = Fixture::new();
+    fixture.grant(Some(vec![1]));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+
+    fixture.append(2, b"other", 2);
+    assert!(fixture.hot.expire_pulls(15_100));
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, RETRY_IMMEDIATELY)]);
+    assert_eq!(answers[0].ext["nextBeginOffset"], "1");
+    assert_eq!(answers[0].remark.as_deref(), Some("NO_MATCHED_MESSAGE"));
+    assert_eq!(fixture.hot.parked_count(), 0);
+}
+
+#[test]
+fn a_pull_that_should_wait_on_is_refused_once_others_have_taken_its_room() {
+    let fixture = Fixture::new();
+    fixture.grant(Some(vec![1]));
+    let mut consumer = fixture.connect();
+    assert!(
+        fixture
+            .pull(&mut consumer, &pull(1, 2, 0, SUSPEND))
+            .is_none()
+    );
+    fixture.hot.facts_changed();
+    fixture.append(2, b"other", 2);
+    let unchecked = fixture.answers(&mut consumer).1.unwrap();
+    let granted = fixture.grant(Some(vec![1]));
+    for _ in 0..PARKED_OF_CONNECTION_MAX {
+        assert!(fixture.park(&consumer, &granted, (2, 3)));
+    }
+
+    let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+    let taker = taker(&mut answers);
+    consumer.resume(
+        &fixture.hot,
+        &fixture.store,
+        unchecked,
+        granted,
+        &mut received,
+        taker,
+    );
+
+    let refused = decode(&bytes(&answers, &received));
+    assert_eq!(codes(&refused), [(1, SYSTEM_BUSY)]);
+    assert_eq!(
+        refused[0].remark.as_deref(),
+        Some("[OVERLOAD] too many pulls are held")
+    );
+    assert_eq!(fixture.hot.parked_count(), PARKED_OF_CONNECTION_MAX);
 }
 
 #[test]

@@ -215,7 +215,7 @@ impl Store {
     }
 
     fn clear_from(&mut self, position: u64) {
-        self.log.retain(|base, _| *base < position);
+        self.log.retain(|base, _| *base <= position && position > 0);
         if let Some((base, bytes)) = self.log.iter_mut().next_back() {
             let at = usize::try_from(position - base).expect("a place in memory");
             if at < bytes.len() {
@@ -377,10 +377,10 @@ impl Store {
             .map(|(base, bytes)| base + bytes.len() as u64)?;
         let mut position = position + invalid.reach as u64;
         while position < end {
-            let (base, bytes, found) = self.look(position)?;
+            let (_, _, found) = self.look(position)?;
             match found {
                 Found::Record(_) => return Some(position),
-                Found::Blank => position = base + bytes.len() as u64,
+                Found::Blank => position += 1,
                 Found::Invalid(invalid) => position += invalid.reach as u64,
             }
         }

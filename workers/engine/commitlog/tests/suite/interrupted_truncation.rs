@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::StoreError;
+use regent_commitlog::{Retention, StoreError};
+use tempfile::TempDir;
 
+use crate::second;
 use crate::support::*;
 
 /// Enough messages for several segments and several files of each queue.
@@ -224,4 +226,63 @@ fn a_queue_whose_end_does_not_follow_from_the_log_is_rebuilt() {
         .collect();
     assert_eq!(bodies, [b"one", b"two"]);
     assert_eq!(append(&recovered, "t", 0, b"next").queue_offset, 50);
+}
+
+/// A store whose log was cut where it begins, behind an expired segment; it is closed. With it that position.
+fn cut_where_it_begins() -> (TempDir, u64) {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, COUNT);
+    store.flush_tick(NOW_MS).unwrap();
+    let behind = Retention {
+        log_bytes_max: Some(2 * SEGMENT_SIZE),
+        segment_count_max: usize::MAX,
+        ..Retention::default()
+    };
+    store.expire(&behind, NOW_MS).unwrap();
+    let begin = store.min_position();
+    assert!(begin > 0);
+    let image = crash(dir.path());
+    write_journal(image.path(), begin, 0);
+    let cut = second::open(image.path());
+    assert_eq!(cut.recovery().truncated_to, Some(begin));
+    assert_eq!((cut.min_position(), cut.max_position()), (begin, begin));
+    cut.close().unwrap();
+    (image, begin)
+}
+
+#[test]
+fn a_log_that_is_cut_where_it_begins_keeps_its_position() {
+    let (dir, begin) = cut_where_it_begins();
+
+    for _ in 0..2 {
+        let again = second::open(dir.path());
+        assert_eq!(again.recovery().damage, None);
+        assert_eq!((again.min_position(), again.max_position()), (begin, begin));
+        again.close().unwrap();
+    }
+    let killed = second::open(dir.path());
+    let image = crash(dir.path());
+    assert_eq!(second::open(image.path()).max_position(), begin);
+    assert_eq!(append(&killed, "t", 0, b"x").log_position, begin);
+}
+
+#[test]
+fn a_log_whose_only_segment_is_missing_is_damaged_and_does_not_begin_at_0_again() {
+    let (dir, begin) = cut_where_it_begins();
+    fs::remove_file(segment_path(dir.path(), begin)).unwrap();
+    let before = contents(dir.path());
+
+    for _ in 0..2 {
+        let store = second::open(dir.path());
+
+        let damage = store.recovery().damage.unwrap();
+        assert_eq!((damage.position, damage.next_valid_position), (0, None));
+        assert!(matches!(
+            store.writer().err(),
+            Some(StoreError::ReadOnly { .. })
+        ));
+        store.close().unwrap();
+    }
+    assert_eq!(contents(dir.path()), before);
 }

@@ -6,9 +6,11 @@ use regent_commitlog::inspect::{LogWalk, Step, Survey};
 use regent_commitlog::{NewMessage, Store};
 use tempfile::TempDir;
 
+use crate::second;
 use crate::support::*;
 
 const TOPIC: &str = "orders";
+const BLANK_MAGIC: [u8; 4] = 0xCBD4_3194_u32.to_be_bytes();
 /// Of a record with IPv4 hosts.
 const BODY_AT: u64 = 88;
 const PHYSICAL_OFFSET_AT: usize = 28;
@@ -126,4 +128,36 @@ fn a_wrong_bit_in_what_tells_where_a_record_ends_hides_none_behind_it() {
         }
     }
     assert!(damaged > 100, "{damaged}");
+}
+
+#[test]
+fn a_record_inside_a_blank_follows_damage_before_it() {
+    let dir = sample::memory_dir();
+    let store = open(dir.path());
+    let positions = fill(&store, 12);
+    let (at, next) = (positions[4], positions[5]);
+    let image = crash(dir.path());
+    let path = segment_path(image.path(), 0);
+    // Without its magic the record reaches one byte far, so that the blank in it is found.
+    overwrite(&path, at + 4, &[0xFF]);
+    let blank_at = at + 40;
+    let size = u32::try_from(SEGMENT_SIZE - blank_at).unwrap();
+    overwrite(&path, blank_at, &size.to_be_bytes());
+    overwrite(&path, blank_at + 4, &BLANK_MAGIC);
+    let mut walk = LogWalk::new(&image.path().join("commitlog")).unwrap();
+    let (from, to) = loop {
+        if let Step::Damaged { position, next, .. } = walk.step().unwrap().unwrap() {
+            break (position, next);
+        }
+    };
+
+    let opened = second::open(image.path());
+
+    let damage = opened.recovery().damage.unwrap();
+    assert_eq!((from, to), (at, next));
+    assert_eq!(
+        (damage.position, damage.next_valid_position),
+        (at, Some(next))
+    );
+    assert_eq!(opened.max_position(), store.max_position());
 }

@@ -84,3 +84,40 @@ fn a_message_that_is_flushed_by_itself_has_little_more_than_its_page_written() {
     let written = (write_bytes() - before) / COUNT;
     assert!(written <= 2 * PAGE_SIZE, "{written} bytes for each message");
 }
+
+/// Waits until the segment at a position is made.
+fn wait_for_segment(dir: &Path, base: u64) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !segment_path(dir, base).exists() {
+        assert!(Instant::now() < deadline, "no segment at {base}");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn the_next_segment_is_made_once_the_present_one_is_half_full() {
+    // Pages are made in steps of 2 MiB: the second step ends at 4 MiB of 5.
+    const SIZE: u64 = 5 << 20;
+    let dir = tempdir();
+    let mut config = StoreConfig::new(dir.path());
+    (config.segment_size_bytes, config.populate_ahead_bytes) = (SIZE, AHEAD);
+    let store = Store::open(config.clone(), NOW_MS).unwrap();
+    let fill_to = |store: &Store, end: u64| {
+        while store.max_position() < end {
+            append(store, "t", 0, &BODY);
+        }
+    };
+
+    fill_to(&store, SIZE / 2 - 2 * BODY.len() as u64);
+    assert!(!segment_path(dir.path(), SIZE).exists());
+    fill_to(&store, SIZE / 2);
+
+    wait_for_segment(dir.path(), SIZE);
+    // As where the log goes on in the middle of a step.
+    fill_to(&store, SIZE + SIZE * 2 / 5);
+    store.close().unwrap();
+    drop(store);
+    let store = Store::open(config, NOW_MS).unwrap();
+    fill_to(&store, SIZE + SIZE / 2);
+    wait_for_segment(dir.path(), 2 * SIZE);
+}

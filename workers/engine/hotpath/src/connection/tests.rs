@@ -1,10 +1,15 @@
-//! What a connection keeps of what it was sent.
+//! What a connection keeps of what it was sent, and a held pull that would wait for the disk.
 
-use regent_commitlog::StoreConfig;
-use regent_remoting::{Fields, FrameWriter, Language, limits};
+use std::fs::File;
+use std::sync::Arc;
+
+use regent_commitlog::{NewMessage, StoreConfig};
+use regent_remoting::{Decoder, Fields, FrameWriter, Language, limits};
+use rustix::fs::{Advice, fadvise};
 
 use super::*;
 use crate::broker::{HotPathConfig, Topic};
+use crate::pull::{Grant, Granted, PullFilter, PullKind};
 
 const NOW_MS: i64 = 1_758_000_000_000;
 const KEY: &str = "7F0000010A2B18B4AAC2000000010000";
@@ -169,4 +174,85 @@ fn a_send_to_a_queue_that_cannot_be_is_not_set_aside() {
 
     assert!(received.set_aside.is_none());
     assert!(received.store_failure.is_some());
+}
+
+const MIB: u32 = 1 << 20;
+
+/// A queue of so many messages of 1 MiB, the first of which are on the disk alone.
+fn cold_queue(dir: &std::path::Path, queue_id: i32, count: u64) -> Store {
+    let mut config = StoreConfig::new(dir);
+    config.segment_size_bytes = 4 * u64::from(MIB);
+    let store = Store::open(config.clone(), NOW_MS).expect("the store opens");
+    let body = vec![7; MIB as usize];
+    let message = NewMessage::new("Orders", queue_id, &body);
+    for _ in 0..count {
+        let mut writer = store.writer().expect("the store is open");
+        writer.append(&message, NOW_MS).expect("there is room");
+    }
+    store.close().expect("the store closes");
+    drop(store);
+    // A clean opening reads the last segment only.
+    let first = File::open(dir.join("commitlog/00000000000000000000")).expect("a segment");
+    fadvise(&first, 0, None, Advice::DontNeed).expect("the kernel knows it");
+    Store::open(config, NOW_MS).expect("the store opens")
+}
+
+#[test]
+fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
+    const COUNT: u64 = 24;
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, hot) = (cold_queue(dir.path(), 2, COUNT), hot_path());
+    let kind = PullKind {
+        code: 11,
+        group: "g",
+        topic: "Orders",
+        filter: PullFilter::Registered { version: 1 },
+    };
+    let grant = Grant {
+        read_queue_count: 4,
+        filter: None,
+        count_max: 32,
+        bytes_max: 1 << 18,
+        suggested_broker_id: 0,
+        parked_ms: None,
+        moves_consumers: true,
+        facts_version: hot.facts_version(),
+    };
+    let granted = Arc::new(Granted::new(&kind, grant));
+    let mut consumer = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
+    let pull = WaitingPull {
+        opaque: 1,
+        encoding: Encoding::Json,
+        header: b"{}",
+        queue_id: 2,
+        offset: 0,
+        count_max: 32,
+        deadline_ms: 15_000,
+    };
+    assert!(consumer.park(&hot, &granted, &pull));
+
+    assert!(hot.wake("Orders", 2, COUNT));
+
+    assert_eq!(hot.next_turn(), Some(consumer.id()));
+    let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+    let taker = Taker {
+        bytes_max: 1 << 18,
+        answer_bytes_max: usize::MAX,
+        answers: &mut answers,
+        elapsed_ms: 0,
+    };
+    consumer.answer_parked(&hot, &store, &mut received, taker);
+    let mut commands = Vec::new();
+    let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
+    decoder
+        .receive(&received.replies, &mut commands)
+        .expect("whole frames");
+    let answer = &commands[0];
+    assert_eq!((answer.opaque, answer.code), (1, 20));
+    let next = ["nextBeginOffset", "minOffset", "maxOffset"].map(|name| &*answer.ext[name]);
+    assert_eq!(next, ["0", "0", "24"]);
+    assert_eq!(
+        (commands.len(), answers.size(), hot.parked_count()),
+        (1, 0, 0)
+    );
 }
