@@ -125,6 +125,7 @@ impl Fixture {
             offset: 0,
             count_max: 32,
             deadline_ms: 15_000,
+            global_id: None,
         };
         connection.park(&self.hot, granted, &waiting)
     }

@@ -217,6 +217,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
         parked_ms: None,
         moves_consumers: true,
         facts_version: hot.facts_version(),
+        leading: None,
     };
     let granted = Arc::new(Granted::new(&kind, grant));
     let mut consumer = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
@@ -228,6 +229,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
         offset: 0,
         count_max: 32,
         deadline_ms: 15_000,
+        global_id: None,
     };
     assert!(consumer.park(&hot, &granted, &pull));
 
