@@ -35,10 +35,10 @@ def whole():
     )
 
 
-def table_of(*, told=None):
+def table_of(*, reported=None):
     def listener(name, topic):
-        if told is not None:
-            told.append((name, topic))
+        if reported is not None:
+            reported.append((name, topic))
 
     return StaticTopics(listener=listener, clock=lambda: 7)
 
@@ -105,9 +105,9 @@ def test_mappings_of_others_and_malformed_ones_are_left_out_and_stay_in_the_file
         read(b"[]")
 
 
-def test_a_change_is_told_and_collected_once():
-    told = []
-    table = table_of(told=told)
+def test_a_change_is_reported_and_collected_once():
+    reported = []
+    table = table_of(reported=reported)
     table.lead()
 
     assert table.put("T", topic_of())
@@ -118,7 +118,7 @@ def test_a_change_is_told_and_collected_once():
     assert not table.remove("T")
 
     assert table.take_changes() == {"T": None}
-    assert told == [("T", topic_of()), ("T", None)]
+    assert reported == [("T", topic_of()), ("T", None)]
 
 
 def test_the_engine_serves_the_last_segment_and_seals_all_other_queues():
