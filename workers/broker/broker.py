@@ -11,13 +11,7 @@ from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import (
-    Appended,
-    HotPath,
-    LeadingQueues,
-    Store,
-    encode_properties,
-)
+from regent_engine import Appended, HotPath, Store, encode_properties
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
@@ -42,13 +36,7 @@ from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 from workers.broker.group.alone import Alone
 from workers.broker.group.membership import Membership
-from workers.broker.logical.leading import (
-    Place,
-    SealedQueues,
-    delivery_queue,
-    leading_places,
-    leading_segments,
-)
+from workers.broker.logical.leading import LeadingTable, delivery_queue
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
@@ -103,9 +91,7 @@ class Broker:
         # Replaced in controller mode.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
-        self._leading: dict[str, LeadingQueues] = {}
-        self._leading_places: dict[str, frozenset[Place]] = {}
-        self._sealed = SealedQueues(store)
+        self.leading = LeadingTable(store)
         self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
         self.polling = LongPolling(self.hot, clock=elapsed_ms)
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
@@ -120,20 +106,14 @@ class Broker:
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
-        self.static_topics = self.state.static_topics
-        self.offsets = self.state.offsets
+        self.offsets, self.static_topics = self.state.offsets, self.state.static_topics
         self.consumers = Consumers[Caller](self.hot.facts_changed)
         self.producers = Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
         self.peers = Peers(settings.cluster_name, lambda: self.name_servers, elapsed_ms)
-        self.flusher = Flusher(
-            store,
-            interval_ms=settings.flush_interval_ms,
-            clock=clock,
-            on_failure=self._on_flush_failure,
-        )
+        self.flusher = self._build_flusher()
         self.shared = SharedState.of(self.state, store)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
         self.changes = self._build_changes()
@@ -151,6 +131,14 @@ class Broker:
         self._is_read_limited = False
         for name, topic in self.static_topics.all.items():
             self._serve_mapping(name, topic)
+
+    def _build_flusher(self) -> Flusher:
+        return Flusher(
+            self.store,
+            interval_ms=self.settings.flush_interval_ms,
+            clock=self.clock,
+            on_failure=self._on_flush_failure,
+        )
 
     def _build_hot_path(self) -> HotPath:
         settings = self.settings
@@ -548,20 +536,11 @@ class Broker:
 
         Pulls that wait are checked again if a queue has moved: they continue at its new place.
         """
-        self._leading.pop(name, None)
-        former = self._leading_places.pop(name, frozenset())
-        if topic is not None:
-            self._leading[name] = LeadingQueues(leading_segments(topic))
-            self._leading_places[name] = leading_places(topic)
-        self._sealed.update(name, topic)
+        has_left = self.leading.update(name, topic)
         self.hot.facts_changed()
         self._serve_topic(name, self.topics.find(name))
-        if former - self._leading_places.get(name, frozenset()):
+        if has_left:
             self.polling.release_topic(name)
-
-    def leading_queues(self, topic_name: str) -> LeadingQueues | None:
-        """Return the logical queues of a static topic that are led here; None for other topics."""
-        return self._leading.get(topic_name)
 
     def _serve_topic(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no further checks.
@@ -577,7 +556,7 @@ class Broker:
                 perm=permitted(topic, self.settings.permissions),
                 read_queue_count=topic.read_queue_count,
                 write_queue_count=topic.write_queue_count,
-                leading=self._leading.get(name),
+                leading=self.leading.find(name),
             )
 
     def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - the only fact

@@ -55,32 +55,6 @@ class PlanFileKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileVersion:
-    """Hold the version of a mapping file: stamps and a counter, 64 bits each."""
-
-    state_version: int = 0
-    timestamp_ms: int = 0
-    counter: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOutMapping:
-    """Hold a mapping of a file that was left out, and why (D32)."""
-
-    topic_name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class MappingFile:
-    """Hold the content of `topicQueueMapping.json`: the mappings of one broker by topic."""
-
-    version: FileVersion
-    mappings: Mapping[str, BrokerMapping]
-    left_out: tuple[LeftOutMapping, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedBroker:
     """Hold the topic configuration and the mapping that a plan file has for one broker group."""
 
@@ -152,43 +126,6 @@ def without_ends(mapping: BrokerMapping) -> BrokerMapping:
     return replace(
         mapping, hosted={one: _hidden(segments) for one, segments in mapping.hosted.items()}
     )
-
-
-def encode_file(file: MappingFile, *, is_pretty: bool = True) -> str:
-    """Write the mapping file of a broker."""
-    version = file.version
-    value = {
-        "dataVersion": {
-            "counter": version.counter,
-            "stateVersion": version.state_version,
-            "timestamp": version.timestamp_ms,
-        },
-        "topicQueueMappingInfoMap": {
-            name: _mapping_value(mapping) for name, mapping in sorted(file.mappings.items())
-        },
-    }
-    return write(value, is_pretty=is_pretty)
-
-
-def decode_file(text: str, *, broker_group_name: str) -> MappingFile:
-    """Read the mapping file of a broker.
-
-    A mapping that is malformed, of another topic or of another broker group is left out (L10,
-    D32): the file may be a copy of the file of another broker.
-
-    Raises:
-        InvalidQueueMapping: the file itself is malformed.
-    """
-    fields = Fields.of(parse(text), "$", ("dataVersion", "topicQueueMappingInfoMap"))
-    version = _version_of(fields.members["dataVersion"], "$.dataVersion")
-    values = fields.by_text("topicQueueMappingInfoMap", lambda value, _: value)
-    mappings, left_out = {}, []
-    for name, value in values.items():
-        try:
-            mappings[name] = read_own_mapping(value, name, broker_group_name)
-        except InvalidQueueMapping as error:
-            left_out.append(LeftOutMapping(name, str(error)))
-    return MappingFile(version, mappings, tuple(left_out))
 
 
 def encode_plan_file(plan: PlanFile, *, is_pretty: bool = False) -> str:
@@ -319,15 +256,6 @@ def _hidden(segments: Segments) -> Segments:
     if not is_contiguous:
         return segments
     return tuple(replace(one, physical_end=OPEN) for one in segments)
-
-
-def _version_of(value: Any, place: str) -> FileVersion:
-    fields = Fields.of(value, place, ("counter", "stateVersion", "timestamp"))
-    return FileVersion(
-        state_version=fields.int64("stateVersion"),
-        timestamp_ms=fields.int64("timestamp"),
-        counter=fields.int64("counter"),
-    )
 
 
 def _planned_value(one: PlannedBroker) -> dict[str, Any]:

@@ -553,7 +553,8 @@ async def test_an_expired_queue_is_used_again_without_the_old_positions(tmp_path
         await send(b2, 5, start=10)
         held = groups.topic.queue(0).segments[-1]
         stored_ms = groups.servers["b2"].store.store_timestamp(TOPIC, held.queue_id, 0)
-        await expire(groups.servers["b1"], b1)
+        await fill(b1)
+        await expire(groups.servers["b1"], b1, 0, (10, 10))
 
         assert await offset_of(b2, RequestCode.GET_MIN_OFFSET) == 10
         wanted = {"topic": TOPIC, "queueId": 0}
@@ -576,6 +577,30 @@ async def test_an_expired_queue_is_used_again_without_the_old_positions(tmp_path
         assert (await groups.held("b1")).counts.write_count == 2
 
 
+async def test_a_reader_of_a_hole_in_a_middle_segment_goes_on_behind_it(tmp_path):
+    """L40: with a retry, never a reset to an end of the whole queue."""
+    async with AsyncExitStack() as stack:
+        groups = BrokerGroups(tmp_path, stack)
+        b1 = await groups.start("b1")
+        b2 = await groups.start("b2", **SHORT_LIVED)
+        await groups.create("b1", "b2")
+        await send(b1, 3)
+        await groups.move("b1", "b2")
+        await send(b2, 5, start=3)
+        await fill(b2)
+        await send(b2, 5, start=8)
+        await groups.move("b2", "b1")
+        await send(b1, 1, start=13)
+        queue_id = groups.topic.queue(0).segments[1].queue_id
+        await expire(groups.servers["b2"], b2, queue_id, (5, 10))
+
+        in_hole = await b1.pull(TOPIC, queueOffset=4)
+        read, _, _ = await read_all(b1)
+
+        assert (in_hole.code, in_hole.ext["nextBeginOffset"]) == (20, "8")
+        assert [offset for offset, _ in read] == [0, 1, 2, *range(8, 14)]
+
+
 SHORT_LIVED = {
     "fileReservedTime": "0",
     "mappedFileSizeCommitLog": "65536",
@@ -583,14 +608,18 @@ SHORT_LIVED = {
 }
 
 
-async def expire(server, client):
-    """Let the messages of the first physical queue expire."""
+async def fill(client):
+    """Store more in the second logical queue than a file of the log holds."""
     for _ in range(100):
         await client.send(TOPIC, b"x" * 2000, queue_id=1)
+
+
+async def expire(server, client, queue_id, left):
+    """Let all but the last file of the log expire, and wait until a queue has what is left."""
     store = server.broker.store
     await eventually(lambda: store.flushed_position == store.max_position)
     await client.call(RequestCode.DELETE_EXPIRED_COMMITLOG)
-    await eventually(lambda: store.offsets(TOPIC, 0) == (10, 10))
+    await eventually(lambda: store.offsets(TOPIC, queue_id) == left)
 
 
 async def drop_first_segment(groups, *names):

@@ -1,5 +1,7 @@
 """The static topics of a broker group, and their file in stock's form."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -16,6 +18,7 @@ from backend.remoting.java_json import InvalidJson
 from workers.broker.logical.leading import closed_queues, leading_places, leading_segments
 from workers.broker.tables.static_topics import StaticTopics, decode_static_topic_file
 
+STOCK_FILE = Path(__file__).parents[1] / "domain" / "logical_queue" / "stock_file.json"
 LEADING = (QueueSegment(0, "b1", 0, 0, 0, 7), QueueSegment(2, "b1", 3, 107, 2))
 MOVED = (QueueSegment(0, "b1", 1, 0, 0, 9), QueueSegment(1, "b2", 0, 9))
 
@@ -35,10 +38,10 @@ def whole():
     )
 
 
-def table_of(*, told=None):
+def table_of(*, reported=None):
     def listener(name, topic):
-        if told is not None:
-            told.append((name, topic))
+        if reported is not None:
+            reported.append((name, topic))
 
     return StaticTopics(listener=listener, clock=lambda: 7)
 
@@ -72,19 +75,20 @@ def test_a_file_holds_the_whole_state_and_its_mappings_in_the_form_of_stock():
 
 
 def test_a_file_of_stock_is_read_without_our_fields():
-    """L64."""
-    data = (
-        b'{"dataVersion":{"counter":3,"stateVersion":0,"timestamp":1},"topicQueueMappingInfoMap":'
-        b'{"T":{"bname":"b1","currIdMap":{0:2},"dirty":false,"epoch":5,"scope":"__global__",'
-        b'"topic":"T","totalQueues":1,"hostedQueues":{0:[{"bname":"b1","endOffset":-1,"gen":0,'
-        b'"logicOffset":0,"queueId":2,"startOffset":0,"timeOfEnd":-1,"timeOfStart":-1}]}}}}'
-    )
+    """L10, L64."""
+    data = STOCK_FILE.read_bytes()
 
-    file, left_out = read(data)
+    file, left_out = read(data, broker_name="b2")
+    foreign, reported = read(data)
 
-    assert left_out == []
-    assert file.topics["T"].mapping.hosted == {0: (QueueSegment(0, "b1", 2),)}
+    version = file.data_version
+    assert (version.state_version, version.timestamp_ms, version.counter) == (3, 1760000000123, 17)
+    mapping = file.topics["T"].mapping
+    assert (mapping.info.broker_group_name, left_out) == ("b2", [])
     assert (file.is_in_log, file.topics["T"].seals) == (False, {})
+    assert (foreign.topics, "INV-2" in reported[0].reason) == ({}, True)
+    table = StaticTopics(file, listener=lambda _name, _topic: None, clock=lambda: 7)
+    assert read(table.as_file(), broker_name="b2")[0].topics["T"].mapping == mapping
 
 
 def test_mappings_of_others_and_malformed_ones_are_left_out_and_stay_in_the_file():
@@ -105,9 +109,9 @@ def test_mappings_of_others_and_malformed_ones_are_left_out_and_stay_in_the_file
         read(b"[]")
 
 
-def test_a_change_is_told_and_collected_once():
-    told = []
-    table = table_of(told=told)
+def test_a_change_is_reported_and_collected_once():
+    reported = []
+    table = table_of(reported=reported)
     table.lead()
 
     assert table.put("T", topic_of())
@@ -118,7 +122,7 @@ def test_a_change_is_told_and_collected_once():
     assert not table.remove("T")
 
     assert table.take_changes() == {"T": None}
-    assert told == [("T", topic_of()), ("T", None)]
+    assert reported == [("T", topic_of()), ("T", None)]
 
 
 def test_the_engine_serves_the_last_segment_and_seals_all_other_queues():

@@ -6,7 +6,7 @@ Every other queue of the topic takes no message, by any path (logical-queues.md 
 from collections.abc import Mapping
 
 import structlog
-from regent_engine import Store, StoreError
+from regent_engine import LeadingQueues, Store, StoreError
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 
@@ -69,18 +69,35 @@ def delivery_queue(topic: BrokerTopic, queue_id: int) -> int | None:
     return open_ids[queue_id % len(open_ids)]
 
 
-class SealedQueues:
-    """The queues of static topics that are sealed in the engine, whose seals are in memory only."""
+class LeadingTable:
+    """What the engine knows of static topics: the queues that it serves, and those that it seals.
+
+    Seals of the engine are in memory only.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._queues: dict[str, LeadingQueues] = {}
+        self._places: dict[str, frozenset[Place]] = {}
         self._sealed: dict[str, frozenset[int]] = {}
 
-    def update(self, topic_name: str, topic: BrokerTopic | None) -> None:
-        """Seal and unseal the queues of a topic; None if it is not static any more."""
-        former = self._sealed.pop(topic_name, frozenset())
-        closed = frozenset() if topic is None else closed_queues(topic)
+    def find(self, topic_name: str) -> LeadingQueues | None:
+        """Return the queues of a static topic that are led here; None for other topics."""
+        return self._queues.get(topic_name)
+
+    def update(self, topic_name: str, topic: BrokerTopic | None) -> bool:
+        """Take over a topic, None if it is not static any more; return whether a queue has left."""
+        former = self._places.pop(topic_name, frozenset())
+        self._queues.pop(topic_name, None)
         if topic is not None:
+            self._queues[topic_name] = LeadingQueues(leading_segments(topic))
+            self._places[topic_name] = leading_places(topic)
+        self._seal(topic_name, frozenset() if topic is None else closed_queues(topic))
+        return bool(former - self._places.get(topic_name, frozenset()))
+
+    def _seal(self, topic_name: str, closed: frozenset[int]) -> None:
+        former = self._sealed.pop(topic_name, frozenset())
+        if closed:
             self._sealed[topic_name] = closed
         try:
             for queue_id in sorted(closed - former):

@@ -1,7 +1,7 @@
 """Answer pulls within older segments of a logical queue, at its leader (logical-queues.md 13.3).
 
 A segment here is read; a segment of another broker group is read there. The leader decides when a
-reader goes on to the next segment (9.6).
+reader goes on to the next segment (logical-queues.md 9.6).
 """
 
 import asyncio

@@ -371,7 +371,7 @@ def _grant(
         version=None if _carries_filter(header) else header.subscription_version,
         expression=header.subscription,
         expression_type=header.expression_type,
-        leading=broker.leading_queues(header.topic) if is_logical(command.ext) else None,
+        leading=broker.leading.find(header.topic) if is_logical(command.ext) else None,
     )
 
 

@@ -56,24 +56,42 @@ class Peers:
     ) -> Command:
         """Return the answer of a master to a physical request, whatever its code.
 
-        The place names the segment in the refusal.
+        The place names the segment in the refusal. A master that was replaced, or has moved, is
+        looked for once more: the requests may be repeated.
 
         Raises:
             Refusal: the master is not known, or does not answer.
         """
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                peer = await self._find(broker_name)
-                async with peer.link.connected() as requester:
-                    reply = await requester.call(code, ext={**ext, "lo": "false"})
+                try:
+                    return await self._ask(broker_name, code, ext)
+                except OSError:
+                    if not self._forget_address(broker_name):
+                        raise
+                    return await self._ask(broker_name, code, ext)
         except (OSError, RemotingError, InvalidJson) as error:
             self._note_failure(broker_name)
             reason = str(error) or "there is no answer in time"
             raise Refusal(
                 ResponseCode.SYSTEM_BUSY, f"broker group {broker_name} stores {place}: {reason}"
             ) from error
+
+    async def _ask(self, broker_name: str, code: int, ext: Mapping[str, str]) -> Command:
+        peer = await self._find(broker_name)
+        async with peer.link.connected() as requester:
+            reply = await requester.call(code, ext={**ext, "lo": "false"})
         peer.failure_count = 0
         return reply
+
+    def _forget_address(self, broker_name: str) -> bool:
+        """Look for a master again; return whether its address was a known one."""
+        peer = self._peers.get(broker_name)
+        now_ms = self._clock()
+        if peer is None or now_ms < peer.refused_until_ms or peer.found_at_ms == now_ms:
+            return False
+        peer.found_at_ms = now_ms - ADDRESS_LIFE_MS
+        return True
 
     async def _find(self, broker_name: str) -> _Peer:
         now_ms = self._clock()

@@ -10,20 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.logical_queue.errors import InvalidQueueMapping
-from backend.domain.logical_queue.json_fields import parse, write
 from backend.domain.logical_queue.mapping import BrokerMapping, MappingInfo
 from backend.domain.logical_queue.segment import INT32_MAX, INT64_MAX, INT64_MIN, QueueSegment
 from backend.domain.logical_queue.segment_checks import check_segments
 from backend.domain.logical_queue.stock_json import (
-    FileVersion,
-    MappingFile,
     PlanFileKind,
     PlannedBroker,
-    decode_file,
     decode_info,
     decode_mapping,
     decode_plan_file,
-    encode_file,
     encode_info,
     encode_mapping,
     encode_plan_file,
@@ -34,7 +29,6 @@ from tests.unit.domain.logical_queue.builders import segment
 FOLDER = Path(__file__).parent
 MAPPING = (FOLDER / "stock_mapping.json").read_text()
 INFO = (FOLDER / "stock_info.json").read_text()
-FILE = (FOLDER / "stock_file.json").read_text()
 PLAN = (FOLDER / "stock_plan.json").read_text()
 
 INT32 = st.integers(-INT32_MAX - 1, INT32_MAX)
@@ -66,7 +60,6 @@ def quoted(text):
 def test_what_stock_writes_is_read_and_written_again_byte_for_byte_l64():
     assert encode_mapping(decode_mapping(MAPPING)) == quoted(MAPPING)
     assert encode_info(decode_info(INFO)) == quoted(INFO)
-    assert encode_file(decode_file(FILE, broker_group_name="b2")) == quoted(FILE)
     assert quoted(MAPPING) != MAPPING
 
 
@@ -84,7 +77,6 @@ def test_extreme_numbers_and_texts_of_stock_are_kept():
     assert last == QueueSegment(
         INT32_MAX, 'b"2é/\x01<', INT32_MAX, INT64_MAX, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN
     )
-    assert decode_file(FILE, broker_group_name="b2").version == FileVersion(3, 1760000000123, 17)
 
 
 def test_a_plan_file_of_stock_is_read_and_written_again():
@@ -113,40 +105,6 @@ def test_every_mapping_is_read_as_it_was_written(mapping, is_pretty):
 
     assert decode_mapping(text) == mapping
     assert encode_mapping(decode_mapping(text), is_pretty=is_pretty) == text
-
-
-@given(st.dictionaries(TEXTS, MAPPINGS, max_size=3), INT64)
-def test_every_file_is_read_as_it_was_written(mappings, counter):
-    own = {
-        name: replace(one, info=replace(one.info, topic_name=name, broker_group_name="b"))
-        for name, one in mappings.items()
-    }
-    file = MappingFile(FileVersion(counter=counter), own)
-
-    read = decode_file(encode_file(file), broker_group_name="b")
-
-    assert read == file
-    assert encode_file(read) == encode_file(file)
-
-
-def test_a_copied_file_gives_none_of_the_mappings_of_another_broker_l10():
-    read = decode_file(FILE, broker_group_name="b1")
-
-    assert read.mappings == {}
-    assert [one.topic_name for one in read.left_out] == ["T"]
-    assert "INV-2" in read.left_out[0].reason
-
-
-def test_an_invalid_mapping_leaves_the_valid_ones_in_the_file():
-    """D32: a list is accepted item by item."""
-    value = parse(FILE)
-    value["topicQueueMappingInfoMap"]["U"] = {"bname": 3}
-    value["topicQueueMappingInfoMap"]["V"] = value["topicQueueMappingInfoMap"]["T"]
-
-    read = decode_file(write(value), broker_group_name="b2")
-
-    assert set(read.mappings) == {"T"}
-    assert [one.topic_name for one in read.left_out] == ["U", "V"]
 
 
 GOOD = (
