@@ -46,6 +46,7 @@ LISTS: Final[Mapping[str, str]] = {
     "route_not_found": "regent topic list",
     "session_not_found": "regent session list",
     "setting_not_found": "regent broker config get GROUP",
+    "static_topic_not_found": "regent topic list",
     "topic_not_found": "regent topic list",
     "user_not_found": "regent user list",
 }

@@ -23,13 +23,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from backend.db import access_tables, event_tables, maintenance_tables, operation_tables
+from backend.db import (
+    access_tables,
+    event_tables,
+    logical_queue_tables,
+    maintenance_tables,
+    operation_tables,
+)
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
 
 # Imported here, so that the metadata contains all tables.
 assert operation_tables.operations.metadata is access_tables.users.metadata is metadata
 assert event_tables.events.metadata is maintenance_tables.findings.metadata is metadata
+assert logical_queue_tables.static_topics.metadata is metadata
 
 
 def _id() -> Column[int]:

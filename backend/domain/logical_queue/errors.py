@@ -15,6 +15,38 @@ class InvalidQueueMapping(DomainError, kind=ErrorKind.INVALID):
         self.place, self.reason = place, reason
 
 
+class StaticTopicNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """The cluster has no static topic of the name."""
+
+    code = "static_topic_not_found"
+
+    def __init__(self, cluster_name: str, topic_name: str) -> None:
+        super().__init__(f"no static topic {topic_name!r} in cluster {cluster_name!r}")
+        self.cluster_name, self.topic_name = cluster_name, topic_name
+
+
+class StaticTopicExists(DomainError, kind=ErrorKind.CONFLICT):
+    """There is a static topic of the name already, in this cluster or in another one."""
+
+    code = "static_topic_exists"
+
+    def __init__(self, topic_name: str) -> None:
+        super().__init__(f"there is a static topic {topic_name!r} already")
+        self.topic_name = topic_name
+
+
+class QueueMappingMoved(DomainError, kind=ErrorKind.OUTDATED):
+    """The mapping of a topic is not the one any more that a change was decided from."""
+
+    code = "queue_mapping_moved"
+
+    def __init__(self, topic_name: str, epoch: int) -> None:
+        super().__init__(
+            f"the queue mapping of topic {topic_name!r} was changed after epoch {epoch} was read"
+        )
+        self.topic_name, self.epoch = topic_name, epoch
+
+
 class QueueChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
     """The present state of a topic does not allow the change of its logical queues."""
 
