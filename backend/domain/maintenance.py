@@ -44,6 +44,7 @@ def _tasks() -> Iterator[PeriodicTask]:
     yield task("events.expire", 60, 45)
     yield task("findings.scan", 2, 10)
     yield task("lags.measure", 30, 25)
+    yield task("static_topics.converge", 5, 20)
     yield task("retention.apply", 3600, 50)
 
 

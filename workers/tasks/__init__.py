@@ -12,6 +12,7 @@ from workers.tasks import (
     operations,
     retention,
     samples,
+    static_topics,
 )
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "operations",
     "retention",
     "samples",
+    "static_topics",
 ]

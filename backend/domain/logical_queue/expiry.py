@@ -61,6 +61,10 @@ class Overlap:
         """Return the number of messages that can't be read by their logical offsets."""
         return self.physical_end - self.cut_end
 
+    def __str__(self) -> str:
+        where = f"logical queue {self.global_id}, generation {self.generation}"
+        return f"{where}: {self.message_count} messages lie beyond the jump of a forced move"
+
 
 def is_expired(
     queue: LogicalQueue, segment: QueueSegment, first: Sighting, second: Sighting
@@ -141,15 +145,24 @@ def carry_to_leader(
     if queue is None or queue.leader is None:
         return ()
     leader = queue.leader
-    former = before.queue(global_id)
-    places = {one.place for one in former.segments} if former is not None else set()
-    places |= {one.place for one in before.retired if one.global_id == global_id}
-    dropped = places - {one.place for one in queue.segments[:-1]}
+    dropped = dropped_places(before, after, global_id)
     return tuple(
         CarriedPosition(name, leader.place, leader.physical_start)
         for name, held in sorted(positions.items())
         if dropped & held.keys() and held.get(leader.place, -1) < leader.physical_start
     )
+
+
+def dropped_places(before: TopicMapping, after: TopicMapping, global_id: int) -> frozenset[Place]:
+    """Return the physical queues that a logical queue had, and that its segments do not name now.
+
+    The leader is left out: it may be a physical queue that is used again.
+    """
+    queue, former = after.queue(global_id), before.queue(global_id)
+    kept = {one.place for one in queue.segments[:-1]} if queue is not None else set()
+    places = {one.place for one in former.segments} if former is not None else set()
+    places |= {one.place for one in before.retired if one.global_id == global_id}
+    return frozenset(places - kept)
 
 
 def close_forced(

@@ -15,6 +15,9 @@ GLOBAL_SCOPE: Final = "__global__"
 EPOCH_STEP: Final = 1_000
 """The least difference between the epochs of two changes of a topic."""
 
+QUEUE_COUNT_MAX: Final = 1 << 16
+"""Far more queues than a topic needs, and few enough to plan within a second."""
+
 Segments = tuple[QueueSegment, ...]
 Place = tuple[str, int]
 """A physical queue: the name of a broker group and a queue id."""

@@ -2,16 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Final
 
 from backend.domain.logical_queue.change import next_epoch
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingBroken
 from backend.domain.logical_queue.invariant import MappingFinding
-from backend.domain.logical_queue.mapping import QueueCounts, TopicMapping
+from backend.domain.logical_queue.mapping import QUEUE_COUNT_MAX, QueueCounts, TopicMapping
 from backend.domain.logical_queue.topic_checks import check_plan
-
-QUEUE_COUNT_MAX: Final = 1 << 16
-"""Far more queues than a topic needs, and few enough to plan within a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from backend.brokers.requests.logical_queues import (
     StoreMapping,
     UnsealLogicalQueue,
 )
+from backend.brokers.requests.offsets import UpdateConsumerOffset
+from backend.brokers.requests.physical_positions import GetPhysicalPositions
 from backend.domain.logical_queue.broker_copy import BrokerTopic, PreparedQueue, SealRecord
 from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import QueueEpochFenced
@@ -31,6 +33,7 @@ from backend.domain.operation_errors import ChangeRefused
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting import java_json
 from backend.remoting.bodies import StaticTopicConfig
+from backend.remoting.request_code import RequestCode
 
 MAPPING = BrokerMapping(
     MappingInfo("T", "b1", 5_000, 2, led={1: 0}),
@@ -143,3 +146,32 @@ async def test_all_that_a_broker_keeps_of_a_topic_is_read_as_it_was_written():
 
     assert await ask(wire, GetLogicalQueues()) == {"T": topic}
     assert wire.sent == (7015, {}, b"")
+
+
+async def test_positions_of_a_topic_are_read_by_consumer_group():
+    table = {"T@billing": {"0": 7, "3": 2**40}, "other@billing": {"0": 1}}
+    wire = Wire(body=java_json.encode({"offsetTable": table}))
+
+    found = await Brokers(wire).ask("b", GetPhysicalPositions("T"))
+
+    assert found == {"billing": {0: 7, 3: 2**40}}
+
+
+async def test_a_position_is_committed_in_a_physical_queue():
+    fence = {"regentOperation": "1", "regentStep": "2", "regentFence": "3"}
+    commit = UpdateConsumerOffset(
+        consumer_group="billing",
+        topic="T",
+        queue_id=2,
+        offset=101,
+        is_logical=False,
+        fence=fence,
+    )
+    wire = Wire()
+
+    await Brokers(wire).ask("b", commit)
+
+    code, ext, _ = wire.sent
+    assert code == RequestCode.UPDATE_CONSUMER_OFFSET
+    assert (ext["queueId"], ext["commitOffset"], ext["lo"]) == ("2", "101", "false")
+    assert fence.items() <= ext.items()

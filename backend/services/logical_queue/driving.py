@@ -1,0 +1,316 @@
+"""Drive a change of logical queues: send what is due, and record each answer.
+
+Each function can be repeated at any time, by any process: it begins where the recorded change is,
+and every request to a broker is fenced by the epoch of the change (logical-queues.md 9.4, 10.2).
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.change import Fence
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.logical_queues import (
+    DiscardLogicalQueue,
+    GetStaticTopic,
+    PrepareLogicalQueue,
+    SealLogicalQueue,
+    UnsealLogicalQueue,
+)
+from backend.brokers.requests.offsets import UpdateConsumerOffset
+from backend.brokers.requests.physical_positions import GetPhysicalPositions
+from backend.brokers.requests.topics import DeleteTopicInBroker
+from backend.clients.clock import Clock
+from backend.db import brokers as broker_rows
+from backend.db import logical_queues
+from backend.db.engine import Database
+from backend.domain.logical_queue import change as domain
+from backend.domain.logical_queue.change import (
+    BEFORE_COMMIT,
+    MoveStep,
+    QueueChange,
+    QueueMove,
+)
+from backend.domain.logical_queue.commit import Prepared, Seal
+from backend.domain.logical_queue.errors import QueueChangeRefused
+from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
+from backend.domain.logical_queue.mapping import Place
+from backend.domain.operation_errors import BrokerSilent, ChangeRefused
+from backend.domain.topic_layout import TopicLayout
+from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
+from backend.services.logical_queue.copies import store_request
+
+AnswerT = TypeVar("AnswerT")
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """Hold the change to drive, and the clients of the process that drives it.
+
+    `fence` identifies the attempt in requests that no epoch fences.
+    """
+
+    change_id: UUID
+    cluster_name: str
+    topic_name: str
+    database: Database
+    brokers: Brokers
+    clock: Clock
+    fence: Fence
+    guard: Guard = NO_GUARD
+
+    async def read(self) -> QueueChange:
+        """Return the change as it is recorded.
+
+        Raises:
+            QueueChangeRefused: it was never begun.
+        """
+        async with self.database.connect() as connection:
+            stored = await logical_queues.find_change(connection, self.change_id)
+        if stored is None:
+            raise QueueChangeRefused(self.topic_name, f"change {self.change_id} was never begun")
+        return stored.change
+
+    async def advance(self, step: Advance) -> QueueChange:
+        """Record the next value of the change."""
+        return await advance_change(
+            self.change_id,
+            self.cluster_name,
+            self.topic_name,
+            step,
+            database=self.database,
+            clock=self.clock,
+            guard=self.guard,
+        )
+
+    async def find_master(self, broker_group_name: str) -> str | None:
+        """Return the address of the present master of a broker group, if one is online."""
+        async with self.database.connect() as connection:
+            masters = await broker_rows.list_masters(
+                connection, self.cluster_name, [broker_group_name]
+            )
+        return next((one.address for one in masters if one.is_online), None)
+
+    async def ask(self, broker_group_name: str, inquiry: Inquiry[AnswerT]) -> AnswerT:
+        """Ask the present master of a broker group."""
+        return await self.brokers.ask(await self._get_master(broker_group_name), inquiry)
+
+    async def _get_master(self, broker_group_name: str) -> str:
+        address = await self.find_master(broker_group_name)
+        if address is None:
+            raise BrokerSilent(broker_group_name, "no master of the broker group is online")
+        return address
+
+
+async def prepare_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
+    """Have destinations reserve physical queues (M1)."""
+    await _each(_prepare(driver, one) for one in global_ids)
+    return await driver.read()
+
+
+async def switch_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
+    """Seal queues, decide their offsets and open them at their destinations (M2 to M4).
+
+    A queue takes no messages from its seal until its destination is active: so all of this is one
+    step, in which no pause takes effect. Each queue goes on by itself.
+    """
+    await _each(_switch(driver, one) for one in global_ids)
+    return await driver.read()
+
+
+async def spread(driver: Driver) -> QueueChange:
+    """Store the result at all broker groups, first at the former leaders (M5, M6).
+
+    A broker group without a master is left out: it gets the mapping when it returns. Where it leads
+    new queues, the change stays unfinished.
+
+    Raises:
+        NoAnswer: a broker did not answer this time.
+    """
+    change = await driver.read()
+    if change.is_finished:
+        return change
+    sources = {one.relocation.source for one in change.moves}
+    left = change.after.counts.keys() - change.converged
+    await _each(_store_final(driver, name) for name in sorted(left & sources))
+    # Consumer groups commit at the source until it has stored the new list.
+    await _each(_carry(driver, one.global_id) for one in change.moves)
+    await _each(_store_final(driver, name) for name in sorted(left - sources))
+    return await driver.read()
+
+
+async def roll_back(driver: Driver) -> QueueChange:
+    """Undo the change before its first commit point: unseal, discard, and store the old lists.
+
+    Raises:
+        QueueChangeRefused: a queue is decided, so that the change only goes forward. NoAnswer: a
+        broker did not answer this time.
+    """
+    change = await driver.advance(domain.roll_back)
+    if change.is_finished:
+        return change
+    await _each(_unseal(driver, change, one) for one in change.moves if not one.is_unsealed)
+    await _each(_discard(driver, change, one) for one in change.moves)
+    left = change.after.counts.keys() - change.converged
+    await _each(_store_final(driver, name) for name in sorted(left))
+    return await driver.read()
+
+
+async def delete_on_brokers(driver: Driver, *, only_empty: bool) -> QueueChange:
+    """Delete the topic on every broker group; the rows go with the last one (INV-37)."""
+    change = await driver.read()
+    left = change.after.counts.keys() - change.converged
+    await _each(_delete(driver, name, only_empty=only_empty) for name in sorted(left))
+    return await driver.read()
+
+
+async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
+    """Reserve a physical queue; None if the queue is decided already."""
+    change = await driver.read()
+    move = change.move(global_id)
+    if move.step not in BEFORE_COMMIT:
+        return None
+    name = move.relocation.destination
+    if await driver.ask(name, GetStaticTopic(driver.topic_name)) is None:
+        # A broker group that came after the last change does not know the topic.
+        await driver.ask(name, store_request(change.after, name, TopicLayout(), is_final=False))
+    request = PrepareLogicalQueue(topic=driver.topic_name, global_id=global_id, epoch=change.epoch)
+    answer = await driver.ask(name, request)
+    if move.step is MoveStep.PLANNED:
+        await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
+    return answer
+
+
+async def _switch(driver: Driver, global_id: int) -> None:
+    # Asked again: a queue is not sealed for a destination that does not answer any more.
+    prepared = await _prepare(driver, global_id)
+    change = await driver.read()
+    move = change.move(global_id)
+    if prepared is not None:
+        layout = await _layout_at(driver, move.relocation.destination)
+        seal = await _seal(driver, change, move)
+        change = await driver.advance(lambda now: _decided(now, global_id, prepared, seal))
+    elif move.step is MoveStep.DECIDED:
+        layout = await _layout_at(driver, move.relocation.destination)
+    else:
+        return
+    await _carry(driver, global_id)
+    name = move.relocation.destination
+    await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+    await driver.advance(lambda now: domain.with_activated(now, global_id))
+
+
+async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:
+    """Seal the source; a source that can't be asked is not sealed."""
+    if move.forced_start is not None:
+        return None
+    request = SealLogicalQueue(
+        topic=driver.topic_name, global_id=move.global_id, epoch=change.epoch
+    )
+    return await driver.ask(move.relocation.source, request)
+
+
+def _decided(
+    change: QueueChange, global_id: int, prepared: Prepared, seal: Seal | None
+) -> QueueChange:
+    change = domain.with_prepared(change, global_id, prepared)
+    if seal is not None:
+        change = domain.with_sealed(change, global_id, seal)
+    return domain.decide(change, global_id)
+
+
+async def _carry(driver: Driver, global_id: int) -> None:
+    """Commit positions of groups that had read an empty segment, which the move dropped.
+
+    Positions at a broker group without a master can't be read: the queue does not wait for it.
+    """
+    change = await driver.read()
+    queue = change.after.queue(global_id)
+    dropped = dropped_places(change.before, change.after, global_id)
+    if queue is None or queue.leader is None or not dropped:
+        return
+    leader = queue.leader.broker_group_name
+    held: dict[str, dict[Place, int]] = {}
+    for name in sorted({leader, *(group for group, _ in dropped)}):
+        if name != leader and await driver.find_master(name) is None:
+            continue
+        found = await driver.ask(name, GetPhysicalPositions(driver.topic_name))
+        for consumer_group, offsets in found.items():
+            places = {(name, queue_id): offset for queue_id, offset in offsets.items()}
+            held.setdefault(consumer_group, {}).update(places)
+    for one in carry_to_leader(change.before, change.after, global_id, held):
+        group, queue_id = one.place
+        key = f"{driver.fence['regentStep']}/{global_id}/{one.consumer_group_name}"
+        commit = UpdateConsumerOffset(
+            consumer_group=one.consumer_group_name,
+            topic=driver.topic_name,
+            queue_id=queue_id,
+            offset=one.physical_offset,
+            is_logical=False,
+            fence={**driver.fence, "regentStep": key},
+        )
+        # Where the consumer group does not exist, its members can't read the queue either.
+        with contextlib.suppress(ChangeRefused):
+            await driver.ask(group, commit)
+
+
+async def _store_final(driver: Driver, name: str) -> None:
+    change = await driver.read()
+    if name in change.converged | change.stale:
+        return
+    if await driver.find_master(name) is None:
+        with contextlib.suppress(QueueChangeRefused):
+            await driver.advance(lambda now: domain.without_broker_group(now, name))
+        return
+    layout = await _layout_at(driver, name)
+    await driver.ask(name, store_request(change.after, name, layout, is_final=True))
+    await driver.advance(lambda now: domain.with_spread(now, name))
+
+
+async def _layout_at(driver: Driver, name: str) -> TopicLayout:
+    """Return the layout that a broker group has, so that a change of the queues keeps the rest."""
+    found = await driver.ask(name, GetStaticTopic(driver.topic_name))
+    return TopicLayout() if found is None else found.layout
+
+
+async def _unseal(driver: Driver, change: QueueChange, move: QueueMove) -> None:
+    if move.forced_start is not None:
+        return
+    request = UnsealLogicalQueue(
+        topic=driver.topic_name, global_id=move.global_id, epoch=change.epoch
+    )
+    await driver.ask(move.relocation.source, request)
+    await driver.advance(lambda now: domain.with_unsealed(now, move.global_id))
+
+
+async def _discard(driver: Driver, change: QueueChange, move: QueueMove) -> None:
+    """Free the reserved queue; a destination without a master does so with its next mapping."""
+    name = move.relocation.destination
+    if move.prepared is None or await driver.find_master(name) is None:
+        return
+    request = DiscardLogicalQueue(
+        topic=driver.topic_name, global_id=move.global_id, epoch=change.epoch
+    )
+    await driver.ask(name, request)
+
+
+async def _delete(driver: Driver, name: str, *, only_empty: bool) -> None:
+    request = DeleteTopicInBroker(
+        topic=driver.topic_name, only_empty=only_empty, fence=driver.fence
+    )
+    await driver.ask(name, request)
+    await driver.advance(lambda now: domain.with_spread(now, name))
+
+
+async def _each(tasks: Iterable[Awaitable[object]]) -> None:
+    """Await all, also when one fails; then raise the first error."""
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    errors = [one for one in outcomes if isinstance(one, BaseException)]
+    # A refusal says more than a broker that may answer later.
+    refusals = [one for one in errors if not isinstance(one, NoAnswer)]
+    if errors:
+        raise (refusals or errors)[0]
