@@ -10,6 +10,7 @@ from typing import Any, Final
 import strawberry
 
 from backend.api.graphql.scalars import Int64
+from backend.domain.logical_queue.segment import OffsetMode
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.orders.dead_letter import Destination
 from backend.domain.orders.message import BodyEncoding
@@ -23,6 +24,7 @@ ENUM_NAMES: Final[dict[type[Enum], str]] = {
     BodyEncoding: "BodyEncoding",
     Destination: "DeadLetterDestination",
     MessageType: "TopicMessageType",
+    OffsetMode: "QueueOffsetMode",
     Position: "OffsetPosition",
     ResourceKind: "ProtectedKind",
     ResetMode: "OffsetResetMode",

@@ -55,7 +55,6 @@ _NO_ACL: Final = Declined(
     "not built yet: remoting has no users and no access rules;"
     " `regent user` manages users of the control plane"
 )
-_NO_STATIC: Final = Declined("not built yet: logical queues")
 _NO_NAMESERVER: Final = Declined(
     "key-values and settings belong to one name server; use RocketMQ's mqadmin for them"
 )
@@ -208,8 +207,8 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "queryCq": Named("store dump", "reads the files, on the broker's machine"),
     "sendMessage": Named("message send"),
     "consumeMessage": Named("message tail"),
-    "updateStaticTopic": _NO_STATIC,
-    "remappingStaticTopic": _NO_STATIC,
+    "updateStaticTopic": Named("topic static create, or topic static expand if the topic exists"),
+    "remappingStaticTopic": Named("topic static move", "moves the queues that you name"),
     "exportMetadata": Declined("not built yet: export of a cluster"),
     "exportConfigs": Declined("not built yet: export of a cluster"),
     "exportMetrics": Declined("/metrics and the Parquet history hold the metrics"),

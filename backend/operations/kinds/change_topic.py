@@ -12,7 +12,7 @@ from backend.domain.topic_layout import TopicLayout, TopicWish
 from backend.operations.actions.topics import PutTopic
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.operations.planning import masters, topic_layouts
+from backend.operations.planning import masters, static_topics, topic_layouts
 from backend.operations.planning.topic_layouts import Layouts, Places, TopicPlacements
 from backend.services.topic.topics import find_topic_version
 
@@ -47,6 +47,7 @@ async def read_facts(order: ChangeTopic, context: OperationContext) -> Facts[Cha
     }
     changed = [(one, after) for one, after in sorted(wished.items()) if after != held[one]]
     checks = (
+        *await static_topics.check_ordinary(order.cluster_name, topic, context),
         found.masters_check,
         found.answers_check,
         found.effect_check(changed, "every master has these values already"),

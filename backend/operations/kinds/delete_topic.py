@@ -30,7 +30,7 @@ from backend.domain.queue_reading import add_lags
 from backend.operations.actions import topics as topic_actions
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.operations.planning import masters, topic_layouts
+from backend.operations.planning import masters, static_topics, topic_layouts
 from backend.operations.planning.masters import Master
 from backend.operations.planning.placements import listed
 from backend.operations.planning.topic_layouts import TopicPlacements
@@ -126,6 +126,7 @@ async def read_facts(order: DeleteTopic, context: OperationContext) -> Facts[Pre
         ),
         (
             check_unprotected(protected),
+            *await static_topics.check_ordinary(order.cluster_name, topic, context),
             found.masters_check,
             found.answers_check,
             *(await _check_elsewhere(order, found.meant.missing, context)),

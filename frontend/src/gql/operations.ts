@@ -187,6 +187,19 @@ export type CreateConsumerGroupInput = {
   retryQueueCount?: number;
 };
 
+export type CreateStaticTopicInput = {
+  /** Name of a broker group. Default: all broker groups. */
+  brokerGroups?: Array<string>;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** How the offsets of a queue continue after a move: without a gap, or in blocks. */
+  offsetMode?: QueueOffsetMode;
+  /** Number of logical queues of the topic. */
+  queueCount: number;
+  /** Name of the topic. */
+  topicName: string;
+};
+
 export type CreateTopicInput = {
   /** Name of a broker group. Default: all broker groups. */
   brokerGroups?: Array<string>;
@@ -221,6 +234,15 @@ export type DeleteConsumerGroupInput = {
   clusterName: string;
   /** Name of the consumer group. */
   consumerGroupName: string;
+};
+
+export type DeleteStaticTopicInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Delete the topic even if it holds messages: they are lost. */
+  purge?: boolean;
+  /** Name of the topic. */
+  topicName: string;
 };
 
 export type DeleteTopicInput = {
@@ -287,6 +309,17 @@ export type ElectionVerdict =
   | 'STAYS'
   | 'UNVERIFIED'
   | 'WINS';
+
+export type ExpandStaticTopicInput = {
+  /** Name of a broker group that also gets new queues. Default: only those that lead a queue of the topic. */
+  brokerGroups?: Array<string>;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Number of logical queues of the topic. */
+  queueCount: number;
+  /** Name of the topic. */
+  topicName: string;
+};
 
 export type FindingCode =
   | 'CLIENT_ID_SHARED'
@@ -388,6 +421,23 @@ export type MessageRange = {
   queueId?: number | null | undefined;
 };
 
+export type MoveQueuesInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Name of the broker group that the queues move to. */
+  destination: string;
+  /** Move queues whose broker group can't be asked. Offsets continue after a jump, and messages may be lost. */
+  force?: boolean;
+  /** Logical offset where forced queues continue. Default: after the last known offset. */
+  forceOffset?: string | null | undefined;
+  /** How many queues move at the same time. */
+  inFlightMax?: number;
+  /** Number of a logical queue to move. Default: all that other broker groups lead. */
+  queues?: Array<number>;
+  /** Name of the topic. */
+  topicName: string;
+};
+
 export type OffsetPosition =
   | 'EARLIEST'
   | 'GIVEN'
@@ -452,62 +502,70 @@ export type PlanInput =
    *
    * `least_epoch` stands for epochs that no broker reports.
    */
-  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
-  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never;   /**
    * Change what is given of a consumer group, on the broker groups named or all that know it.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a change back.
    */
-  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
-  changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
    * Change what is given of a topic, on the broker groups named or on all that hold it.
    *
    * Instead, `layouts` may give each group's whole layout; that takes a change back.
    */
-  changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Take the right to write from a broker. */
-  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   /**
    * Create a consumer group on the broker groups named, or on all of the cluster.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a deletion back.
    */
-  createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
-  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
-  deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
-  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
-  drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   /**
+  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
+  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
+  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
+  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
+  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
+  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
+  drainBroker: DrainBrokerInput; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
    * Elect the named broker as master or, without a name, the broker that the rules choose.
    *
    * With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
    */
-  electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /** Forget a broker that is not registered. */
-  forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
-  forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
+  electMaster: ElectMasterInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
+  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
+  forgetBroker: BrokerOrderInput; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
+  forgetReplicas: ForgetReplicasInput; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /** Move logical queues of a static topic to another broker group. */
+  moveQueues: MoveQueuesInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
   preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
   releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
   resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
    * Set a consumer group's offsets in a topic, in all queues or in those named.
    *
    * In a queue where the source group never committed an offset, nothing is set.
    */
   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Give a broker the right to write. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Give a broker the right to write. */
   uncordonBroker: BrokerOrderInput; };
 
 export type PreferMasterInput = {
@@ -552,6 +610,10 @@ export type QueueOffsetInput = {
   /** Number of the queue. */
   queueId: number;
 };
+
+export type QueueOffsetMode =
+  | 'BLOCK'
+  | 'CONTIGUOUS';
 
 export type ReleaseLocksInput = {
   /** Only locks on this broker group. */

@@ -34,6 +34,11 @@ CHANGING = frozenset(
         RequestCode.UPDATE_CONSUMER_OFFSET,
         RequestCode.RELEASE_QUEUE_LOCKS,
         RequestCode.SEND_MESSAGE,
+        RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC,
+        RequestCode.PREPARE_LOGICAL_QUEUE,
+        RequestCode.SEAL_LOGICAL_QUEUE,
+        RequestCode.UNSEAL_LOGICAL_QUEUE,
+        RequestCode.DISCARD_LOGICAL_QUEUE,
     }
 )
 
@@ -59,8 +64,8 @@ class Wire(RemotingClient):
 class Agents:
     """What tests do with the agents, and what they see of them."""
 
-    def __init__(self, database, server, brokers, root):
-        self.database, self.server, self.root = database, server, root
+    def __init__(self, database, server, brokers, root, stack):
+        self.database, self.server, self.root, self._stack = database, server, root, stack
         self.brokers = brokers
         self.world = World(database)
         self.client = Wire(self.world.wire)
@@ -72,6 +77,13 @@ class Agents:
 
     def agent(self, name="broker-a"):
         return self.brokers[name].broker
+
+    async def stop(self, name):
+        await self.brokers[name].close()
+
+    async def start(self, name):
+        """Start an agent that was stopped, with what is on its disk."""
+        self.brokers[name] = await _start(name, self.root, self.server, self._stack)
 
     async def call(self, code, ext=None, body=b"", *, name="broker-a"):
         client = await Client.connect(self.brokers[name].port)
@@ -143,14 +155,14 @@ async def running_agents(database, workers_database, redis, root, clock):
             return len([one for one in known if one.is_online]) == len(NAMES)
 
         await eventually(are_known)
-        agents = Agents(workers_database, server, brokers, root)
+        agents = Agents(workers_database, server, brokers, root, stack)
         yield agents
         await agents.client.aclose()
 
 
 async def _start(name, root, server, stack):
     folder = root / name
-    await asyncio.to_thread(folder.mkdir)
+    await asyncio.to_thread(folder.mkdir, exist_ok=True)
     path = write_config(
         folder, brokerClusterName=CLUSTER, brokerName=name, namesrvAddr=server.address
     )

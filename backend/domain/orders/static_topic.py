@@ -1,0 +1,141 @@
+"""Say what can be ordered of static topics and their logical queues."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from backend.domain.logical_queue.mapping import QUEUE_COUNT_MAX
+from backend.domain.logical_queue.segment import OffsetMode
+from backend.domain.orders.parameter import (
+    BROKER_GROUPS_MAX,
+    LONG_MAX,
+    BrokerGroups,
+    ClusterName,
+    Parameter,
+)
+from backend.domain.orders.topic import TopicName
+
+IN_FLIGHT_MAX: Final = 64
+QueueCount = Annotated[
+    int,
+    Parameter(
+        "Number of logical queues of the topic.", option="queues", low=1, high=QUEUE_COUNT_MAX
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateStaticTopic:
+    """Create a static topic, with its logical queues spread evenly over broker groups."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    queue_count: QueueCount
+    broker_groups: BrokerGroups = ()
+    offset_mode: Annotated[
+        OffsetMode,
+        Parameter("How the offsets of a queue continue after a move: without a gap, or in blocks."),
+    ] = OffsetMode.CONTIGUOUS
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandStaticTopic:
+    """Give a static topic more logical queues; the existing ones stay where they are."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    queue_count: QueueCount
+    broker_groups: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Name of a broker group that also gets new queues.",
+            absence="only those that lead a queue of the topic",
+            option="broker_group",
+            count_max=BROKER_GROUPS_MAX,
+        ),
+    ] = ()
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class MoveQueues:
+    """Move logical queues of a static topic to another broker group."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    destination: Annotated[
+        str, Parameter("Name of the broker group that the queues move to.", option="to")
+    ]
+    queues: Annotated[
+        tuple[int, ...],
+        Parameter(
+            "Number of a logical queue to move.",
+            absence="all that other broker groups lead",
+            option="queue",
+            low=0,
+            high=QUEUE_COUNT_MAX - 1,
+            count_max=QUEUE_COUNT_MAX,
+        ),
+    ] = ()
+    in_flight_max: Annotated[
+        int,
+        Parameter(
+            "How many queues move at the same time.",
+            option="in_flight",
+            low=1,
+            high=IN_FLIGHT_MAX,
+        ),
+    ] = 4
+    force: Annotated[
+        bool,
+        Parameter(
+            "Move queues whose broker group can't be asked. Offsets continue after a jump, and"
+            " messages may be lost."
+        ),
+    ] = False
+    force_offset: Annotated[
+        int | None,
+        Parameter(
+            "Logical offset where forced queues continue.",
+            absence="after the last known offset",
+            low=0,
+            high=LONG_MAX,
+        ),
+    ] = None
+    takes_back: Annotated[
+        str | None,
+        Parameter(
+            "Id of the change to take back, in place of the queues.",
+            for_undo=True,
+            length_max=36,
+        ),
+    ] = None
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteStaticTopic:
+    """Delete a static topic on all broker groups of the cluster."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    purge: Annotated[
+        bool, Parameter("Delete the topic even if it holds messages: they are lost.")
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name

@@ -1,0 +1,292 @@
+"""Move logical queues of a static topic to another broker group, or take such a move back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from backend.db import logical_queues
+from backend.db.logical_queues import StoredChange
+from backend.domain.errors import BrokerGroupNotFound
+from backend.domain.logical_queue.change import QueueChange
+from backend.domain.logical_queue.errors import QueueChangeRefused
+from backend.domain.logical_queue.mapping import TopicMapping
+from backend.domain.logical_queue.placement import Relocation
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.orders.static_topic import MoveQueues
+from backend.domain.plan import Check, CheckVerdict, Plan, Precondition, Risk, no_undo
+from backend.operations.actions.static_topics import (
+    BeginMoves,
+    PrepareQueues,
+    RollBackMoves,
+    SpreadMapping,
+    SwitchQueues,
+    count_queues,
+    is_committed,
+    is_moved,
+    name_queues,
+)
+from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
+from backend.operations.engine.steps import planned_steps
+from backend.operations.planning import masters, static_topics
+from backend.services.logical_queue.bounds import find_last_known_ends
+
+KIND_NAME: Final = "move_queues"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold the topic, the action that records the moves, and the planned change.
+
+    `rolls_back` is the unfinished change that is undone in place of new moves.
+    """
+
+    topic: static_topics.Present | None
+    begin: BeginMoves | None
+    change: QueueChange | None
+    rolls_back: StoredChange | None = None
+
+
+async def read_facts(order: MoveQueues, context: OperationContext) -> Facts[Present]:
+    """Read the mapping, and the broker groups that give and take queues.
+
+    Raises:
+        InvalidParameters: a forced offset without a forced move. InvalidName: the name is invalid
+        for a topic of a user. ClusterNotFound: the cluster does not exist. BrokerGroupNotFound: the
+        destination does not exist. StaticTopicNotFound: there is no such topic.
+        QueueMappingBroken: its mapping breaks invariants. QueueChangeRefused: a change of the
+        topic is not finished, the rules forbid the moves, or a master does not answer.
+    """
+    if order.force_offset is not None and not order.force:
+        raise InvalidParameters(KIND_NAME, "force_offset goes with force")
+    former = await _find_former(order, context)
+    if former is not None and former.ended_at is None:
+        return _roll_back_facts(former)
+    topic = await static_topics.read_present(
+        order.cluster_name, order.topic_name, context, with_replicas=order.force
+    )
+    if order.destination not in topic.holders.groups.names:
+        raise BrokerGroupNotFound(order.cluster_name, order.destination)
+    moves = _moves_of(order, topic.mapping, former)
+    ends: Mapping[int, int] = {}
+    if order.force:
+        ids = [one.global_id for one in moves]
+        ends = await find_last_known_ends(topic.mapping, ids, topic.holders, context.brokers)
+    begin, checks = _plan_moves(order, topic, moves, ends)
+    is_possible = all(one.verdict is not CheckVerdict.BLOCK for one in checks)
+    change = begin.plan(topic.mapping, topic.holders, context) if is_possible else None
+    return Facts(
+        Present(topic, begin, change),
+        (*topic.preconditions, Precondition("queues that move", _moves_text(moves))),
+        checks,
+    )
+
+
+async def preview(order: MoveQueues, facts: Facts[Present], context: OperationContext) -> Plan:
+    """Describe the segments before and after, and what clients notice."""
+    present = facts.seen
+    if present.rolls_back is not None:
+        return _roll_back_plan(order, facts, present.rolls_back)
+    topic, begin = present.topic, present.begin
+    assert topic is not None
+    assert begin is not None
+    change = present.change
+    ids = [one.global_id for one in begin.moves]
+    before = after = topic.mapping
+    if change is not None:
+        after = static_topics.planned_result(change, topic.bounds)
+    takers = {one.destination for one in begin.moves}
+    givers = {one.source for one in begin.moves}
+    asked = takers if order.force else takers | givers
+    return Plan(
+        summary=f"Of topic {order.topic_name} {count_queues(len(ids))} of"
+        f" {masters.shortened(sorted(givers)) or 'no broker group'} move to"
+        f" {masters.shortened(sorted(takers)) or order.destination}",
+        risk=Risk.LOSS if order.force else Risk.SERVICE,
+        steps=planned_steps(_actions(order, begin)),
+        changes=static_topics.differences(before, after),
+        impact=_impact(order),
+        checks=(
+            *facts.checks,
+            *await static_topics.check_sets(order.cluster_name, asked, context),
+            *[
+                await static_topics.check_room(topic.holders, name, context)
+                for name in sorted(takers)
+            ],
+        ),
+        way_back=_undo(order),
+        loss=_loss(begin) if order.force else None,
+        facts={"segments": static_topics.pictures(before, after, ids)},
+    )
+
+
+async def _find_former(order: MoveQueues, context: OperationContext) -> StoredChange | None:
+    """Return the change to take back.
+
+    Raises:
+        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward.
+    """
+    if order.takes_back is None:
+        return None
+    try:
+        change_id = UUID(order.takes_back)
+    except ValueError as error:
+        raise InvalidParameters(KIND_NAME, "takes_back is no id of a change") from error
+    async with context.database.connect() as connection:
+        found = await logical_queues.find_change(connection, change_id)
+    if found is None or found.change.topic_name != order.topic_name:
+        raise InvalidParameters(KIND_NAME, "the topic has no change of this id")
+    if found.ended_at is None and is_committed(found.change):
+        reason = "queues have moved already: retry the operation, then undo it"
+        raise QueueChangeRefused(order.topic_name, reason)
+    if found.ended_at is not None and not is_moved(found.change):
+        raise QueueChangeRefused(order.topic_name, "the change was rolled back")
+    return found
+
+
+def _moves_of(
+    order: MoveQueues, mapping: TopicMapping, former: StoredChange | None
+) -> tuple[Relocation, ...]:
+    """Return the moves of an order; a queue that is there already does not move."""
+    if former is not None:
+        back = {one.global_id: one.relocation.source for one in former.change.moves}
+    else:
+        chosen = set(order.queues) or {one.global_id for one in mapping.queues}
+        back = dict.fromkeys(chosen, order.destination)
+    if unknown := sorted(back.keys() - {one.global_id for one in mapping.queues}):
+        raise QueueChangeRefused(order.topic_name, f"there is no logical queue {unknown[0]}")
+    led = {one.global_id: one.leader_name or "" for one in mapping.queues}
+    return tuple(
+        Relocation(global_id, led[global_id], destination)
+        for global_id, destination in sorted(back.items())
+        if led[global_id] != destination
+    )
+
+
+def _plan_moves(
+    order: MoveQueues,
+    topic: static_topics.Present,
+    moves: Sequence[Relocation],
+    known_ends: Mapping[int, int],
+) -> tuple[BeginMoves, tuple[Check, ...]]:
+    """Return the action that records the moves, and what may forbid it."""
+    checks = [_check_something_moves(moves)]
+    ends: dict[int, int] = {}
+    starts: dict[int, int] = {}
+    if order.force:
+        checks += _check_forced(order, topic, moves, known_ends)
+        for one in moves:
+            queue = topic.mapping.queue(one.global_id)
+            assert queue is not None
+            assert queue.leader is not None
+            ends[one.global_id] = known_ends.get(one.global_id, queue.leader.logical_start)
+        if order.force_offset is not None:
+            starts = dict.fromkeys(ends, order.force_offset)
+    else:
+        named = {one.source for one in moves} | {one.destination for one in moves}
+        checks.append(static_topics.check_answers(topic.holders, named))
+    begin = BeginMoves(
+        order.cluster_name, order.topic_name, tuple(moves), topic.mapping.epoch, ends, starts
+    )
+    return begin, tuple(checks)
+
+
+def _check_something_moves(moves: Sequence[Relocation]) -> Check:
+    name = "something moves"
+    if moves:
+        return Check(name, CheckVerdict.PASS, count_queues(len(moves)))
+    return Check(name, CheckVerdict.BLOCK, "the destination leads all of these queues already")
+
+
+def _check_forced(
+    order: MoveQueues,
+    topic: static_topics.Present,
+    moves: Sequence[Relocation],
+    known_ends: Mapping[int, int],
+) -> list[Check]:
+    """Check that the sources are gone, and that offsets behind theirs are known."""
+    answering = sorted({one.source for one in moves} & topic.holders.groups.answering)
+    checks = [Check("the sources are gone", CheckVerdict.PASS, "none of their masters answers")]
+    if answering:
+        why = f"{masters.shortened(answering)} answers: move without force"
+        checks = [Check("the sources are gone", CheckVerdict.BLOCK, why)]
+    name = "last known offsets"
+    unknown = [one.global_id for one in moves if one.global_id not in known_ends]
+    if not unknown:
+        checks.append(Check(name, CheckVerdict.PASS, "replicas report all of them"))
+    elif order.force_offset is None:
+        why = f"no replica reports that of {name_queues(unknown)}: give an offset to continue at"
+        checks.append(Check(name, CheckVerdict.BLOCK, why))
+    else:
+        why = f"no replica reports that of {name_queues(unknown)}: the given one may be too low"
+        checks.append(Check(name, CheckVerdict.WARN, why))
+    return checks
+
+
+def _actions(order: MoveQueues, begin: BeginMoves) -> list[Action]:
+    """Record the moves, carry out as many at a time as wanted, and spread the result."""
+    cluster_name, topic_name = order.cluster_name, order.topic_name
+    ids = [one.global_id for one in begin.moves]
+    actions: list[Action] = [begin]
+    for at in range(0, len(ids), order.in_flight_max):
+        part = tuple(ids[at : at + order.in_flight_max])
+        actions.append(PrepareQueues(cluster_name, topic_name, part))
+        actions.append(SwitchQueues(cluster_name, topic_name, part))
+    return [*actions, SpreadMapping(cluster_name, topic_name)]
+
+
+def _impact(order: MoveQueues) -> tuple[str, ...]:
+    lines = [
+        "Each queue takes no messages for some milliseconds while it moves",
+        "Messages stay where they are: their broker groups serve them until they expire",
+    ]
+    if order.force:
+        lines.append("Messages that only the sources hold can't be read until these return")
+    return tuple(lines)
+
+
+def _undo(order: MoveQueues) -> str:
+    if order.force:
+        return no_undo("the sources can't be asked")
+    return "Roll back as long as no queue has moved; move the queues back after the end"
+
+
+def _loss(begin: BeginMoves) -> str:
+    named = name_queues([one.global_id for one in begin.moves])
+    return f"messages of {named} that no replica reports, if they are many or their disk is lost"
+
+
+def _moves_text(moves: Sequence[Relocation]) -> str:
+    parts = [f"{one.global_id}: {one.source} to {one.destination}" for one in moves]
+    return ", ".join(parts) or "none"
+
+
+def _roll_back_facts(former: StoredChange) -> Facts[Present]:
+    preconditions = (
+        Precondition("change", str(former.id)),
+        Precondition("state of the change", former.change.state),
+    )
+    return Facts(Present(None, None, None, former), preconditions)
+
+
+def _roll_back_plan(order: MoveQueues, facts: Facts[Present], former: StoredChange) -> Plan:
+    ids = [one.global_id for one in former.change.moves]
+    action = RollBackMoves(order.cluster_name, order.topic_name, str(former.id))
+    return Plan(
+        summary=f"Of topic {order.topic_name} {count_queues(len(ids))} stay where they are",
+        risk=Risk.SERVICE,
+        steps=planned_steps([action]),
+        impact=("Queues that were sealed take messages again",),
+        checks=facts.checks,
+        way_back=no_undo("order the move again"),
+        facts={"change_id": str(former.id)},
+    )
+
+
+KIND: Final = Kind(
+    KIND_NAME,
+    MoveQueues,
+    read_facts,
+    preview,
+    (BeginMoves, PrepareQueues, SwitchQueues, SpreadMapping, RollBackMoves),
+)

@@ -1,0 +1,213 @@
+"""Read a static topic for plans, check broker groups, and draw the segments of its queues."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from backend.brokers.requests.figures import GetRuntimeInfo
+from backend.db import logical_queues
+from backend.db.logical_queues import StoredTopic
+from backend.domain.logical_queue.change import QueueChange
+from backend.domain.logical_queue.mapping import LogicalQueue, TopicMapping
+from backend.domain.logical_queue.planning import Bounds
+from backend.domain.logical_queue.segment import QueueSegment
+from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
+from backend.operations.engine.kind import OperationContext
+from backend.operations.planning import groups, masters
+from backend.services.controller.group_changes import find_group
+from backend.services.logical_queue.bounds import find_bounds
+from backend.services.logical_queue.changes import check_no_change
+from backend.services.logical_queue.copies import TopicHolders, ask_holders
+
+ILLEGAL_OPERATION: Final = 604
+DISK_RATIO: Final = "commitLogDiskRatio"
+DISK_WARN, DISK_BLOCK = 0.75, 0.90
+"""From the first ratio on brokers delete old files early, from the second on they refuse sends."""
+
+DRAWN_MAX: Final = 256
+"""The maximum number of logical queues whose segments a plan shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold a static topic, what its brokers have of it, and the bounds of its physical queues."""
+
+    stored: StoredTopic
+    holders: TopicHolders
+    bounds: Bounds
+
+    @property
+    def mapping(self) -> TopicMapping:
+        """Return the mapping in Postgres."""
+        return self.stored.mapping
+
+    @property
+    def preconditions(self) -> tuple[Precondition, ...]:
+        """Return the epoch as a fact: every change of the topic raises it."""
+        return (Precondition("epoch of the mapping", str(self.mapping.epoch)),)
+
+
+async def read_present(
+    cluster_name: str, topic_name: str, context: OperationContext, *, with_replicas: bool = False
+) -> Present:
+    """Read a static topic without an unfinished change.
+
+    Raises:
+        InvalidName: the name is invalid for a topic of a user. ClusterNotFound: the cluster does
+        not exist. StaticTopicNotFound: it has no such topic. QueueChangeRefused: a change of the
+        topic is not finished.
+    """
+    masters.check_topic(topic_name)
+    holders = await ask_holders(
+        cluster_name,
+        topic_name,
+        database=context.database,
+        brokers=context.brokers,
+        with_replicas=with_replicas,
+    )
+    async with context.database.connect() as connection:
+        stored = await logical_queues.get(connection, cluster_name, topic_name)
+    check_no_change(stored)
+    bounds = await find_bounds(stored.mapping, holders, context.brokers)
+    return Present(stored, holders, bounds)
+
+
+async def check_ordinary(
+    cluster_name: str, topic_name: str, context: OperationContext
+) -> tuple[Check, ...]:
+    """Forbid commands of ordinary topics on a static topic (L62)."""
+    async with context.database.connect() as connection:
+        is_static = await logical_queues.is_static(connection, cluster_name, topic_name)
+    if not is_static:
+        return ()
+    why = "it is a static topic: use regent topic static"
+    return (Check("it is an ordinary topic", CheckVerdict.BLOCK, why, ILLEGAL_OPERATION),)
+
+
+def check_answers(holders: TopicHolders, names: Collection[str]) -> Check:
+    """Check whether the masters of broker groups answer."""
+    title = "every master answers"
+    silent = [f"{one} ({holders.silent[one]})" for one in sorted(names) if one in holders.silent]
+    if silent:
+        why = f"no answer from {masters.shortened(silent)}"
+        return Check(title, CheckVerdict.BLOCK, why)
+    return Check(title, CheckVerdict.PASS, f"{masters.count_groups(names)} asked")
+
+
+async def check_sets(
+    cluster_name: str, names: Iterable[str], context: OperationContext
+) -> list[Check]:
+    """Check whether broker groups have a living master, and a replica that could replace it."""
+    checks = []
+    for name in sorted(names):
+        view = await find_group(groups.checked(cluster_name, name), context.controller)
+        title = f"set of {name}"
+        if view is None:
+            checks.append(Check(title, CheckVerdict.PASS, "the group has no controller"))
+            continue
+        living = view.liveness.alive_ids & view.group.sync_state_set.members
+        if view.group.is_master_lost or view.group.master_id not in living:
+            checks.append(Check(title, CheckVerdict.BLOCK, "its master is not alive"))
+        elif len(living) == 1 and len(view.group.replicas) > 1:
+            why = "its master is the only living member: no replica could replace it"
+            checks.append(Check(title, CheckVerdict.WARN, why))
+        else:
+            checks.append(Check(title, CheckVerdict.PASS, f"{len(living)} living members"))
+    return checks
+
+
+async def check_room(holders: TopicHolders, name: str, context: OperationContext) -> Check:
+    """Check whether the disk of a broker group has room for the messages of more queues."""
+    title = f"room on {name}"
+    address = holders.addresses.get(name)
+    info = None if address is None else await context.brokers.find(address, GetRuntimeInfo())
+    try:
+        ratio = float((info or {})[DISK_RATIO])
+    except (KeyError, ValueError):
+        return Check(title, CheckVerdict.WARN, "the broker does not report how full its disk is")
+    why = f"{ratio:.0%} of the disk is used"
+    if ratio >= DISK_BLOCK:
+        return Check(title, CheckVerdict.BLOCK, f"{why}: the broker refuses messages")
+    verdict = CheckVerdict.WARN if ratio >= DISK_WARN else CheckVerdict.PASS
+    return Check(title, verdict, why)
+
+
+def differences(before: TopicMapping, after: TopicMapping) -> tuple[Difference, ...]:
+    """Describe the segments of the logical queues that change."""
+    found = []
+    for queue in after.queues:
+        former = before.queue(queue.global_id)
+        if former != queue:
+            name = f"logical queue {queue.global_id}"
+            found.append(Difference(name, _queue_text(former), _queue_text(queue)))
+    return tuple(found[:DRAWN_MAX])
+
+
+def planned_result(change: QueueChange, bounds: Bounds) -> TopicMapping:
+    """Return how the mapping would be if each queue moved now.
+
+    The place at a destination is chosen later: the next free one is shown.
+    """
+    drawn = change.after
+    for move in change.moves:
+        queue = drawn.queue(move.global_id)
+        if queue is None or queue.leader is None:
+            continue
+        end = bounds.get(queue.leader.place)
+        name = move.relocation.destination
+        counts = drawn.counts[name]
+        start = move.forced_start
+        if start is None:
+            physical_end = queue.leader.physical_start if end is None else end.max_offset
+            start = queue.leader.to_logical_strict(physical_end)
+        new = QueueSegment(queue.next_generation, name, counts.write_count, start)
+        # An empty segment goes, since two segments can't have one start.
+        kept = queue.segments if start > queue.leader.logical_start else queue.segments[:-1]
+        drawn = drawn.with_queue(queue.with_segments(*kept, new))
+        drawn = drawn.with_counts(name, counts.covering(counts.write_count))
+    return drawn
+
+
+def drawing(mapping: TopicMapping, global_ids: Collection[int]) -> list[Mapping[str, Any]]:
+    """Return the segments of logical queues for programs; offsets are texts, as they are long."""
+    return [
+        {
+            "global_id": queue.global_id,
+            "generation": segment.generation,
+            "broker_group_name": segment.broker_group_name,
+            "queue_id": segment.queue_id,
+            "logical_start": str(segment.logical_start),
+            "logical_end": str(end) if (end := _end_of(queue, at)) is not None else None,
+        }
+        for queue in mapping.queues
+        if queue.global_id in global_ids
+        for at, segment in enumerate(queue.segments)
+    ]
+
+
+def pictures(
+    before: TopicMapping, after: TopicMapping, global_ids: Sequence[int]
+) -> dict[str, Any]:
+    """Return the segments of changed queues before and after a change."""
+    drawn = frozenset(sorted(global_ids)[:DRAWN_MAX])
+    return {"before": drawing(before, drawn), "after": drawing(after, drawn)}
+
+
+def _queue_text(queue: LogicalQueue | None) -> str | None:
+    if queue is None:
+        return None
+    parts = []
+    for at, one in enumerate(queue.segments):
+        end = _end_of(queue, at)
+        offsets = f"{one.logical_start}-" if end is None else f"{one.logical_start}-{end}"
+        parts.append(f"{one.broker_group_name}:q{one.queue_id} {offsets}")
+    return ", ".join(parts)
+
+
+def _end_of(queue: LogicalQueue, at: int) -> int | None:
+    """Return the logical end of a segment; None for one that takes messages."""
+    segment = queue.segments[at]
+    if segment.is_ended:
+        return segment.logical_end
+    following = queue.segments[at + 1 :]
+    return following[0].logical_start if following else None
