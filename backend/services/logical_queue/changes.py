@@ -139,5 +139,5 @@ def check_no_change(held: StoredTopic) -> None:
         QueueChangeRefused: it has one.
     """
     if (unfinished := held.unfinished) is not None:
-        what = f"{unfinished.change.kind} {unfinished.id} is not finished"
+        what = f"operation {unfinished.id} is not finished: wait, retry or undo it"
         raise QueueChangeRefused(held.mapping.topic_name, what)

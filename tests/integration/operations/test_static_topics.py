@@ -1,11 +1,14 @@
 """Static topics on real agents: created, expanded, moved, taken back, deleted, and never torn."""
 
+import asyncio
 from collections import Counter
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import insert, text
 
+from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
 from backend.db import clusters, logical_queues
 from backend.db.tables import topics
@@ -19,10 +22,13 @@ from backend.domain.logical_queue.expiry import Overlap
 from backend.domain.operation import OperationState as S
 from backend.domain.operation import StepState
 from backend.domain.operation_errors import NotUndoable, PlanBlocked
+from backend.domain.plan import CheckVerdict
 from backend.operations.engine import following, orders
+from backend.operations.planning import static_topics as planning
 from backend.remoting.request_code import RequestCode
 from backend.services.logical_queue.consistency import check_consistency
 from backend.services.logical_queue.convergence import ConvergeOutcome, converge
+from backend.services.logical_queue.copies import TopicHolders
 from backend.services.logical_queue.mappings import import_topic, list_static_topics
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import ANNA, CLUSTER
@@ -314,6 +320,70 @@ async def test_a_move_is_paused_between_two_queues_and_goes_on(topic, agents):
     assert await topic.leaders() == {A: 1, B: 7}
 
 
+async def test_a_producer_loses_nothing_while_its_queue_moves_l20(topic, agents):
+    await topic.create(2)
+    is_over = asyncio.Event()
+    producer = asyncio.create_task(_produce(agents, is_over))
+
+    for target in (B, A, B):
+        moved = await topic.move(0, to=target)
+        assert moved.state is S.DONE, moved.outcome
+    is_over.set()
+    stored = await producer
+
+    assert [offset for offset, _ in stored] == list(range(len(stored)))
+    assert len(stored) > 10
+    assert await topic.read(B, count=len(stored)) == [body for _, body in stored]
+    assert await topic.is_sound()
+
+
+@pytest.mark.parametrize(
+    ("alive", "is_lost", "verdict"),
+    [
+        ({1, 2}, False, CheckVerdict.PASS),
+        ({1}, False, CheckVerdict.WARN),
+        ({2}, False, CheckVerdict.BLOCK),
+        ({1, 2}, True, CheckVerdict.BLOCK),
+    ],
+)
+async def test_the_set_of_a_broker_group_is_a_gate(
+    topic, agents, monkeypatch, alive, is_lost, verdict
+):
+    await topic.create(4)
+    group = SimpleNamespace(
+        is_master_lost=is_lost,
+        master_id=1,
+        sync_state_set=SimpleNamespace(members={1, 2}),
+        replicas={1: None, 2: None},
+    )
+    view = SimpleNamespace(group=group, liveness=SimpleNamespace(alive_ids=alive))
+
+    async def find_group(name, _controller):
+        return view if name.broker_group_name == B else None
+
+    monkeypatch.setattr(planning, "find_group", find_group)
+    planned = await agents.plan("move_queues", **T, destination=B, queues=[0])
+
+    [check] = [one for one in planned.plan.checks if one.name == f"set of {B}"]
+    assert check.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [("0.20", CheckVerdict.PASS), ("0.80", CheckVerdict.WARN), ("0.93", CheckVerdict.BLOCK)],
+)
+async def test_the_room_of_a_destination_is_a_gate(agents, monkeypatch, ratio, verdict):
+    async def find(_brokers, _address, _inquiry):
+        return {planning.DISK_RATIO: ratio}
+
+    monkeypatch.setattr(Brokers, "find", find)
+    holders = TopicHolders({}, {B: "10.0.0.1:1"}, {}, {})
+
+    assert (await planning.check_room(holders, B, agents.context)).verdict is verdict
+    unknown = await planning.check_room(TopicHolders({}, {}, {}, {}), B, agents.context)
+    assert unknown.verdict is CheckVerdict.WARN
+
+
 async def test_a_second_change_is_refused_until_the_first_ends_l55(topic, agents):
     await topic.create(4)
     operation_id = await topic.begin_move(0)
@@ -570,6 +640,23 @@ _CHANGING = {
     RequestCode.SEAL_LOGICAL_QUEUE,
     RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC,
 }
+
+
+async def _produce(agents, is_over):
+    """Send to logical queue 0, and go to the other broker group when one refuses."""
+    clients = [await Client.connect(agents.brokers[name].port) for name in (A, B)]
+    stored, at = [], 0
+    while not is_over.is_set():
+        body = b"%d" % len(stored)
+        answer = await clients[at].send("orders", body, queue_id=0)
+        if answer.code == NOT_LEADER:
+            at = 1 - at
+        else:
+            assert answer.code == 0, answer.remark
+            stored.append((int(answer.ext["queueOffset"]), body))
+    for client in clients:
+        await client.close()
+    return stored
 
 
 async def _ends(agents, operation_id):
