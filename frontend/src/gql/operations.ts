@@ -682,6 +682,12 @@ export type Role =
   | 'OPERATOR'
   | 'VIEWER';
 
+export type SegmentStatus =
+  | 'EXPIRED'
+  | 'NORMAL'
+  | 'READ_ONLY'
+  | 'UNDECIDED';
+
 export type SendMessageInput = {
   /** Body of the message. */
   body: string;
@@ -1303,6 +1309,14 @@ export type TopicQueryVariables = Exact<{
 
 
 export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+
+export type LogicalQueuesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+}>;
+
+
+export type LogicalQueuesQuery = { logicalQueues: { queues: Array<{ globalId: number, leaderName: string | null, sealed: boolean, maxOffset: string | null, segments: Array<{ generation: number, brokerGroupName: string, queueId: number, status: SegmentStatus, logicalStart: string | null, logicalEnd: string | null, physicalStart: string, physicalEnd: string | null }> }> } | null };
 
 export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
@@ -3994,6 +4008,28 @@ export const TopicDocument = new TypedDocumentString(`
   protectedAt
   reason
 }`) as unknown as TypedDocumentString<TopicQuery, TopicQueryVariables>;
+export const LogicalQueuesDocument = new TypedDocumentString(`
+    query LogicalQueues($clusterName: String!, $topicName: String!) {
+  logicalQueues(clusterName: $clusterName, topicName: $topicName) {
+    queues {
+      globalId
+      leaderName
+      sealed
+      maxOffset
+      segments {
+        generation
+        brokerGroupName
+        queueId
+        status
+        logicalStart
+        logicalEnd
+        physicalStart
+        physicalEnd
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LogicalQueuesQuery, LogicalQueuesQueryVariables>;
 export const TopologyDocument = new TypedDocumentString(`
     query Topology($clusterName: String!, $groupCount: Int!, $after: String) {
   nameServers {

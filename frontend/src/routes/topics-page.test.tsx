@@ -128,6 +128,34 @@ test('a topic shows its placements, its queues and the route of its clients', as
   expect(within(route).getByText('read, write')).toBeVisible();
 });
 
+test('a static topic shows the segments of its logical queues', async () => {
+  const segment = {
+    generation: 0,
+    brokerGroupName: 'broker-a',
+    queueId: 0,
+    status: 'NORMAL',
+    logicalStart: '0',
+    logicalEnd: null,
+    physicalStart: '0',
+    physicalEnd: null,
+  };
+  const queue = { globalId: 0, leaderName: 'broker-a', sealed: false, maxOffset: '42' };
+  const queues = [{ ...queue, segments: [segment] }];
+  const answers = { LogicalQueues: () => ({ logicalQueues: { queues } }) };
+
+  renderConsole('/topics/orders', { answers });
+
+  const lane = await screen.findByRole('list', { name: 'Logical queue 0' });
+  expect(within(lane).getByText('0 to 42')).toBeVisible();
+});
+
+test('an ordinary topic shows no segments', async () => {
+  renderConsole('/topics/orders');
+
+  expect(await screen.findByRole('heading', { name: 'Placements' })).toBeVisible();
+  expect(screen.queryByRole('heading', { name: /Logical queues/ })).toBeNull();
+});
+
 test('a topic that does not exist is said', async () => {
   renderConsole('/topics/gone', {
     answers: { Topic: () => ({ cluster: { id: 'c1', topic: null } }) },

@@ -271,6 +271,7 @@ export function clusterAnswers(): Answers {
     Topology: () => aTopology([aBroker(), aBroker({ brokerGroupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
+    LogicalQueues: () => ({ logicalQueues: null }),
     OpenFindings: () => openFindingsOf(),
     DeadLetters: () => deadLetterPage([]),
     ...groupAnswers(),

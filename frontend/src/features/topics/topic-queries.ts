@@ -1,5 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
-import { TopicDocument, type TopicKind, TopicsDocument } from '@/gql/operations';
+import {
+  LogicalQueuesDocument,
+  TopicDocument,
+  type TopicKind,
+  TopicsDocument,
+} from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask, demand, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
@@ -18,6 +23,8 @@ export const topicKeys = {
     [...topicKeys.of(clusterName), filter] as const,
   one: (clusterName: string, topicName: string) =>
     [clusterScope, 'topic', clusterName, topicName] as const,
+  logicalQueues: (clusterName: string, topicName: string) =>
+    [clusterScope, 'logical-queues', clusterName, topicName] as const,
 };
 
 export const topicPageSize = 50;
@@ -58,6 +65,19 @@ export function topicOf(clusterName: string, topicName: string) {
     meta: heeding(['route', 'step'], {
       clusterName,
       // A step on the topic itself, such as what protects it, changes no route.
+      when: ({ kind, subject }) =>
+        kind === 'route.changed' || (kind === 'step.done' && subject === topicName),
+    }),
+  });
+}
+
+export function logicalQueuesOf(clusterName: string, topicName: string) {
+  return queryOptions({
+    queryKey: topicKeys.logicalQueues(clusterName, topicName),
+    queryFn: ({ signal }) => ask(LogicalQueuesDocument, { clusterName, topicName }, signal),
+    refetchInterval: sampleIntervalMs,
+    meta: heeding(['route', 'step'], {
+      clusterName,
       when: ({ kind, subject }) =>
         kind === 'route.changed' || (kind === 'step.done' && subject === topicName),
     }),

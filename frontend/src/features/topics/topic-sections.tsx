@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
 import { Panel } from '@/components/panel';
+import { LogicalQueuesPanel } from './logical-queues-panel';
 import { PlacementTable } from './placement-table';
 import { QueueTable } from './queue-table';
 import { RouteTable } from './route-table';
@@ -39,6 +40,7 @@ export function TopicSections({ topic, observedAtMs, sort, onSort }: TopicSectio
           )}
         </Panel>
       </div>
+      <LogicalQueuesPanel clusterName={topic.clusterName} topicName={topic.name} />
       <Panel title={t('queues.title')} flush>
         {topic.queues.length > 0 ? (
           <QueueTable queues={topic.queues} sort={sort} onSort={onSort} />
