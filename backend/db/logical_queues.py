@@ -11,7 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import RowMapping, Table, delete, exists, func, select, text, tuple_, update
+from sqlalchemy import RowMapping, Table, delete, exists, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
@@ -92,16 +92,6 @@ class StoredTopic:
         return () if self.unfinished is None else self.unfinished.change.moves
 
 
-@dataclass(frozen=True, slots=True)
-class StaticTopicSummary:
-    """Hold what a list shows of a static topic; `change` is the kind of its unfinished change."""
-
-    name: str
-    epoch: int
-    queue_count: int
-    change: ChangeKind | None
-
-
 async def find(connection: Connection, cluster_name: str, topic_name: str) -> StoredTopic | None:
     """Return a static topic, as one statement sees it."""
     names = {"cluster_name": cluster_name, "topic_name": topic_name}
@@ -137,33 +127,6 @@ async def is_static(connection: Connection, cluster_name: str, topic_name: str) 
     """Return whether a cluster has a static topic of the name."""
     wanted = (static_topics.c.cluster_name == cluster_name, static_topics.c.name == topic_name)
     return bool(await connection.scalar(select(exists().where(*wanted))))
-
-
-async def list_of_cluster(connection: Connection, cluster_name: str) -> list[StaticTopicSummary]:
-    """List the static topics of a cluster by name."""
-    segments, changes = logical_queue_segments.c, logical_queue_changes.c
-    count = (
-        select(func.count(segments.global_id.distinct()))
-        .where(segments.topic_id == static_topics.c.id, segments.state != "prepared")
-        .scalar_subquery()
-    )
-    kind = (
-        select(changes.kind)
-        .where(
-            changes.cluster_name == static_topics.c.cluster_name,
-            changes.topic_name == static_topics.c.name,
-            changes.ended_at.is_(None),
-        )
-        .scalar_subquery()
-    )
-    listed = select(static_topics.c.name, static_topics.c.epoch, count, kind)
-    of_cluster = listed.where(static_topics.c.cluster_name == cluster_name)
-    return [
-        StaticTopicSummary(name, epoch, queue_count, None if kind is None else ChangeKind(kind))
-        for name, epoch, queue_count, kind in await connection.execute(
-            of_cluster.order_by(static_topics.c.name)
-        )
-    ]
 
 
 async def list_all(connection: Connection) -> list[StoredTopic]:

@@ -364,17 +364,15 @@ async def test_a_queue_that_takes_no_more_messages_is_read_as_such(truth):
     assert found.mapping.writable_count == 3
 
 
-async def test_the_static_topics_of_a_cluster_are_listed(truth, database):
+async def test_the_static_topics_of_all_clusters_are_listed(truth, database):
     await truth.write(created(4, "b1", "b2"))
-    await truth.write(replace(created(2, "b1"), topic_name="A"))
-    _, change = await truth.begin(moving(0))
+    await truth.write(replace(created(2, "b1"), topic_name="A"), cluster="d")
+    change_id, _ = await truth.begin(moving(0))
 
     async with database.connect() as connection:
-        listed = await logical_queues.list_of_cluster(connection, C)
-        is_static = [await logical_queues.is_static(connection, C, one) for one in ("A", "B")]
+        listed = await logical_queues.list_all(connection)
+        is_static = [await logical_queues.is_static(connection, C, one) for one in ("A", "T")]
 
-    assert [(one.name, one.queue_count, one.change) for one in listed] == [
-        ("A", 2, None),
-        ("T", 4, change.kind),
-    ]
-    assert is_static == [True, False]
+    assert [(one.cluster_name, one.mapping.topic_name) for one in listed] == [(C, "T"), ("d", "A")]
+    assert [one.unfinished and one.unfinished.id for one in listed] == [change_id, None]
+    assert is_static == [False, True]
