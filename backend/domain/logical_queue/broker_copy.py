@@ -15,6 +15,7 @@ from backend.domain.logical_queue.mapping import (
     MappingInfo,
     QueueCounts,
     RetiredQueue,
+    Segments,
 )
 from backend.domain.logical_queue.placement import choose_retired
 from backend.domain.logical_queue.segment import UNDECIDED, QueueBounds, QueueSegment
@@ -323,11 +324,22 @@ def _retired(before: BrokerTopic, after: BrokerTopic) -> Mapping[int, RetiredQue
             start = one.physical_start
             retired[one.queue_id] = RetiredQueue(name, one.queue_id, global_id, 0, start)
     for global_id, segments in before.mapping.hosted.items():
-        for segment in segments:
+        for segment in _dropped(after, global_id, segments):
             if segment.broker_group_name == name and segment.queue_id not in used:
                 end = _end_of(segment, before.seals.get(global_id))
                 retired[segment.queue_id] = retired_from(global_id, segment, final_offset=end)
     return retired
+
+
+def _dropped(after: BrokerTopic, global_id: int, segments: Segments) -> Segments:
+    """Return those segments of a former list that no broker group names now.
+
+    Where the broker group lost the whole list, only its empty leading segment was dropped: the new
+    leader may still name the older ones.
+    """
+    if global_id in after.mapping.hosted or global_id >= after.info.queue_count:
+        return segments
+    return segments[-1:]
 
 
 def _end_of(segment: QueueSegment, record: SealRecord | None) -> int:

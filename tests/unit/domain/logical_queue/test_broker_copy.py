@@ -151,6 +151,30 @@ def test_an_empty_queue_that_moved_is_retired_at_its_source():
     assert former.retired[0] == RetiredQueue("b1", 0, 0, 0, 0)
 
 
+def test_an_older_segment_stays_in_use_where_an_empty_leader_and_its_list_go():
+    """The new leader's list still names b2:q0, which b2 knew from its own list only."""
+    before = topic(
+        [segment(0, "b2:q0", 0, 0, 9), segment(1, "b1:q0", 9, 0, 9), segment(2, "b2:q1", 18)]
+    )
+    held = BrokerTopic(copy_for(before, "b2"), QueueCounts(2, 2))
+    after = replace(
+        before.with_queue(
+            before.queue(0).with_segments(
+                segment(0, "b2:q0", 0, 0, 9), segment(1, "b1:q0", 9, 0, 9), segment(3, "b1:q1", 18)
+            )
+        ),
+        epoch=before.epoch + 1_000,
+    )
+
+    stored = store(held, copy_for(after, "b2"), held.counts, is_final=True)
+
+    assert stored.mapping.hosted == {}
+    assert set(stored.retired) == {1}
+    bounds = {0: QueueBounds(9, 9), 1: QueueBounds(0, 0)}
+    _, answer = prepare(stored, 0, epoch=after.epoch + 1_000, bounds=bounds)
+    assert answer == Prepared(1, 0)
+
+
 def test_a_lower_epoch_with_more_queues_leaves_no_trace_l53():
     """Stock has changed the counts by then (H-5)."""
     newer = store(B1, copy_for(replace(TRUTH, epoch=E + 9_000), "b1"), QueueCounts(2, 2))
