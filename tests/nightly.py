@@ -30,7 +30,11 @@ COVERAGE_FLAGS: Final = (
 LIMITS: Final = ("-timeout=30", "-rss_limit_mb=1024", "-max_len=65536", "-print_final_stats=1")
 MIRI_TESTS: Final = (
     ("-p", "regent-remoting", "--", "--skip", "as_large_as", "--skip", "broken_json"),
-    ("-p", "regent-hotpath", "--lib", "--", "pattern::", "properties::", "unique_key::"),
+    (
+        *("-p", "regent-hotpath", "--lib", "--", "pattern::", "properties::", "unique_key::"),
+        # Thousands of rounds, and long texts: half an hour each, for the same few lines.
+        *("--skip", "become_rare", "--skip", "long_properties"),
+    ),
     (
         *("-p", "regent-commitlog", "--lib", "--"),
         *("record::", "queue_layout::", "cursor::", "properties::", "checked_text::"),
