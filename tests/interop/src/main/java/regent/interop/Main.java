@@ -15,17 +15,18 @@ public final class Main {
         void run(Arguments arguments) throws Exception;
     }
 
-    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.of(
-        "send", SendScenario::run,
-        "consume", ConsumeScenario::run,
-        "orderly", OrderlyScenario::run,
-        "tags", TagsScenario::run,
-        "sql", SqlScenario::run,
-        "retry", RetryScenario::run,
-        "rebalance", RebalanceScenario::run,
-        "litepull", LitePullScenario::run,
-        "chaos-send", ChaosSendScenario::run,
-        "read-back", ReadBackScenario::run));
+    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.ofEntries(
+        Map.entry("send", SendScenario::run),
+        Map.entry("consume", ConsumeScenario::run),
+        Map.entry("orderly", OrderlyScenario::run),
+        Map.entry("tags", TagsScenario::run),
+        Map.entry("sql", SqlScenario::run),
+        Map.entry("retry", RetryScenario::run),
+        Map.entry("rebalance", RebalanceScenario::run),
+        Map.entry("litepull", LitePullScenario::run),
+        Map.entry("chaos-send", ChaosSendScenario::run),
+        Map.entry("read-back", ReadBackScenario::run),
+        Map.entry("static-moves", StaticMovesScenario::run)));
 
     private Main() {
     }
