@@ -17,9 +17,10 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import InvalidName
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.errors import Refusal, Unconfirmed
+from workers.broker.errors import NotLeading, Refusal, Unconfirmed
+from workers.broker.logical.forwarding import forward, may_forward
 from workers.broker.processors import load
-from workers.broker.processors.pulling import check_pull
+from workers.broker.processors.pulling import check_pull, retry_answer
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fenced_changes import carry_out
 from workers.broker.requests.serving import Outcome, Served, find_served, refuse_unknown
@@ -63,6 +64,8 @@ class Dispatcher:
                 outcome = self._serve(caller, command, served)
             else:
                 outcome = self._pass_on(caller, command, served, passage)
+        except NotLeading as refusal:
+            outcome = self._forward(caller, command, served, refusal)
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
         if outcome is None or isinstance(outcome, bytes):
@@ -73,6 +76,9 @@ class Dispatcher:
         """Check a pull that has waited; return its new grant, or the answer that refuses it."""
         try:
             return check_pull(self._broker, caller, command)
+        except NotLeading:
+            # The next pull is forwarded to the leader.
+            return retry_answer(command)
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
 
@@ -84,17 +90,27 @@ class Dispatcher:
             return carry_out(self._broker, caller, command, served)
         return served.processor(self._broker, caller, command)
 
+    async def _forward(
+        self, caller: Caller, command: Command, served: Served, refusal: NotLeading
+    ) -> bytes:
+        """Return the answer of the broker group that leads a logical queue."""
+        if not may_forward(command):
+            raise refusal
+        reply = await forward(self._broker, command, refusal)
+        return await self._serve_late(caller, command, served) if reply is None else reply
+
+    async def _serve_late(self, caller: Caller, command: Command, served: Served) -> bytes:
+        outcome = self._serve(caller, command, served)
+        if isawaitable(outcome):
+            outcome = await outcome
+        return outcome or b""
+
     async def _pass_on(
         self, caller: Caller, command: Command, served: Served, passage: Awaitable[bytes | None]
     ) -> bytes:
         """Return the answer of the master of the group, which may be this broker now."""
         reply = await passage
-        if reply is not None:
-            return reply
-        outcome = self._serve(caller, command, served)
-        if isawaitable(outcome):
-            outcome = await outcome
-        return outcome or b""
+        return await self._serve_late(caller, command, served) if reply is None else reply
 
 
 async def _finish(command: Command, outcome: Awaitable[bytes]) -> bytes:

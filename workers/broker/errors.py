@@ -15,6 +15,16 @@ class Refusal(Exception):
         self.code, self.ext = code, ext
 
 
+class NotLeading(Refusal):
+    """Another broker group leads the logical queue, or a change is about to say which one does."""
+
+    def __init__(
+        self, topic_name: str, global_id: int, reason: str, ext: Mapping[str, str] | None
+    ) -> None:
+        super().__init__(ResponseCode.NOT_LEADER_FOR_QUEUE, reason, ext)
+        self.topic_name, self.global_id = topic_name, global_id
+
+
 class Unconfirmed(Exception):
     """A change was made here and may be lost; a repeated request gets the known outcome later."""
 

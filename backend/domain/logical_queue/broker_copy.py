@@ -282,7 +282,10 @@ def _check_mapping(
             for key, one in topic.prepared.items()
             if one.epoch == new.info.epoch
         }
-        findings += check_update(topic.mapping, new, prepared=prepared, is_forced=is_forced)
+        sealed = {key for key, one in topic.seals.items() if one.epoch == new.info.epoch}
+        findings += check_update(
+            topic.mapping, new, prepared=prepared, sealed=sealed, is_forced=is_forced
+        )
         is_own = topic.info.broker_group_name == new.info.broker_group_name
         if not is_own or topic.info.topic_name != new.info.topic_name:
             reason = f"it is of {new.info.topic_name!r} on {new.info.broker_group_name!r}"

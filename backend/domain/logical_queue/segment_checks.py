@@ -1,6 +1,6 @@
 """Check the segments of one logical queue, and an update of one copy (logical-queues.md 5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import pairwise
 
 from backend.domain.logical_queue.invariant import Invariant, MappingFinding
@@ -47,13 +47,14 @@ def check_update(
     new: BrokerMapping,
     *,
     prepared: Mapping[int, Place] | None = None,
+    sealed: Container[int] = (),
     is_forced: bool = False,
 ) -> Findings:
     """Give what breaks INV-25 to INV-30 if a broker stores a new mapping over its own.
 
     The queues of one change move one after another in one epoch. So a broker takes over the queues
     that it has `prepared` in the stored epoch. A list that it keeps as a backup only may grow.
-    A queue that it leads keeps its leader in that epoch (INV-27).
+    A queue that it leads keeps its leader in that epoch, unless it is `sealed` in it (INV-27).
 
     A forced mapping only has to keep the queues that it does not name, which `merged` does.
     """
@@ -71,7 +72,8 @@ def check_update(
         segments = new.hosted.get(global_id)
         if new.info.epoch == stored.info.epoch:
             place = (prepared or {}).get(global_id)
-            yield from _check_same_epoch(name, global_id, former, segments, place)
+            if global_id not in sealed or _leads(name, segments):
+                yield from _check_same_epoch(name, global_id, former, segments, place)
         if segments is not None:
             yield from check_immutable(global_id, former, segments)
 
@@ -127,6 +129,10 @@ def _check_same_epoch(
     if not is_kept:
         where = f"logical queue {global_id}"
         yield MappingFinding(Invariant.SAME_EPOCH_SAME_LEADERS, where, what)
+
+
+def _leads(name: str, segments: Segments | None) -> bool:
+    return segments is not None and segments[-1:] != () and segments[-1].broker_group_name == name
 
 
 def _leader(segments: Segments) -> tuple[int, str, int, int] | None:

@@ -202,6 +202,19 @@ async def _switch(driver: Driver, global_id: int) -> None:
     name = move.relocation.destination
     await driver.ask(name, store_request(change.after, name, layout, is_final=False))
     await driver.advance(lambda now: domain.with_activated(now, global_id))
+    if move.forced_start is None:
+        await _tell_source(driver, move.relocation.source)
+
+
+async def _tell_source(driver: Driver, name: str) -> None:
+    """Store the new lists at a former leader at once: it forwards the requests that wait there.
+
+    Otherwise it gets them when the change is spread (M5).
+    """
+    change = await driver.read()
+    with contextlib.suppress(NoAnswer):
+        layout = await _layout_at(driver, name)
+        await driver.ask(name, store_request(change.after, name, layout, is_final=False))
 
 
 async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:

@@ -10,7 +10,7 @@ from backend.domain.logical_queue.mapping import LogicalQueue
 from backend.domain.logical_queue.segment import QueueSegment
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.errors import Refusal
+from workers.broker.errors import NotLeading, Refusal
 
 LOGICAL_FIELD: Final = "lo"
 HINT_FIELD: Final = "lqHint"
@@ -61,13 +61,14 @@ def _decided_leader(topic: BrokerTopic, queue: LogicalQueue) -> QueueSegment:
     return leader
 
 
-def not_leading(topic: BrokerTopic, global_id: int) -> Refusal:
+def not_leading(topic: BrokerTopic, global_id: int) -> NotLeading:
     """Return the refusal of a request for a queue that is led elsewhere, with a hint where."""
     info, queue = topic.info, topic.mapping.queue(global_id)
     leader_name = None if queue is None else queue.leader_name
     is_known = leader_name is not None and leader_name != info.broker_group_name
-    return Refusal(
-        ResponseCode.NOT_LEADER_FOR_QUEUE,
+    return NotLeading(
+        info.topic_name,
+        global_id,
         f"broker group {info.broker_group_name} does not take requests for logical queue"
         f" {global_id} of topic[{info.topic_name}]: ask for the route again",
         {HINT_FIELD: f"{leader_name}@{info.epoch}"} if is_known else None,

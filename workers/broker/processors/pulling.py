@@ -307,6 +307,19 @@ def check_pull(broker: Broker, caller: Caller, command: Command) -> PullGrant:
     return grant
 
 
+def retry_answer(command: Command) -> bytes:
+    """Answer that the consumer pulls again from the same offset at once."""
+    offset = decode_header(PullMessageHeader, command.ext).queue_offset
+    return encode_pull_answer(
+        command,
+        ResponseCode.PULL_RETRY_IMMEDIATELY,
+        suggested_broker_id=0,
+        next_offset=offset,
+        min_offset=0,
+        max_offset=offset,
+    )
+
+
 def _check(
     broker: Broker, caller: Caller, command: Command, header: PullMessageHeader
 ) -> tuple[PullGrant, MessageFilter]:

@@ -77,6 +77,27 @@ class Peers:
                 ResponseCode.SYSTEM_BUSY, f"broker group {broker_name} stores {place}: {reason}"
             ) from error
 
+    async def pass_on(
+        self, broker_name: str, command: Command, ext: Mapping[str, str]
+    ) -> Command | None:
+        """Pass on a request of a client, and return the answer; a one-way request has none.
+
+        The request is sent once only, since it may be a message.
+
+        Raises:
+            OSError: the master is not known, or can't be reached. RemotingError, InvalidJson: the
+            master or a name server broke the protocol.
+        """
+        peer = await self._find(broker_name)
+        try:
+            async with peer.link.connected() as requester:
+                reply = await requester.pass_on(command, ext)
+        except (OSError, RemotingError):
+            self._note_failure(broker_name)
+            raise
+        peer.failure_count = 0
+        return reply
+
     async def _ask(self, broker_name: str, code: int, ext: Mapping[str, str]) -> Command:
         peer = await self._find(broker_name)
         async with peer.link.connected() as requester:

@@ -3,6 +3,7 @@
 The file has stock's form, with the rest of the state beside the mappings (logical-queues.md 2.4).
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -79,6 +80,7 @@ class StaticTopics(LoggedTable[str]):
         stored = stored or StaticTopicFile()
         self._topics = dict(stored.topics)
         self._listener, self._clock = listener, clock
+        self._next_change = asyncio.Event()
         self.data_version = stored.data_version
 
     def find(self, name: str) -> BrokerTopic | None:
@@ -94,6 +96,10 @@ class StaticTopics(LoggedTable[str]):
         """Return what is registered of a topic; None if it is not static."""
         topic = self._topics.get(name)
         return None if topic is None else topic.mapping.registered
+
+    async def await_change(self) -> None:
+        """Wait until any topic changes."""
+        await self._next_change.wait()
 
     def put(self, name: str, topic: BrokerTopic) -> bool:
         """Add or replace a topic; False when nothing changed."""
@@ -142,6 +148,8 @@ class StaticTopics(LoggedTable[str]):
     def _change(self, name: str) -> None:
         self.data_version = self.data_version.next(self._clock())
         self._note(name)
+        self._next_change.set()
+        self._next_change = asyncio.Event()
         self._listener(name, self._topics.get(name))
 
 
