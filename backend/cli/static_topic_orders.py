@@ -45,15 +45,19 @@ def expand_static_topic(given: Given) -> Mapping[str, Any]:
 
 @orders(MoveQueues, TARGET, places=NAME)
 def move_queues(given: Given) -> Mapping[str, Any]:
-    """Move queues of a static topic to another broker group; numbers and offsets continue.
+    """Move queues of a static topic to other broker groups; numbers and offsets continue.
 
-    Messages stay where they are, and the former broker group serves them until they expire. You
-    can pause the operation between two queues. Before the first queue has moved, an undo rolls the
-    operation back. After the end, an undo moves the queues back.
+    One of --to, --leaving, --onto and --target chooses the moves. Messages stay where they are, and
+    the former broker group serves them until they expire. You can pause the operation between two
+    queues. Before the first queue has moved, an undo rolls the operation back. After the end, an
+    undo moves the queues back.
 
     Examples:
         regent topic static move orders --to broker-c --queue 3 --dry-run
         regent topic static move orders --to broker-c --queue 0 --queue 1 --in-flight 2
+        regent topic static move orders --leaving broker-a --dry-run
+        regent topic static move orders --onto broker-d
+        regent topic static move orders --target broker-b --target broker-c
         regent topic static move orders --to broker-c --queue 3 --force --force-offset 50000
     """
     return given.values

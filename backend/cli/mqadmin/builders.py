@@ -30,6 +30,10 @@ class Directory(Protocol):
         """Return whether a topic exists."""
         ...
 
+    def list_broker_groups(self, cluster_name: str) -> list[str]:
+        """List the names of the broker groups of a cluster."""
+        ...
+
     def has_group(
         self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:
@@ -93,6 +97,31 @@ def topic(given: Given, directory: Directory) -> list[str]:
             raise misuse(f"-a {given['a']} can't be set", "of the attributes only +message.type=…")
         words += ["--message-type", value]
     return words
+
+
+def static_topic(given: Given, directory: Directory) -> list[str]:
+    """Create or expand a static topic."""
+    verb = "expand" if directory.has_topic(given.get("c"), given["t"]) else "create"
+    words = ["topic", "static", verb, given["t"], "--queues", given["qn"]]
+    return words + _targets(given, directory, "--broker-group")
+
+
+def static_topic_remapping(given: Given, directory: Directory) -> list[str]:
+    """Spread the queues of a static topic over broker groups."""
+    return ["topic", "static", "move", given["t"], *_targets(given, directory, "--target")]
+
+
+def _targets(given: Given, directory: Directory, option: str) -> list[str]:
+    """Write the broker groups, or all of the given cluster, as values of an option."""
+    if "," in given.get("c", ""):
+        raise misuse("-c names several clusters", "a static topic is in one cluster")
+    if "b" in given:
+        names = [name for one in given["b"].split(",") if (name := one.strip())]
+    elif "c" in given:
+        names = directory.list_broker_groups(given["c"])
+    else:
+        raise misuse("-b or -c must be given", "they name the broker groups of the queues")
+    return [*cluster_words(given), *(word for name in names for word in (option, name))]
 
 
 def topic_permission(given: Given, directory: Directory) -> list[str]:

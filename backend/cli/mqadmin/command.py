@@ -141,6 +141,11 @@ class _Directory:
                 return True
         return False
 
+    def list_broker_groups(self, cluster_name: str) -> list[str]:
+        """List the names of the broker groups of a cluster."""
+        path = cluster_path(self._rest, cluster_name, "brokers")
+        return sorted({one["broker_group_name"] for one in self._rest.list(path, limit=LISTED_MAX)})
+
     def has_group(
         self, cluster_name: str | None, broker_group: str | None, consumer_group_name: str
     ) -> bool:

@@ -67,22 +67,42 @@ class ExpandStaticTopic:
 
 @dataclass(frozen=True, slots=True)
 class MoveQueues:
-    """Move logical queues of a static topic to another broker group."""
+    """Move logical queues of a static topic to other broker groups.
+
+    One of `destination`, `leaving`, `onto` and `targets` chooses the moves.
+    """
 
     cluster_name: ClusterName
     topic_name: TopicName
     destination: Annotated[
-        str, Parameter("Name of the broker group that the queues move to.", option="to")
-    ]
+        str | None,
+        Parameter("Name of the broker group that the queues move to.", option="to"),
+    ] = None
     queues: Annotated[
         tuple[int, ...],
         Parameter(
-            "Number of a logical queue to move.",
+            "Number of a logical queue to move to the destination.",
             absence="all that other broker groups lead",
             option="queue",
             low=0,
             high=QUEUE_COUNT_MAX - 1,
             count_max=QUEUE_COUNT_MAX,
+        ),
+    ] = ()
+    leaving: Annotated[
+        str | None,
+        Parameter("Name of a broker group whose queues all move to the other broker groups."),
+    ] = None
+    onto: Annotated[
+        str | None,
+        Parameter("Name of a broker group that gets its even share of the queues."),
+    ] = None
+    targets: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Name of a broker group among those that share all queues evenly.",
+            option="target",
+            count_max=BROKER_GROUPS_MAX,
         ),
     ] = ()
     in_flight_max: Annotated[

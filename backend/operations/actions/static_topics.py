@@ -308,9 +308,7 @@ class BeginMoves(_StaticTopicAction):
         change_id = (step.after or {}).get("change_id")
         if change_id is None:
             raise NotUndoable("no queue was moved")
-        return self._request(
-            "move_queues", destination=self.moves[0].destination, takes_back=change_id
-        )
+        return self._request("move_queues", takes_back=change_id)
 
 
 @dataclass(frozen=True, slots=True)

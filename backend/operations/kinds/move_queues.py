@@ -1,4 +1,4 @@
-"""Move logical queues of a static topic to another broker group, or take such a move back."""
+"""Move logical queues of a static topic to other broker groups, or take such moves back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,8 @@ from uuid import UUID
 
 from backend.db import logical_queues
 from backend.db.logical_queues import StoredChange
-from backend.domain.errors import BrokerGroupNotFound
 from backend.domain.logical_queue.change import QueueChange
 from backend.domain.logical_queue.errors import QueueChangeRefused
-from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.logical_queue.placement import Relocation
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.static_topic import MoveQueues
@@ -28,7 +26,7 @@ from backend.operations.actions.static_topics import (
 )
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.operations.planning import masters, static_topics
+from backend.operations.planning import masters, queue_moves, static_topics
 from backend.services.logical_queue.bounds import find_last_known_ends
 
 KIND_NAME: Final = "move_queues"
@@ -51,23 +49,26 @@ async def read_facts(order: MoveQueues, context: OperationContext) -> Facts[Pres
     """Read the mapping, and the broker groups that give and take queues.
 
     Raises:
-        InvalidParameters: a forced offset without a forced move. InvalidName: the name is invalid
-        for a topic of a user. ClusterNotFound: the cluster does not exist. BrokerGroupNotFound: the
-        destination does not exist. StaticTopicNotFound: there is no such topic.
+        InvalidParameters: the moves are not chosen in one way. InvalidName: the name is invalid
+        for a topic of a user. ClusterNotFound: the cluster does not exist. BrokerGroupNotFound: a
+        named broker group does not exist. StaticTopicNotFound: there is no such topic.
         QueueMappingBroken: its mapping breaks invariants. QueueChangeRefused: a change of the
         topic is not finished, the rules forbid the moves, or a master does not answer.
     """
-    if order.force_offset is not None and not order.force:
-        raise InvalidParameters(KIND_NAME, "force_offset goes with force")
+    queue_moves.check_choice(order)
     former = await _find_former(order, context)
     if former is not None and former.ended_at is None:
         return _roll_back_facts(former)
     topic = await static_topics.read_present(
         order.cluster_name, order.topic_name, context, with_replicas=order.force
     )
-    if order.destination not in topic.holders.groups.names:
-        raise BrokerGroupNotFound(order.cluster_name, order.destination)
-    moves = _moves_of(order, topic.mapping, former)
+    if former is not None:
+        back = {one.global_id: one.relocation.source for one in former.change.moves}
+        moves = queue_moves.moves_to(topic.mapping, back)
+    else:
+        moves = queue_moves.choose_moves(
+            order, topic.mapping, topic.holders.groups, now_ms=context.clock.now_ms()
+        )
     ends: Mapping[int, int] = {}
     if order.force:
         ids = [one.global_id for one in moves]
@@ -99,9 +100,7 @@ async def preview(order: MoveQueues, facts: Facts[Present], context: OperationCo
     givers = {one.source for one in begin.moves}
     asked = takers if order.force else takers | givers
     return Plan(
-        summary=f"Of topic {order.topic_name} {count_queues(len(ids))} of"
-        f" {masters.shortened(sorted(givers)) or 'no broker group'} move to"
-        f" {masters.shortened(sorted(takers)) or order.destination}",
+        summary=_summary(order, begin),
         risk=Risk.LOSS if order.force else Risk.SERVICE,
         steps=planned_steps(_actions(order, begin)),
         changes=static_topics.differences(before, after),
@@ -118,6 +117,16 @@ async def preview(order: MoveQueues, facts: Facts[Present], context: OperationCo
         loss=_loss(begin) if order.force else None,
         facts={"segments": static_topics.pictures(before, after, ids)},
     )
+
+
+def _summary(order: MoveQueues, begin: BeginMoves) -> str:
+    """Say how many queues move, and between which broker groups."""
+    if not begin.moves:
+        return f"No logical queue of topic {order.topic_name} moves"
+    givers = masters.shortened(sorted({one.source for one in begin.moves}))
+    takers = masters.shortened(sorted({one.destination for one in begin.moves}))
+    count = count_queues(len(begin.moves))
+    return f"Of topic {order.topic_name} {count} of {givers} move to {takers}"
 
 
 async def _find_former(order: MoveQueues, context: OperationContext) -> StoredChange | None:
@@ -144,25 +153,6 @@ async def _find_former(order: MoveQueues, context: OperationContext) -> StoredCh
     return found
 
 
-def _moves_of(
-    order: MoveQueues, mapping: TopicMapping, former: StoredChange | None
-) -> tuple[Relocation, ...]:
-    """Return the moves of an order; a queue that is there already does not move."""
-    if former is not None:
-        back = {one.global_id: one.relocation.source for one in former.change.moves}
-    else:
-        chosen = set(order.queues) or {one.global_id for one in mapping.queues}
-        back = dict.fromkeys(chosen, order.destination)
-    if unknown := sorted(back.keys() - {one.global_id for one in mapping.queues}):
-        raise QueueChangeRefused(order.topic_name, f"there is no logical queue {unknown[0]}")
-    led = {one.global_id: one.leader_name or "" for one in mapping.queues}
-    return tuple(
-        Relocation(global_id, led[global_id], destination)
-        for global_id, destination in sorted(back.items())
-        if led[global_id] != destination
-    )
-
-
 def _plan_moves(
     order: MoveQueues,
     topic: static_topics.Present,
@@ -170,7 +160,7 @@ def _plan_moves(
     known_ends: Mapping[int, int],
 ) -> tuple[BeginMoves, tuple[Check, ...]]:
     """Return the action that records the moves, and what may forbid it."""
-    checks = [_check_something_moves(moves)]
+    checks = [_check_something_moves(order, moves)]
     ends: dict[int, int] = {}
     starts: dict[int, int] = {}
     if order.force:
@@ -191,11 +181,11 @@ def _plan_moves(
     return begin, tuple(checks)
 
 
-def _check_something_moves(moves: Sequence[Relocation]) -> Check:
+def _check_something_moves(order: MoveQueues, moves: Sequence[Relocation]) -> Check:
     name = "something moves"
     if moves:
         return Check(name, CheckVerdict.PASS, count_queues(len(moves)))
-    return Check(name, CheckVerdict.BLOCK, "the destination leads all of these queues already")
+    return Check(name, CheckVerdict.BLOCK, queue_moves.why_nothing_moves(order))
 
 
 def _check_forced(

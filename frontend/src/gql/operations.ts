@@ -425,15 +425,21 @@ export type MoveQueuesInput = {
   /** Name of the cluster. */
   clusterName: string;
   /** Name of the broker group that the queues move to. */
-  destination: string;
+  destination?: string | null | undefined;
   /** Move queues whose broker group can't be asked. Offsets continue after a jump, and messages may be lost. */
   force?: boolean;
   /** Logical offset where forced queues continue. Default: after the last known offset. */
   forceOffset?: string | null | undefined;
   /** How many queues move at the same time. */
   inFlightMax?: number;
-  /** Number of a logical queue to move. Default: all that other broker groups lead. */
+  /** Name of a broker group whose queues all move to the other broker groups. */
+  leaving?: string | null | undefined;
+  /** Name of a broker group that gets its even share of the queues. */
+  onto?: string | null | undefined;
+  /** Number of a logical queue to move to the destination. Default: all that other broker groups lead. */
   queues?: Array<number>;
+  /** Name of a broker group among those that share all queues evenly. */
+  targets?: Array<string>;
   /** Name of the topic. */
   topicName: string;
 };
@@ -551,7 +557,11 @@ export type PlanInput =
   forgetBroker: BrokerOrderInput; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
   forgetReplicas: ForgetReplicasInput; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /** Move logical queues of a static topic to another broker group. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
+   * Move logical queues of a static topic to other broker groups.
+   *
+   * One of `destination`, `leaving`, `onto` and `targets` chooses the moves.
+   */
   moveQueues: MoveQueuesInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
   preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }

@@ -21,7 +21,7 @@ from backend.domain.logical_queue.errors import (
 from backend.domain.logical_queue.expiry import Overlap
 from backend.domain.operation import OperationState as S
 from backend.domain.operation import StepState
-from backend.domain.operation_errors import NotUndoable, PlanBlocked
+from backend.domain.operation_errors import InvalidParameters, NotUndoable, PlanBlocked
 from backend.domain.plan import CheckVerdict
 from backend.operations.engine import following, orders
 from backend.operations.planning import static_topics as planning
@@ -52,6 +52,9 @@ class Topic:
         return await self.agents.order(
             "move_queues", **T, destination=to, queues=list(queues), **more
         )
+
+    async def choose(self, **way):
+        return await self.agents.order("move_queues", **T, **way)
 
     async def begin_move(self, *queues, to=B, **more):
         planned = await self.agents.plan(
@@ -263,6 +266,60 @@ async def test_a_move_to_the_leader_is_blocked(topic, agents):
     assert planned.plan.block.name == "something moves"
     with pytest.raises(QueueChangeRefused, match="no logical queue 9"):
         await agents.plan("move_queues", **T, destination=A, queues=[9])
+
+
+async def test_all_queues_leave_a_broker_group_and_come_back_l14(topic, agents):
+    await topic.create(4)
+    await topic.send(A, b"0", b"1")
+
+    moved = await topic.choose(leaving=A)
+
+    assert moved.state is S.DONE, moved.outcome
+    assert await topic.leaders() == {B: 4}
+    assert await topic.read(B, count=2) == [b"0", b"1"]
+    undone = await agents.undo(moved)
+    assert undone.state is S.DONE, undone.outcome
+    assert await topic.leaders() == {A: 2, B: 2}
+    assert await topic.is_sound()
+
+
+async def test_queues_are_spread_onto_a_broker_group_or_over_several_l15(topic, agents):
+    await topic.create(4, broker_groups=[A])
+
+    spread = await topic.choose(onto=B)
+
+    assert spread.state is S.DONE, spread.outcome
+    assert await topic.leaders() == {A: 2, B: 2}
+    planned = await agents.plan("move_queues", **T, targets=[A, B])
+    assert planned.plan.summary == "No logical queue of topic orders moves"
+    assert planned.plan.block.name == "something moves"
+    remapped = await topic.choose(targets=[B])
+    assert remapped.state is S.DONE, remapped.outcome
+    assert await topic.leaders() == {B: 4}
+    undone = await agents.undo(remapped)
+    assert undone.state is S.DONE, undone.outcome
+    assert await topic.leaders() == {A: 2, B: 2}
+    assert await topic.is_sound()
+
+
+async def test_moves_are_chosen_in_one_way(topic, agents):
+    await topic.create(2)
+
+    with pytest.raises(InvalidParameters, match="give one of"):
+        await agents.plan("move_queues", **T, leaving=A, targets=[B])
+
+
+async def test_all_queues_leave_a_broker_group_that_is_gone_l46(topic, agents):
+    await topic.create(4)
+    await agents.stop(A)
+    await eventually(lambda: _is_away(topic, A))
+    assert _block(await agents.plan("move_queues", **T, leaving=A)) == "every master answers"
+
+    moved = await topic.choose(leaving=A, force=True, force_offset=10_000)
+
+    assert moved.state is S.DONE, moved.outcome
+    assert await topic.leaders() == {B: 4}
+    assert await topic.send(B, b"new", queue_id=0) == [10_000]
 
 
 async def test_positions_in_an_empty_segment_come_along_l17(topic):

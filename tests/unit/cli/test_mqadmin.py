@@ -93,6 +93,22 @@ def translated(monkeypatch, server, capsys):
             f"broker config get broker-a --cluster {C} --broker 1",
         ),
         ("topicRoute -t orders", "topic get orders"),
+        (
+            f"updateStaticTopic -c {C} -t new -qn 8",
+            f"topic static create new --queues 8 --cluster {C} --broker-group broker-a",
+        ),
+        (
+            "updateStaticTopic -b broker-a,broker-b -t orders -qn 8",
+            "topic static expand orders --queues 8 --broker-group broker-a --broker-group broker-b",
+        ),
+        (
+            f"remappingStaticTopic -c {C} -t orders",
+            f"topic static move orders --cluster {C} --target broker-a",
+        ),
+        (
+            f"remappingStaticTopic -c {C} -b broker-b,broker-c -t orders",
+            f"topic static move orders --cluster {C} --target broker-b --target broker-c",
+        ),
         (f"clusterList -c {C}", f"broker list --cluster {C}"),
         ("topicList", "topic list"),
         (
@@ -166,6 +182,9 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
         (f"updateTopic -c {C} -t orders -u true", 2, "-u of mqadmin updateTopic has no counterp"),
         (f"updateTopic -c {C} -t orders -p 9", 2, "-p 9 is no permission"),
         ("updateBrokerConfig -k a -v b", 2, "-b must be given"),
+        ("remappingStaticTopic -t orders", 2, "-b or -c must be given"),
+        (f"remappingStaticTopic -t orders -c {C},b", 2, "-c names several clusters"),
+        (f"remappingStaticTopic -t orders -c {C} -fr true", 2, "-fr of mqadmin remappingStaticTo"),
         ("getBrokerConfig -b 10.0.0.9:1", 4, "no broker is registered at 10.0.0.9:1"),
         ("resetOffsetByTime -g g -t orders -s yesterday", 2, "-s yesterday is no time"),
         ("updateControllerConfig -a x:1 -k a -v b", 3, "no request can change the settings"),
