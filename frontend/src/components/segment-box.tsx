@@ -26,11 +26,13 @@ export function SegmentBox({ segment }: { segment: SegmentBoxData }) {
         })}
       </span>
       <span className={classes.physical}>
-        {t('segments.physical', {
-          generation,
-          start: formatInt64(segment.physicalStart),
-          end: offsetText(segment.physicalEnd, t('segments.open')),
-        })}
+        {segment.physicalStart === null
+          ? t('segments.generation', { generation })
+          : t('segments.physical', {
+              generation,
+              start: formatInt64(segment.physicalStart),
+              end: offsetText(segment.physicalEnd, t('segments.open')),
+            })}
       </span>
       <StateMark tone={tones[state]} label={t(`segments.state.${state}`)} />
     </li>

@@ -12,7 +12,7 @@ type SegmentStripProps = {
 export function SegmentStrip({ label, queues }: SegmentStripProps) {
   const { t } = useTranslation();
   return (
-    // A wide strip scrolls, by keys too.
+    // A large strip scrolls, by keys too.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
     <section className={classes.strip} aria-label={label} tabIndex={0}>
       <ol className={classes.lanes}>

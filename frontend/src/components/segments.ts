@@ -8,7 +8,8 @@ export type Segment = {
   logicalStart: string | null;
   /** The offset after the last message; null while the end is open. */
   logicalEnd: string | null;
-  physicalStart: string;
+  /** Null in a plan: the move chooses it. */
+  physicalStart: string | null;
   physicalEnd: string | null;
 };
 

@@ -1,18 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
 import { resetOffsets } from '@/features/orders/offset-orders';
+import type { OrderKind } from '@/features/orders/order-kind';
+import {
+  deleteStaticTopic,
+  expandStaticTopic,
+  moveQueues,
+} from '@/features/orders/static-topic-orders';
 import { changeTopic, deleteTopic } from '@/features/orders/topic-orders';
 import type { TopicDetail } from '@/features/topics/topic-detail';
+import { logicalQueuesOf } from '@/features/topics/topic-queries';
 import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
 import { ProtectionButton } from './protection-button';
 import { SendModal } from './send-modal';
 import type { TopicOrder } from './topic-route';
 import { usePlanOrder } from './use-plan-order';
+import { useTopology } from './use-topology';
 import { withinPage } from './within-page';
 
-const words: readonly TopicOrder[] = ['change', 'reset', 'delete', 'send'];
+const ordinaryWords: readonly TopicOrder[] = ['change', 'reset', 'delete', 'send'];
+const staticWords: readonly TopicOrder[] = ['move', 'expand', 'reset', 'delete', 'send'];
+
+type Offered = {
+  words: readonly TopicOrder[];
+  forms: Partial<Record<TopicOrder, () => OrderKind>>;
+};
+
+/** What is offered for a topic: nothing until it is known whether it is a static one. */
+function useOffered(topic: TopicDetail, consumerGroupName: string | undefined): Offered {
+  const { clusterName, name } = topic;
+  const query = useQuery(logicalQueuesOf(clusterName, name));
+  const groups = useTopology(clusterName).groups.map((one) => one.name);
+  const reset = () => resetOffsets(topic, consumerGroupName);
+  if (query.isPending) return { words: [], forms: {} };
+  const logical = query.data?.data.logicalQueues;
+  if (!logical) {
+    const forms = {
+      change: () => changeTopic(topic),
+      reset,
+      delete: () => deleteTopic(topic),
+    };
+    return { words: ordinaryWords, forms };
+  }
+  const staticTopic = { clusterName, name, queues: logical.queues };
+  const forms = {
+    move: () => moveQueues(staticTopic, groups),
+    expand: () => expandStaticTopic(staticTopic, groups),
+    reset,
+    delete: () => deleteStaticTopic(staticTopic),
+  };
+  return { words: staticWords, forms };
+}
 
 /** What can be ordered for a topic; each leads to a plan first. */
 export function TopicActions({ topic }: { topic: TopicDetail }) {
@@ -22,11 +63,7 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
   const protecting = usePlanOrder();
   const show = (wanted: TopicOrder | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
-  const kinds = {
-    change: () => changeTopic(topic),
-    reset: () => resetOffsets(topic, group),
-    delete: () => deleteTopic(topic),
-  };
+  const { words, forms } = useOffered(topic, group);
   return (
     <>
       <PlanRefusal order={protecting} />
@@ -49,10 +86,7 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
         isProtected={topic.protection !== null}
         order={protecting}
       />
-      <OrderModal
-        kind={order && order !== 'send' ? kinds[order]() : undefined}
-        onClose={() => show(undefined)}
-      />
+      <OrderModal kind={order && forms[order]?.()} onClose={() => show(undefined)} />
       <SendModal
         isOpen={order === 'send'}
         clusterName={topic.clusterName}

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
 import { searchOf, text, word } from './search';
 
-const orders = ['send', 'change', 'reset', 'delete'] as const;
+const orders = ['send', 'change', 'move', 'expand', 'reset', 'delete'] as const;
 /** The form that is open over the page; `group` fills in the consumer group of a reset. */
 export type TopicOrder = (typeof orders)[number];
 export type TopicSearch = { sort?: string; order?: TopicOrder; group?: string };

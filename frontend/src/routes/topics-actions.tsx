@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
 import { changeGroup, createGroup, deleteGroup } from '@/features/orders/group-orders';
+import { createStaticTopic } from '@/features/orders/static-topic-orders';
 import { createTopic } from '@/features/orders/topic-orders';
 import { OrderModal } from './order-modal';
 import type { TopicsOrder } from './topics-route';
@@ -22,6 +23,7 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const kinds = {
     create: () => createTopic(clusterName, groups),
+    createStatic: () => createStaticTopic(clusterName, groups),
     createGroup: () => createGroup(clusterName, groups),
     changeGroup: () => changeGroup(clusterName, groups, group),
     deleteGroup: () => deleteGroup(clusterName, groups, group),
@@ -30,6 +32,9 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
     <>
       <WriteButton data-act onClick={() => show('create')}>
         {t('topics.create')}
+      </WriteButton>
+      <WriteButton variant="default" onClick={() => show('createStatic')}>
+        {t('topics.createStatic')}
       </WriteButton>
       <Menu position="bottom-end" shadow="sm">
         <Menu.Target>

@@ -1,6 +1,7 @@
 """Static topics on two broker groups: a client sees one queue, wherever its segments are stored."""
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -29,7 +30,7 @@ from tests.integration.broker.test_sending import batch_entry
 from tests.waiting import PATIENCE_S, eventually
 from workers.broker.dispatcher import Dispatcher
 
-NOT_FOUND, NOT_LEADER, ILLEGAL = 19, 501, 604
+NOT_FOUND, RETRY_IMMEDIATELY, NOT_LEADER, ILLEGAL = 19, 20, 501, 604
 
 
 @pytest.fixture
@@ -79,8 +80,9 @@ async def test_a_queue_moves_and_keeps_its_offsets(groups):
 
     await groups.move("b1", "b2")
 
-    assert (await b1.send(TOPIC, b"late")).code == NOT_LEADER
-    assert await send(b2, 3, start=101) == [(0, 101), (0, 102), (0, 103)]
+    assert (await b1.send(TOPIC, b"late", lqFwd=1)).code == NOT_LEADER
+    assert await send(b1, 1, start=101) == [(0, 101)]
+    assert await send(b2, 2, start=102) == [(0, 102), (0, 103)]
     read, codes, end = await read_all(b2)
     assert read == [(number, b"%d" % number) for number in range(104)]
     assert (end, set(codes)) == (104, {0, NOT_FOUND})
@@ -175,19 +177,63 @@ async def test_a_seal_ends_after_the_last_admitted_message_and_refuses_all_later
     assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == len(stored)
 
 
-async def test_a_refusal_names_the_broker_group_that_leads(groups):
-    """L22: clients switch by the hint."""
+async def test_the_leader_answers_requests_of_an_old_route_and_a_refusal_names_it(groups):
+    """L22: clients switch by the hint; until then the former leader forwards, once only."""
     await groups.create("b1", "b2")
-    await send(groups.clients["b1"], 1)
+    b1 = groups.clients["b1"]
+    await send(b1, 1)
     await groups.move("b1", "b2")
+    wanted = {"topic": TOPIC, "queueId": 0}
 
-    replies = [
-        await groups.clients["b1"].send(TOPIC, b"x"),
-        await groups.clients["b1"].pull(TOPIC),
-        await groups.clients["b1"].call(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC, "queueId": 0}),
+    sent = await b1.send(TOPIC, b"x")
+    pulled = await b1.pull(TOPIC, queueOffset=1)
+    highest = await b1.call(RequestCode.GET_MAX_OFFSET, wanted)
+    refused = [
+        await b1.send(TOPIC, b"x", lqFwd=1),
+        await b1.pull(TOPIC, lqFwd=1),
+        await b1.call(RequestCode.GET_MAX_OFFSET, wanted | {"lqFwd": 1}),
     ]
 
-    assert {(one.code, one.ext.get("lqHint")) for one in replies} == {(NOT_LEADER, "b2@2000")}
+    assert (sent.code, sent.ext["queueId"], sent.ext["queueOffset"]) == (0, "0", "1")
+    assert (bodies(pulled), pulled.ext["nextBeginOffset"]) == ([b"x"], "2")
+    assert highest.ext["offset"] == "2"
+    assert {(one.code, one.ext.get("lqHint")) for one in refused} == {(NOT_LEADER, "b2@2000")}
+
+
+async def test_a_send_to_a_sealed_queue_waits_for_the_new_leader(groups):
+    """L20: its producer sees no refusal, and the former leader's order stays."""
+    await groups.create("b1", "b2")
+    b1 = groups.clients["b1"]
+    await send(b1, 1)
+    prepared, seal = await groups.prepare("b2"), await groups.seal("b1")
+    waiting = [asyncio.ensure_future(b1.send(TOPIC, b"%d" % number)) for number in range(1, 4)]
+    await asyncio.sleep(0.1)
+    assert not any(one.done() for one in waiting)
+
+    groups.decide(0, "b2", prepared, seal)
+    await groups.store("b2")
+    await groups.store("b1")
+
+    replies = await asyncio.gather(*waiting)
+    assert [(one.code, one.ext.get("queueOffset")) for one in replies] == [
+        (0, str(number)) for number in range(1, 4)
+    ]
+    read, _, _ = await read_all(groups.clients["b2"])
+    assert read == [(number, b"%d" % number) for number in range(4)]
+
+
+async def test_a_sealed_queue_without_a_new_leader_refuses_in_time(groups):
+    """L47 in part: a client is not held for longer than it waits for an answer."""
+    await groups.create("b1", "b2")
+    b1 = groups.clients["b1"]
+    await send(b1, 1)
+    await groups.seal("b1")
+
+    begun_s = time.monotonic()
+    refused = await b1.send(TOPIC, b"late")
+
+    assert refused.code == NOT_LEADER
+    assert 2 < time.monotonic() - begun_s
 
 
 async def test_a_message_without_a_queue_goes_to_a_queue_that_is_led_here(groups):
@@ -287,7 +333,8 @@ async def test_positions_are_kept_at_the_segment_that_has_them(groups):
     assert await committed(b1, lo="false") == 7
     assert (await commit(12), await committed(b2)) == (0, 12)
     assert await committed(b2, lo="false", queueId=1) == 2
-    assert await committed(b1) == NOT_LEADER
+    assert await committed(b1) == 12
+    assert await committed(b1, lqFwd=1) == NOT_LEADER
 
 
 async def test_a_pull_commits_logical_offsets(groups):
@@ -355,8 +402,10 @@ async def test_a_reader_at_the_end_of_a_sealed_queue_waits(groups):
     assert not waiting.done()
     await groups.move("b1", "b2")
 
-    assert (await waiting).code == NOT_LEADER
+    again = await waiting
+    assert (again.code, again.ext["nextBeginOffset"]) == (RETRY_IMMEDIATELY, "2")
     await send(groups.clients["b2"], 1, start=2)
+    assert bodies(await b1.pull(TOPIC, queueOffset=2)) == [b"2"]
     assert bodies(await groups.clients["b2"].pull(TOPIC, queueOffset=2)) == [b"2"]
 
 
@@ -408,7 +457,7 @@ async def test_a_parked_pull_gets_the_next_message_and_wakes_when_the_queue_move
     await groups.move("b1", "b2")
 
     woken = await parked
-    assert (woken.code, woken.ext["lqHint"]) == (NOT_LEADER, "b2@2000")
+    assert (woken.code, woken.ext["nextBeginOffset"]) == (RETRY_IMMEDIATELY, "3")
     pull = b2.start_pull(TOPIC, queueOffset=3, sysFlag=SUSPEND | SUBSCRIPTION)
     await holding(groups.servers["b2"], 1)
     await send(b2, 1, start=3)
@@ -659,8 +708,8 @@ async def test_a_batch_lies_in_one_segment(groups):
     await groups.move("b1", "b2")
 
     assert (first.ext["queueId"], first.ext["queueOffset"]) == ("0", "0")
-    assert (await send_batch("b1")).code == NOT_LEADER
-    assert (await send_batch("b2")).ext["queueOffset"] == "3"
+    assert (await send_batch("b1")).ext["queueOffset"] == "3"
+    assert (await send_batch("b2")).ext["queueOffset"] == "6"
 
 
 async def test_of_two_mappings_of_one_epoch_the_second_one_is_refused(groups):
@@ -834,7 +883,7 @@ async def test_a_tool_of_stock_moves_a_queue_in_its_own_steps(groups):
     for name in ("b2", "b1"):
         await store(name)
         assert (await b2.send(TOPIC, b"too early")).code == 2
-    assert (await b1.send(TOPIC, b"too late")).code == NOT_LEADER
+    assert (await b1.send(TOPIC, b"too late", lqFwd=1)).code == NOT_LEADER
     end = await offset_of(b1, RequestCode.GET_MAX_OFFSET, lo="false")
     decided = queue.with_segments(*queue.segments, QueueSegment(1, "b2", 1, 10_000))
     groups.topic = groups.topic.with_queue(decided)

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { FieldList } from './field-list';
 import type { Operation } from './operation';
+import { segmentsApart } from './plan-segments';
 import classes from './plan-view.module.css';
 import { inOneOrder, isFields } from './values';
 
@@ -8,7 +9,7 @@ import { inOneOrder, isFields } from './values';
 export function PlanFacts({ plan }: { plan: Operation['plan'] }) {
   const { t } = useTranslation();
   const held = Object.fromEntries(plan.preconditions.map(({ name, value }) => [name, value]));
-  const rest = inOneOrder(plan.facts);
+  const rest = inOneOrder(segmentsApart(plan.facts).rest);
   return (
     <>
       <p className={classes.lead}>{t('plan.factsLead')}</p>

@@ -6,7 +6,9 @@ import { CopyOrder } from './copy-order';
 import { DifferenceTable } from './difference-table';
 import { doneCount, type Operation } from './operation';
 import { PlanFacts } from './plan-facts';
+import { segmentsApart } from './plan-segments';
 import classes from './plan-view.module.css';
+import { SegmentsPanel } from './segments-panel';
 import { StepList } from './step-list';
 import type { Comparison } from './use-standing';
 
@@ -18,12 +20,13 @@ type PlanViewProps = {
 };
 
 /**
- * The plan of any operation in the same six blocks. Nothing here knows a kind: what a kind has to
+ * The plan of any operation in the same blocks. Nothing here knows a kind: what a kind has to
  * say stands in its plan.
  */
 export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewProps) {
   const { t } = useTranslation();
   const { plan, steps } = operation;
+  const { segments } = segmentsApart(plan.facts);
   const isPlanned = operation.confirmedAt === null;
   const progress = t('operation.progress', { done: doneCount(steps), total: steps.length });
   const happens = (
@@ -72,6 +75,11 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
             <PlanFacts plan={plan} />
           </Panel>
         </div>
+        {segments === null ? null : (
+          <div className={classes.across}>
+            <SegmentsPanel {...segments} />
+          </div>
+        )}
       </div>
     </>
   );

@@ -13,6 +13,7 @@ export function ChoiceInput(props: GivenInput<'choice'>) {
   return (
     <Select
       {...given}
+      data-name={given.name}
       data={choices.map((choice) => ({ value: choice.value, label: say(t, choice.words) }))}
       placeholder={absence === null ? t('absence.choose') : say(t, absence)}
       value={typeof value === 'string' && value !== '' ? value : null}

@@ -19,7 +19,7 @@ export type Described = {
 
 /** What a form knows of a field beyond its description. */
 export type Known = {
-  initial?: string | boolean | readonly string[];
+  initial?: string | number | boolean | readonly string[];
   /** What it is now, where that is one thing. */
   present?: Value;
   /** The names that there are to choose from. */
@@ -63,13 +63,16 @@ function choiceField(one: Described, known: Known, absence: Words, isRequired: b
   } as const;
 }
 
-function countField({ low, high, initial }: Described, { present }: Known, absence: Words) {
+function countField(one: Described, known: Known, absence: Words, isRequired: boolean) {
+  const { low, high } = one;
+  const { present } = known;
+  const initial = known.initial ?? one.initial;
   return {
     kind: 'count',
     low: low ?? 0,
     high: high ?? 0,
     initial: typeof initial === 'number' ? initial : null,
-    absence,
+    absence: isRequired ? null : absence,
     present: typeof present === 'number' ? present : null,
   } as const;
 }
@@ -96,7 +99,7 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
       return { ...common, kind: 'yesNo', initial: null, present: now };
     }
     case 'count':
-      return { ...common, ...countField(one, known, without) };
+      return { ...common, ...countField(one, known, without, isRequired) };
     case 'number':
       return { ...common, ...numberField(one, isRequired) };
     case 'choice':

@@ -104,7 +104,8 @@ export function FieldInput(props: FieldInputProps) {
   }
 }
 
-function absenceOf(t: TFunction, given: { absence: Words; present: number | null }): string {
+function absenceOf(t: TFunction, given: { absence: Words | null; present: number | null }): string {
   const { absence, present: now } = given;
+  if (absence === null) return '';
   return now === null ? say(t, absence) : t('absence.asItIsNow', { now });
 }

@@ -23,7 +23,8 @@ export type Field = {
       low: number;
       high: number;
       initial: number | null;
-      absence: Words;
+      /** Null where a number is required. */
+      absence: Words | null;
       present: number | null;
     }
   /** All 64 bits of a number, kept as the text it is. */
@@ -93,9 +94,11 @@ function problemOfNumber(text: string, { low, high }: Range): Problem | undefine
 
 function problemOfCount(
   value: Value,
-  { low, high, initial }: { low: number; high: number; initial: number | null },
+  { low, high, initial, absence }: Extract<Field, { kind: 'count' }>,
 ): Problem | undefined {
-  if (value === null || value === '') return initial === null ? undefined : empty;
+  if (value === null || value === '') {
+    return initial === null && absence !== null ? undefined : empty;
+  }
   const isWithin =
     typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high;
   return isWithin ? undefined : { word: 'range', values: { low, high } };

@@ -12,6 +12,7 @@ export function NamesInput({ given, field, value, onChange }: GivenInput<'names'
   const list: string[] = Array.isArray(value) ? value : [];
   const shared = {
     ...given,
+    'data-name': given.name,
     className: classes.wide ?? '',
     placeholder: list.length === 0 ? say(t, field.absence) : '',
     value: list,

@@ -56,7 +56,10 @@ export function OrderForm<Order = PlanInput>({
     setIsTried(true);
     const wrong = fields.find(({ name }) => problems[name]);
     if (!wrong) return onPlan(kind.planOf(values));
-    event.currentTarget.querySelector<HTMLElement>(`[name="${CSS.escape(wrong.name)}"]`)?.focus();
+    const name = CSS.escape(wrong.name);
+    // A list has its name on a hidden input.
+    const input = `[name="${name}"]:not([type="hidden"]), [data-name="${name}"]`;
+    event.currentTarget.querySelector<HTMLElement>(input)?.focus();
   };
   return (
     <form

@@ -1,0 +1,28 @@
+import { useTranslation } from 'react-i18next';
+import { Panel } from '@/components/panel';
+import { SegmentStrip } from '@/components/segment-strip';
+import type { PlanSegments } from './plan-segments';
+import classes from './plan-view.module.css';
+
+/** The segments of the logical queues that a plan changes, as they are and as they would be. */
+export function SegmentsPanel({ before, after }: PlanSegments) {
+  const { t } = useTranslation();
+  const sides = [
+    { title: t('plan.segmentsBefore'), queues: before },
+    { title: t('plan.segmentsAfter'), queues: after },
+  ];
+  return (
+    <Panel title={t('segments.title')}>
+      {sides.map(({ title, queues }) => (
+        <div key={title}>
+          <h3 className={classes.further}>{title}</h3>
+          {queues.length > 0 ? (
+            <SegmentStrip label={title} queues={queues} />
+          ) : (
+            <p className={classes.lead}>{t('plan.notThere')}</p>
+          )}
+        </div>
+      ))}
+    </Panel>
+  );
+}
