@@ -233,7 +233,7 @@ async def test_a_sealed_queue_without_a_new_leader_refuses_in_time(groups):
     refused = await b1.send(TOPIC, b"late")
 
     assert refused.code == NOT_LEADER
-    assert 2 < time.monotonic() - begun_s
+    assert time.monotonic() - begun_s > 2
 
 
 async def test_a_message_without_a_queue_goes_to_a_queue_that_is_led_here(groups):
