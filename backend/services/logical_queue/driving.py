@@ -203,10 +203,10 @@ async def _switch(driver: Driver, global_id: int) -> None:
     await driver.ask(name, store_request(change.after, name, layout, is_final=False))
     await driver.advance(lambda now: domain.with_activated(now, global_id))
     if move.forced_start is None:
-        await _tell_source(driver, move.relocation.source)
+        await _inform_source(driver, move.relocation.source)
 
 
-async def _tell_source(driver: Driver, name: str) -> None:
+async def _inform_source(driver: Driver, name: str) -> None:
     """Store the new lists at a former leader at once: it forwards the requests that wait there.
 
     Otherwise it gets them when the change is spread (M5).

@@ -223,7 +223,7 @@ async def test_a_send_to_a_sealed_queue_waits_for_the_new_leader(groups):
 
 
 async def test_a_sealed_queue_without_a_new_leader_refuses_in_time(groups):
-    """L47 in part: a client is not held for longer than it waits for an answer."""
+    """L20: a client is not held for longer than it waits for an answer."""
     await groups.create("b1", "b2")
     b1 = groups.clients["b1"]
     await send(b1, 1)

@@ -22,7 +22,7 @@ from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal
 
 FORWARDED_FIELD: Final = "lqFwd"
-"""Marks a forwarded request; its receiver forwards it to nobody (logical-queues.md 18.3)."""
+"""Marks a forwarded request; its receiver does not forward it again (logical-queues.md 18.3)."""
 
 WAIT_S_MAX: Final = 2.5
 """Stock clients wait 3 s for the answer to a send."""
