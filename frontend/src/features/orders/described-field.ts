@@ -32,6 +32,8 @@ export type Known = {
   as?: 'time' | 'lines' | 'pairs';
   /** Which answer of the form alone it belongs to; it is required there. */
   onlyWith?: { name: string; value: string };
+  /** The form leaves out the other ways to order the same, so this one is required. */
+  isRequired?: boolean;
 };
 
 /** Choices that are shown as they are. */
@@ -85,7 +87,7 @@ function numberField({ low, high }: Described, isRequired: boolean) {
 /** The field of a form for a field of an order; `absence` says what holds where nothing else does. */
 export function fieldOf(name: string, one: Described, known: Known, absence: Words): Field {
   const onlyWith = known.onlyWith ?? one.onlyWith;
-  const isRequired = one.isRequired === true || onlyWith !== undefined;
+  const isRequired = known.isRequired ?? (one.isRequired === true || onlyWith !== undefined);
   const common = { name, text: one.text, ...(onlyWith && { onlyWith }) };
   const without = one.absence === undefined ? absence : { text: one.absence };
   const initial = typeof known.initial === 'string' ? known.initial : '';

@@ -24,8 +24,9 @@ export function moveQueues(topic: StaticTopic, groups: readonly string[]): Order
   return orderForm('moveQueues', {
     target: topicName,
     given: { clusterName, topicName },
+    leftOut: ['leaving', 'onto', 'targets'],
     known: {
-      destination: { choices: plainChoices(groups) },
+      destination: { choices: plainChoices(groups), isRequired: true },
       queues: { names: queues.map(({ globalId }) => String(globalId)) },
     },
   });
