@@ -824,9 +824,9 @@ async def produce(groups, acknowledged, is_over):
         number += 1
 
 
-async def consume(groups, read, is_over, acknowledged):
+async def consume(groups, read, producing, acknowledged):
     leader, offset = Follower(groups, "b1"), 0
-    while not (is_over.is_set() and len(read) >= len(acknowledged)):
+    while not (producing.done() and len(read) >= len(acknowledged)):
         fields = {"queueOffset": offset, "sysFlag": SUSPEND | SUBSCRIPTION}
         waiting = {"suspendTimeoutMillis": 200}
         reply = await leader.ask(partial(Client.pull, topic=TOPIC, **(fields | waiting)))
@@ -845,8 +845,8 @@ async def test_ten_moves_under_load_lose_and_reorder_nothing(groups):
     acknowledged, read, is_over = [], [], asyncio.Event()
 
     async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-        tasks.create_task(produce(groups, acknowledged, is_over))
-        tasks.create_task(consume(groups, read, is_over, acknowledged))
+        producing = tasks.create_task(produce(groups, acknowledged, is_over))
+        tasks.create_task(consume(groups, read, producing, acknowledged))
         names = ["b1", "b2", "b3"]
         for turn in range(10):
             count = len(acknowledged)
