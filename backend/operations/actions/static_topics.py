@@ -130,19 +130,31 @@ def _value_of(change: QueueChange) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class BeginCreation(_StaticTopicAction):
-    """Record a new static topic, with its queues spread over the targets (M0, M3)."""
-
-    tag: ClassVar[str] = "begin_static_topic"
+class _QueueCountAction(_StaticTopicAction):
+    """An action after which a static topic has a number of logical queues on target groups."""
 
     queue_count: int
     targets: tuple[str, ...]
-    offset_mode: OffsetMode
 
     @property
     def step(self) -> PlannedStep:
         """Say what is recorded."""
         return PlannedStep("begin", f"Record {self.queue_count} logical queues")
+
+    async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
+        """Read back the number of logical queues."""
+        mapping = await self.find_mapping(context)
+        count = 0 if mapping is None else mapping.queue_count
+        return [compare("logical queues", self.queue_count, count)]
+
+
+@dataclass(frozen=True, slots=True)
+class BeginCreation(_QueueCountAction):
+    """Record a new static topic, with its queues spread over the targets (M0, M3)."""
+
+    tag: ClassVar[str] = "begin_static_topic"
+
+    offset_mode: OffsetMode
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Record the topic, if no broker has a topic of the name."""
@@ -169,31 +181,18 @@ class BeginCreation(_StaticTopicAction):
             offset_mode=self.offset_mode,
         )
 
-    async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
-        """Read back the number of logical queues."""
-        mapping = await self.find_mapping(context)
-        count = 0 if mapping is None else mapping.queue_count
-        return [compare("logical queues", self.queue_count, count)]
-
     def undo(self, _step: Step) -> OperationRequest:
         """Delete the topic, if it is empty."""
         return self._request("delete_static_topic")
 
 
 @dataclass(frozen=True, slots=True)
-class BeginExpansion(_StaticTopicAction):
+class BeginExpansion(_QueueCountAction):
     """Record more logical queues of a topic (M0, M3)."""
 
     tag: ClassVar[str] = "begin_static_expansion"
 
-    queue_count: int
-    targets: tuple[str, ...]
     epoch: int
-
-    @property
-    def step(self) -> PlannedStep:
-        """Say what is recorded."""
-        return PlannedStep("begin", f"Record {self.queue_count} logical queues")
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Record the new queues, if the mapping is the planned one."""
@@ -223,12 +222,6 @@ class BeginExpansion(_StaticTopicAction):
             now_ms=context.clock.now_ms(),
             bounds=bounds,
         )
-
-    async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
-        """Read back the number of logical queues."""
-        mapping = await self.find_mapping(context)
-        count = 0 if mapping is None else mapping.queue_count
-        return [compare("logical queues", self.queue_count, count)]
 
     def undo(self, _step: Step) -> OperationRequest:
         """Refuse: producers may have sent to the new queues.
