@@ -96,7 +96,7 @@ class Dispatcher:
         """Return the answer of the broker group that leads a logical queue."""
         if not may_forward(command):
             raise refusal
-        reply = await forward(self._broker, command, refusal)
+        reply = await forward(self._broker, caller, command, refusal)
         return await self._serve_late(caller, command, served) if reply is None else reply
 
     async def _serve_late(self, caller: Caller, command: Command, served: Served) -> bytes:

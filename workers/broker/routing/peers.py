@@ -29,6 +29,14 @@ PAUSE_MS: Final = 1_000
 MASTER_ID: Final = 0
 
 
+class NotSent(ConnectionError):
+    """A request was not sent: the master is not known, or can't be reached."""
+
+
+class _Paused(ConnectionError):
+    """A master that did not answer is left alone for a while."""
+
+
 @dataclass(slots=True)
 class _Peer:
     link: MasterLink
@@ -78,23 +86,28 @@ class Peers:
             ) from error
 
     async def pass_on(
-        self, broker_name: str, command: Command, ext: Mapping[str, str]
+        self, broker_name: str, command: Command, ext: Mapping[str, str], body: bytes | None = None
     ) -> Command | None:
         """Pass on a request of a client, and return the answer; a one-way request has none.
 
-        The request is sent once only, since it may be a message.
+        The request is sent once only, since it may be a message. Another body replaces its own.
 
         Raises:
-            OSError: the master is not known, or can't be reached. RemotingError, InvalidJson: the
-            master or a name server broke the protocol.
+            NotSent: the master is not known, or can't be reached. OSError: the connection is lost.
+            RemotingError: the master broke the protocol.
         """
-        peer = await self._find(broker_name)
+        is_sent = False
         try:
+            peer = await self._find(broker_name)
             async with peer.link.connected() as requester:
-                reply = await requester.pass_on(command, ext)
-        except (OSError, RemotingError):
-            self._note_failure(broker_name)
-            raise
+                is_sent = True
+                reply = await requester.pass_on(command, ext, body)
+        except (OSError, RemotingError, InvalidJson) as error:
+            if not isinstance(error, _Paused):
+                self._note_failure(broker_name)
+            if is_sent:
+                raise
+            raise NotSent(str(error) or "there is no answer in time") from error
         peer.failure_count = 0
         return reply
 
@@ -118,7 +131,7 @@ class Peers:
         now_ms = self._clock()
         peer = self._peers.get(broker_name)
         if peer is not None and now_ms < peer.refused_until_ms:
-            raise ConnectionError("it did not answer a moment ago")
+            raise _Paused("it did not answer a moment ago")
         if peer is not None and now_ms - peer.found_at_ms < ADDRESS_LIFE_MS:
             return peer
         address = await self._address_of(broker_name)

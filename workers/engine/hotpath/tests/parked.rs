@@ -126,6 +126,7 @@ impl Fixture {
             count_max: 32,
             deadline_ms: 15_000,
             global_id: None,
+            adds_delta: true,
         };
         connection.park(&self.hot, granted, &waiting)
     }
