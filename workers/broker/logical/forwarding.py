@@ -24,7 +24,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal
-from workers.broker.logical.led_queue import HINT_FIELD
+from workers.broker.logical.led_queue import HINT_FIELD, takes_sends
 from workers.broker.logical.older_segments import CARRIES_SUBSCRIPTION
 from workers.broker.requests.caller import Caller
 from workers.broker.routing.peers import NotSent
@@ -107,7 +107,7 @@ class _Search:
     def _is_served(self, topic: BrokerTopic) -> bool:
         """Return whether this broker group serves the request; a sealed queue takes no sends."""
         if self.command.code in SEND_CODES:
-            return topic.admits_sends(self.refusal.global_id)
+            return takes_sends(self.broker, topic, self.refusal.global_id)
         return topic.mapping.leads(self.refusal.global_id)
 
     async def _ask_along(self, name: str | None) -> bytes | None:
@@ -137,9 +137,11 @@ class _Search:
         return None
 
     async def _ask(self, name: str) -> Command | None:
+        is_pull = self.command.code in PULL_CODES
+        peers = self.broker.pull_peers if is_pull else self.broker.peers
         self.asked = name
         try:
-            reply = await self.broker.peers.pass_on(name, self.command, self.fields)
+            reply = await peers.pass_on(name, self.command, self.fields)
         except NotSent:
             self.asked = None
             raise

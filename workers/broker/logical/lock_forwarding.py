@@ -1,4 +1,4 @@
-"""Have leaders lock and unlock the logical queues that are not led here (L32, logical-queues.md 16).
+"""Have leaders lock and unlock logical queues that are led elsewhere (logical-queues.md 16).
 
 An orderly consumer with an old route asks a former leader. A client without static topics asks one
 broker group for the locks of all queues.
@@ -50,8 +50,11 @@ async def forward_locks(
             locked += await _ask_all(broker, command, wish, known)
             # That broker group may have lost the queue, too.
             left = [one for one in wanted if one not in locked]
-            routed = {one: await find_routed_leader(broker, one.topic, one.queue_id) for one in left}
-            others = {one: name for one, name in routed.items() if name and name != known.get(one)}
+            others: dict[MessageQueue, str] = {}
+            for one in left:
+                name = await find_routed_leader(broker, one.topic, one.queue_id)
+                if name is not None and name != known.get(one):
+                    others[one] = name
             locked += await _ask_all(broker, command, wish, others)
     return locked
 

@@ -15,7 +15,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
-from workers.broker.replication.passing_on import MasterLink
+from workers.broker.replication.passing_on import IN_FLIGHT_COUNT_MAX, MasterLink
 from workers.broker.routing.topic_routes import RouteSource
 
 TIMEOUT_S: Final = 3.0
@@ -53,9 +53,14 @@ class Peers:
         cluster_name: str,
         find_directory: Callable[[], RouteSource | None],
         clock: Callable[[], int],
+        *,
+        in_flight_count_max: int = IN_FLIGHT_COUNT_MAX,
     ) -> None:
-        """Take the function for the name servers, and the clock that is never set."""
-        self._cluster_name = cluster_name
+        """Take the function for the name servers, and the clock that is never set.
+
+        So many requests to one master are open at once; others wait.
+        """
+        self._cluster_name, self._in_flight_count_max = cluster_name, in_flight_count_max
         self._find_directory, self._clock = find_directory, clock
         self._peers: dict[str, _Peer] = {}
 
@@ -140,7 +145,8 @@ class Peers:
         if peer is None or peer.link.address != address:
             if peer is not None:
                 peer.link.retire()
-            peer = self._peers[broker_name] = _Peer(MasterLink(address), now_ms)
+            link = MasterLink(address, self._in_flight_count_max)
+            peer = self._peers[broker_name] = _Peer(link, now_ms)
         peer.found_at_ms = now_ms
         return peer
 

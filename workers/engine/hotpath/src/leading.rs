@@ -158,4 +158,21 @@ mod tests {
         assert_eq!([taker(4), taker(5), taker(0)], [Some(4), None, None]);
         assert_eq!(LeadingQueues::default().taker(-1, &next), None);
     }
+
+    #[test]
+    fn producers_that_take_turns_reach_all_queues() {
+        let queues = LeadingQueues::new((0..4).map(|id| (id, segment(id, true))));
+        let next = AtomicU32::new(0);
+        for producers in 1..9 {
+            let mut reached = [0; 4];
+            for _ in 0..400 {
+                let taken = (0..producers).map(|_| queues.taker(-1, &next)).last();
+                reached[usize::try_from(taken.unwrap().unwrap().global_id).unwrap()] += 1;
+            }
+            assert!(
+                reached.iter().all(|&count| count > 50),
+                "{producers}: {reached:?}"
+            );
+        }
+    }
 }
