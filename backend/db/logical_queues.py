@@ -148,6 +148,19 @@ async def list_names(connection: Connection) -> list[tuple[str, str]]:
     return [(cluster_name, name) for cluster_name, name in listed]
 
 
+async def list_epochs(
+    connection: Connection, cluster_name: str, topic_names: Iterable[str]
+) -> dict[str, int]:
+    """List the epochs of some static topics of a cluster; unknown ones are left out."""
+    columns = (static_topics.c.name, static_topics.c.epoch)
+    wanted = select(*columns).where(
+        static_topics.c.cluster_name == cluster_name,
+        static_topics.c.name.in_(sorted(topic_names)),
+    )
+    rows = await connection.execute(wanted)
+    return {row.name: row.epoch for row in rows}
+
+
 async def list_all(connection: Connection) -> list[StoredTopic]:
     """List the static topics of all clusters."""
     by_cluster: dict[str, list[str]] = {}

@@ -170,3 +170,5 @@ class RequestCode(IntEnum):
     GET_LOGICAL_QUEUES = 7015
     # Ours: a physical queue of a static topic has no data, and no segment names it any more.
     RETIRE_PHYSICAL_QUEUE = 7016
+    # Ours: a broker group that was away asks the control plane for newer mappings.
+    GET_NEWER_MAPPINGS = 7017
