@@ -199,7 +199,7 @@ def on_retire(broker: Broker, _caller: Caller, command: Command) -> Awaitable[by
     except (QueueChangeRefused, QueueEpochFenced) as error:
         raise _refusal(error) from error
     broker.forget_positions(topic.name, header.queue_id)
-    _put(broker, topic, changed)
+    put_copy(broker, topic, changed)
     return kept(broker, answer(command))
 
 
