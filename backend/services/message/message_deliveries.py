@@ -56,14 +56,15 @@ async def describe_deliveries(
     find = partial(find_masters, cluster_name, questions, database=database)
     async with database.connect() as connection:
         static = await logical_queues.find(connection, cluster_name, message.topic)
-    name = message.broker_group_name
+    name, reading = message.broker_group_name, {message.broker_group_name}
     if static is not None and (queue := static.mapping.queue(message.queue_id)) is not None:
-        # Positions in a logical queue are asked of its leader.
+        # Positions in a logical queue are asked of its leader. They may be in any segment.
         name = queue.leader_name or name
+        reading |= {one.broker_group_name for one in queue.segments}
     home = next(iter(await find(holding=[name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
-    keeping = await find(holding={name, message.broker_group_name})
+    keeping = await find(holding=reading)
     answers = await questions.ask_all(keeping, GetGroupsOfTopic(message.topic))
     known = {name for answer in answers.values() for name in answer}
     groups = [name for name in sorted(known) if not is_system_group(name)]
