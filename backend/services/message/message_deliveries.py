@@ -56,12 +56,12 @@ async def describe_deliveries(
     find = partial(find_masters, cluster_name, questions, database=database)
     async with database.connect() as connection:
         static = await logical_queues.find(connection, cluster_name, message.topic)
-    name, reading = message.broker_group_name, {message.broker_group_name}
+    home_name, reading = message.broker_group_name, {message.broker_group_name}
     if static is not None and (queue := static.mapping.queue(message.queue_id)) is not None:
         # Positions in a logical queue are asked of its leader. They may be in any segment.
-        name = queue.leader_name or name
+        home_name = queue.leader_name or home_name
         reading |= {one.broker_group_name for one in queue.segments}
-    home = next(iter(await find(holding=[name])), None)
+    home = next(iter(await find(holding=[home_name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
     keeping = await find(holding=reading)
