@@ -87,6 +87,9 @@ logical_queue_segments = Table(
     Column("is_reused", Boolean, nullable=False),
     # The source could not be asked for the end (INV-32).
     Column("is_forced", Boolean, nullable=False),
+    # Since when its physical queue is seen without a message; null while it may have one. It is
+    # no part of the mapping.
+    instant("empty_since", nullable=True),
     # INV-20: the broker group of a segment knows the topic.
     ForeignKeyConstraint(
         ["topic_id", "broker_group_name"],

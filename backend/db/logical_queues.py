@@ -5,7 +5,7 @@ version of the topic have not changed since.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -40,6 +40,9 @@ from backend.domain.logical_queue.errors import (
 )
 from backend.domain.logical_queue.mapping import TopicMapping
 
+SegmentKey = tuple[int, int]
+"""A global id and a generation."""
+
 ROWS_PER_STATEMENT: Final = 1_000
 _HEAD: Final = ("scope", "epoch", "offset_mode", "block_size", "ended_queues")
 # One statement, so that all parts are of one moment.
@@ -57,7 +60,7 @@ SELECT topic.*,
          WHERE one.cluster_name = topic.cluster_name
            AND one.topic_name = topic.name AND one.ended_at IS NULL) AS unfinished
   FROM static_topics topic
- WHERE topic.cluster_name = :cluster_name AND topic.name = :topic_name
+ WHERE topic.cluster_name = :cluster_name AND topic.name = ANY(CAST(:topic_names AS text[]))
 """
 )
 
@@ -77,7 +80,8 @@ class StoredChange:
 class StoredTopic:
     """Hold a static topic: its mapping, and its unfinished change if there is one.
 
-    `version` grows with every write.
+    `version` grows with every write. `empty_since` is since when segments are seen without a
+    message, by global id and generation.
     """
 
     id: int
@@ -85,6 +89,7 @@ class StoredTopic:
     mapping: TopicMapping
     version: int
     unfinished: StoredChange | None = None
+    empty_since: Mapping[SegmentKey, datetime] = field(default_factory=dict)
 
     @property
     def moves(self) -> Sequence[QueueMove]:
@@ -94,9 +99,16 @@ class StoredTopic:
 
 async def find(connection: Connection, cluster_name: str, topic_name: str) -> StoredTopic | None:
     """Return a static topic, as one statement sees it."""
-    names = {"cluster_name": cluster_name, "topic_name": topic_name}
-    row = (await connection.execute(_FIND, names)).mappings().one_or_none()
-    return None if row is None else _topic_of(row)
+    found = await list_of_names(connection, cluster_name, [topic_name])
+    return next(iter(found), None)
+
+
+async def list_of_names(
+    connection: Connection, cluster_name: str, topic_names: Iterable[str]
+) -> list[StoredTopic]:
+    """List those of some topics that are static."""
+    names = {"cluster_name": cluster_name, "topic_names": sorted(set(topic_names))}
+    return [_topic_of(row) for row in (await connection.execute(_FIND, names)).mappings()]
 
 
 async def get(connection: Connection, cluster_name: str, topic_name: str) -> StoredTopic:
@@ -129,6 +141,13 @@ async def is_static(connection: Connection, cluster_name: str, topic_name: str) 
     return bool(await connection.scalar(select(exists().where(*wanted))))
 
 
+async def list_names(connection: Connection) -> list[tuple[str, str]]:
+    """List the static topics of all clusters by cluster and name."""
+    names = select(static_topics.c.cluster_name, static_topics.c.name)
+    listed = await connection.execute(names.order_by(*names.selected_columns))
+    return [(cluster_name, name) for cluster_name, name in listed]
+
+
 async def list_epochs(
     connection: Connection, cluster_name: str, topic_names: Iterable[str]
 ) -> dict[str, int]:
@@ -144,10 +163,14 @@ async def list_epochs(
 
 async def list_all(connection: Connection) -> list[StoredTopic]:
     """List the static topics of all clusters."""
-    names = select(static_topics.c.cluster_name, static_topics.c.name)
-    listed = (await connection.execute(names.order_by(*names.selected_columns))).all()
-    found = [await find(connection, cluster_name, name) for cluster_name, name in listed]
-    return [one for one in found if one is not None]
+    by_cluster: dict[str, list[str]] = {}
+    for cluster_name, name in await list_names(connection):
+        by_cluster.setdefault(cluster_name, []).append(name)
+    return [
+        one
+        for cluster_name, names in by_cluster.items()
+        for one in await list_of_names(connection, cluster_name, names)
+    ]
 
 
 async def add(
@@ -194,6 +217,18 @@ async def save(
     if moved.rowcount != 1:
         raise QueueMappingMoved(topic.topic_name, held.mapping.epoch)
     await _write(connection, held.id, rows_of(held.mapping, held.moves), rows, at=at)
+
+
+async def note_empty(
+    connection: Connection, held: StoredTopic, keys: Iterable[SegmentKey], *, since: datetime | None
+) -> None:
+    """Record since when segments are seen without a message; None: they may have one."""
+    key = tuple_(logical_queue_segments.c.global_id, logical_queue_segments.c.generation)
+    await connection.execute(
+        update(logical_queue_segments)
+        .where(logical_queue_segments.c.topic_id == held.id, key.in_(sorted(keys)))
+        .values(empty_since=since)
+    )
 
 
 async def remove(connection: Connection, held: StoredTopic) -> None:
@@ -258,7 +293,14 @@ def _topic_of(row: RowMapping) -> StoredTopic:
     if (stored := row["unfinished"]) is not None:
         times = {one: datetime.fromisoformat(stored[one]) for one in ("began_at", "changed_at")}
         unfinished = _change_of({**stored, **times, "id": UUID(stored["id"])}, mapping)
-    return StoredTopic(row["id"], row["cluster_name"], mapping, row["version"], unfinished)
+    empty_since = {
+        (one["global_id"], one["generation"]): datetime.fromisoformat(one["empty_since"])
+        for one in row["segments"]
+        if one["empty_since"] is not None
+    }
+    return StoredTopic(
+        row["id"], row["cluster_name"], mapping, row["version"], unfinished, empty_since
+    )
 
 
 def _change_of(row: Mapping[Any, Any], after: TopicMapping) -> StoredChange:

@@ -7,7 +7,7 @@ gives the same answer.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from backend.brokers.asking import Request
 from backend.brokers.change import REFUSALS
@@ -23,13 +23,14 @@ from backend.domain.topic_layout import TopicLayout
 from backend.remoting import java_json
 from backend.remoting.bodies import StaticTopicConfig
 from backend.remoting.command import Command
-from backend.remoting.headers import FencedAnswer, decode_header
+from backend.remoting.headers import FencedAnswer, Header, decode_header
 from backend.remoting.headers.logical_queues import (
     MAPPING_VERSION,
     LogicalQueueHeader,
     LogicalQueuesHeader,
     PreparedQueueAnswer,
     PrepareLogicalQueueHeader,
+    RetirePhysicalQueueHeader,
     SealedQueueAnswer,
     StaticTopicHeader,
     TopicConfigHeader,
@@ -148,7 +149,7 @@ class GetStaticTopic(Request[StaticTopic | None]):
 class MoveRequest(QueueRequest[AnswerT_co]):
     """Declare a request of the move of one logical queue."""
 
-    header_type = LogicalQueueHeader
+    header_type: ClassVar[type[Header] | None] = LogicalQueueHeader
 
     topic: str
     global_id: int
@@ -203,6 +204,24 @@ class DiscardLogicalQueue(MoveRequest[None]):
     """Drop the physical queue that an older or equal change reserved for a logical one."""
 
     code = RequestCode.DISCARD_LOGICAL_QUEUE
+
+    def read(self, _response: Command) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetirePhysicalQueue(MoveRequest[None]):
+    """Have a broker remember a physical queue without data, so that it may be used again.
+
+    The broker drops the positions of consumer groups there. The epoch is that of the mapping.
+    """
+
+    code = RequestCode.RETIRE_PHYSICAL_QUEUE
+    header_type = RetirePhysicalQueueHeader
+
+    queue_id: int
+    generation: int
+    final_offset: int
 
     def read(self, _response: Command) -> None:
         return None

@@ -415,9 +415,10 @@ class SpreadMapping(Consequence, _StaticTopicAction):
             self.topic_name,
             database=context.database,
             brokers=context.brokers,
+            with_routes=False,
             with_replicas=False,
         )
-        named = [str(one) for one in (*found.findings, *found.leftovers, *found.overlaps)]
+        named = [f"{one.name}: {one.where}: {one.what}" for one in found.differences]
         return [compare("findings about the mapping", "none", shortened(named) or "none")]
 
 

@@ -9,6 +9,7 @@ from backend.db import logical_queues
 from backend.db.logical_queues import StoredTopic
 from backend.domain.logical_queue.change import QueueChange
 from backend.domain.logical_queue.commit import Prepared, Seal, with_successor
+from backend.domain.logical_queue.lookup import statuses_of
 from backend.domain.logical_queue.mapping import LogicalQueue, TopicMapping
 from backend.domain.logical_queue.planning import Bounds
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
@@ -18,7 +19,6 @@ from backend.services.controller.group_changes import find_group
 from backend.services.logical_queue.bounds import find_bounds
 from backend.services.logical_queue.changes import check_no_change
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
-from backend.services.logical_queue.logical_queues import statuses_of
 
 ILLEGAL_OPERATION: Final = 604
 DISK_RATIO: Final = "commitLogDiskRatio"

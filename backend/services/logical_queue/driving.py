@@ -21,8 +21,6 @@ from backend.brokers.requests.logical_queues import (
     SealLogicalQueue,
     UnsealLogicalQueue,
 )
-from backend.brokers.requests.offsets import UpdateConsumerOffset
-from backend.brokers.requests.physical_positions import GetPhysicalPositions
 from backend.brokers.requests.topics import DeleteTopicInBroker
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
@@ -38,11 +36,11 @@ from backend.domain.logical_queue.change import (
 from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import LeaderLeaseLive, QueueChangeRefused
 from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
-from backend.domain.logical_queue.mapping import Place
-from backend.domain.operation_errors import BrokerSilent, ChangeRefused
+from backend.domain.operation_errors import BrokerSilent
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
 from backend.services.logical_queue.copies import store_request
+from backend.services.logical_queue.positions import commit_carried, read_positions
 
 AnswerT = TypeVar("AnswerT")
 
@@ -268,28 +266,11 @@ async def _carry(driver: Driver, global_id: int) -> None:
     if queue is None or queue.leader is None or not dropped:
         return
     leader = queue.leader.broker_group_name
-    held: dict[str, dict[Place, int]] = {}
-    for name in sorted({leader, *(group for group, _ in dropped)}):
-        if name != leader and await driver.find_master(name) is None:
-            continue
-        found = await driver.ask(name, GetPhysicalPositions(driver.topic_name))
-        for consumer_group, offsets in found.items():
-            places = {(name, queue_id): offset for queue_id, offset in offsets.items()}
-            held.setdefault(consumer_group, {}).update(places)
-    for one in carry_to_leader(change.before, change.after, global_id, held):
-        group, queue_id = one.place
-        key = f"{driver.fence['regentStep']}/{global_id}/{one.consumer_group_name}"
-        commit = UpdateConsumerOffset(
-            consumer_group=one.consumer_group_name,
-            topic=driver.topic_name,
-            queue_id=queue_id,
-            offset=one.physical_offset,
-            is_logical=False,
-            fence={**driver.fence, "regentStep": key},
-        )
-        # Where the consumer group does not exist, its members can't read the queue either.
-        with contextlib.suppress(ChangeRefused):
-            await driver.ask(group, commit)
+    names = {group for group, _ in dropped} - {leader}
+    answering = [one for one in sorted(names) if await driver.find_master(one) is not None]
+    held = await read_positions(driver, [leader, *answering], driver.topic_name)
+    carried = carry_to_leader(change.before, change.after, global_id, held)
+    await commit_carried(driver, driver.topic_name, carried, fence=driver.fence)
 
 
 async def _store_final(driver: Driver, name: str) -> None:

@@ -334,6 +334,7 @@ export type FindingCode =
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
+  | 'STATIC_TOPIC_DIFFERS'
   | 'SUBSCRIPTIONS_DIFFER'
   | 'TWO_MASTERS';
 
@@ -988,7 +989,7 @@ export type FindingsQueryVariables = Exact<{
 }>;
 
 
-export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, brokerGroupName: string | null, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
+export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, brokerGroupName: string | null, topicName: string | null, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
 export type OpenFindingsQueryVariables = Exact<{
   clusterName: string;
@@ -2474,6 +2475,7 @@ export const FindingsDocument = new TypedDocumentString(`
       clusterName
       subject
       brokerGroupName
+      topicName
       sentence
       evidence
       advice
