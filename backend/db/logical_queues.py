@@ -23,7 +23,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from backend.db.engine import Connection
 from backend.db.logical_queue_rows import (
@@ -148,7 +148,7 @@ async def count_led_by(
     segments = logical_queue_segments.c
     last = (
         select(segments.topic_id, segments.global_id, segments.broker_group_name)
-        .distinct(segments.topic_id, segments.global_id)
+        .ext(distinct_on(segments.topic_id, segments.global_id))
         .where(segments.state != PREPARED)
         .order_by(segments.topic_id, segments.global_id, segments.generation.desc())
         .subquery()

@@ -143,7 +143,7 @@ async def spread(driver: Driver) -> QueueChange:
     moved = [one.global_id for one in change.moves]
     if not change.is_finished:
         await _store_everywhere(driver, change, moved)
-    # A queue that a shrink had sealed or removed may come back on another physical queue, which
+    # A queue that a shrink had sealed or removed may come back on another physical queue. That one
     # takes positions once its broker group has stored it.
     returned = [one.global_id for one in change.changed_queues if one.global_id not in moved]
     await _each(_carry(driver, one) for one in returned)
