@@ -145,14 +145,15 @@ retired_queues = Table(
     CheckConstraint("queue_id >= 0 AND final_offset >= 0", name="numbers"),
 )
 
-# A change of a static topic: its id is that of its operation, or that of an import. While it is
-# unfinished, its result is in the tables above. The row is kept when the topic is deleted.
+# A change of a static topic: its id is that of its operation, which may change several topics, or
+# that of an import. While it is unfinished, its result is in the tables above. The row is kept when
+# the topic is deleted.
 logical_queue_changes = Table(
     "logical_queue_changes",
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("cluster_name", Text, nullable=False),
-    Column("topic_name", Text, nullable=False),
+    Column("topic_name", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("epoch", BigInteger, nullable=False),
     Column("state", Text, nullable=False),

@@ -11,12 +11,24 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import RowMapping, Table, delete, exists, select, text, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Table,
+    delete,
+    exists,
+    func,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.logical_queue_rows import (
     COUNT_KEY,
+    PREPARED,
     RETIRED_KEY,
     SEGMENT_KEY,
     Row,
@@ -129,6 +141,55 @@ async def is_static(connection: Connection, cluster_name: str, topic_name: str) 
     return bool(await connection.scalar(select(exists().where(*wanted))))
 
 
+async def count_led_by(
+    connection: Connection, cluster_name: str, broker_group_name: str
+) -> dict[str, int]:
+    """Return how many logical queues a broker group leads, by static topic."""
+    segments = logical_queue_segments.c
+    last = (
+        select(segments.topic_id, segments.global_id, segments.broker_group_name)
+        .distinct(segments.topic_id, segments.global_id)
+        .where(segments.state != PREPARED)
+        .order_by(segments.topic_id, segments.global_id, segments.generation.desc())
+        .subquery()
+    )
+    counted = (
+        select(static_topics.c.name, func.count().label("led_count"))
+        .join(last, last.c.topic_id == static_topics.c.id)
+        .where(
+            static_topics.c.cluster_name == cluster_name,
+            last.c.broker_group_name == broker_group_name,
+        )
+        .group_by(static_topics.c.name)
+        .order_by(static_topics.c.name)
+    )
+    return {row.name: row.led_count for row in await connection.execute(counted)}
+
+
+async def list_known_by(
+    connection: Connection, cluster_name: str, broker_group_name: str
+) -> list[str]:
+    """List the static topics of which a broker group has a mapping, with queues or without."""
+    counts = static_topic_queue_counts.c
+    listed = (
+        select(static_topics.c.name)
+        .join(static_topic_queue_counts, counts.topic_id == static_topics.c.id)
+        .where(
+            static_topics.c.cluster_name == cluster_name,
+            counts.broker_group_name == broker_group_name,
+        )
+        .order_by(static_topics.c.name)
+    )
+    return list(await connection.scalars(listed))
+
+
+async def list_changed_by(connection: Connection, change_id: UUID) -> list[str]:
+    """List the topics whose logical queues an operation changed, in the order of the changes."""
+    table = logical_queue_changes.c
+    listed = select(table.topic_name).where(table.id == change_id)
+    return list(await connection.scalars(listed.order_by(table.began_at, table.topic_name)))
+
+
 async def list_all(connection: Connection) -> list[StoredTopic]:
     """List the static topics of all clusters."""
     names = select(static_topics.c.cluster_name, static_topics.c.name)
@@ -138,14 +199,19 @@ async def list_all(connection: Connection) -> list[StoredTopic]:
 
 
 async def add(
-    connection: Connection, cluster_name: str, topic: TopicMapping, *, at: datetime
+    connection: Connection,
+    cluster_name: str,
+    topic: TopicMapping,
+    moves: Sequence[QueueMove] = (),
+    *,
+    at: datetime,
 ) -> None:
-    """Add a static topic.
+    """Add a static topic, and what the moves of its change have prepared.
 
     Raises:
         StaticTopicExists: the cluster, or another one with the same queue set, has one of the name.
     """
-    rows = rows_of(topic)
+    rows = rows_of(topic, moves)
     values = {**rows.head, "name": topic.topic_name, "cluster_name": cluster_name}
     statement = insert(static_topics).values(**values, version=1, created_at=at)
     added = statement.on_conflict_do_nothing().returning(static_topics.c.id)
@@ -217,14 +283,16 @@ async def save_change(
     """Write how far a change is; the topic of an unfinished one has to be locked."""
     await connection.execute(
         update(logical_queue_changes)
-        .where(logical_queue_changes.c.id == change_id)
+        .where(*_key_of(change_id, change.topic_name))
         .values(**_progress_of(change, at=at))
     )
 
 
-async def find_change(connection: Connection, change_id: UUID) -> StoredChange | None:
-    """Return a change, finished or not."""
-    wanted = select(logical_queue_changes).where(logical_queue_changes.c.id == change_id)
+async def find_change(
+    connection: Connection, change_id: UUID, topic_name: str
+) -> StoredChange | None:
+    """Return the change of a topic by an operation, finished or not."""
+    wanted = select(logical_queue_changes).where(*_key_of(change_id, topic_name))
     # A change that ends between the two statements is found finished the second time.
     for _ in range(2):
         row = (await connection.execute(wanted)).mappings().one_or_none()
@@ -236,6 +304,11 @@ async def find_change(connection: Connection, change_id: UUID) -> StoredChange |
         if held is not None and held.unfinished is not None and held.unfinished.id == change_id:
             return held.unfinished
     return None
+
+
+def _key_of(change_id: UUID, topic_name: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    table = logical_queue_changes.c
+    return table.id == change_id, table.topic_name == topic_name
 
 
 def _topic_of(row: RowMapping) -> StoredTopic:

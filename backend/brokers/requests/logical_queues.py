@@ -81,13 +81,15 @@ class StoreMapping(QueueRequest[None]):
     """Store the mapping and the layout of a static topic on a broker (M4, M5).
 
     The broker registers at every name server before it answers. With `is_final` no move of the
-    change is open, and the mapping has every queue that the broker group leads.
+    change is open, and the mapping has every queue that the broker group leads. Attributes are sent
+    as changes of the present layout, since some can only be set at the creation of a topic.
     """
 
     code = RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
 
     layout: TopicLayout
     mapping: BrokerMapping
+    present: TopicLayout | None = None
     is_forced: bool = False
     is_final: bool = False
 
@@ -107,7 +109,7 @@ class StoreMapping(QueueRequest[None]):
             filter_type=layout.filter_type,
             topic_sys_flag=layout.topic_sys_flag,
             is_ordered=layout.is_ordered,
-            attributes=attribute_changes(None, layout),
+            attributes=attribute_changes(self.present, layout),
             force=self.is_forced,
             mapping_version=MAPPING_VERSION,
             is_final=self.is_final,

@@ -39,18 +39,18 @@ async def begin_creation(
     clock: Clock,
     guard: Guard = NO_GUARD,
 ) -> QueueChange:
-    """Record a new static topic with the change that spreads it; repeated, it changes nothing.
+    """Record a new or lost static topic with its change; repeated, it changes nothing.
 
     Raises:
         StaticTopicExists: there is a static topic of the name. OperationFenced: by the guard.
     """
     async with database.begin() as connection:
         await guard(connection)
-        begun = await logical_queues.find_change(connection, change_id)
+        begun = await logical_queues.find_change(connection, change_id, change.topic_name)
         if begun is not None:
             return begun.change
         at = clock.now()
-        await logical_queues.add(connection, cluster_name, change.after, at=at)
+        await logical_queues.add(connection, cluster_name, change.after, change.moves, at=at)
         await logical_queues.add_change(connection, cluster_name, change_id, change, at=at)
     return change
 
@@ -77,7 +77,7 @@ async def begin_change(
     """
     async with database.begin() as connection:
         await guard(connection)
-        begun = await logical_queues.find_change(connection, change_id)
+        begun = await logical_queues.find_change(connection, change_id, topic_name)
         if begun is not None:
             return begun.change
         held = await logical_queues.lock(connection, cluster_name, topic_name)
@@ -109,7 +109,7 @@ async def advance_change(
     """
     async with database.begin() as connection:
         await guard(connection)
-        stored = await logical_queues.find_change(connection, change_id)
+        stored = await logical_queues.find_change(connection, change_id, topic_name)
         if stored is None:
             raise QueueChangeRefused(topic_name, f"change {change_id} was never begun")
         if stored.ended_at is not None:

@@ -6,7 +6,7 @@ and every request to a broker is fenced by the epoch of the change (logical-queu
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -42,7 +42,7 @@ from backend.domain.logical_queue.mapping import Place
 from backend.domain.operation_errors import BrokerSilent, ChangeRefused
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
-from backend.services.logical_queue.copies import store_request
+from backend.services.logical_queue.copies import ask_holders, store_request
 
 AnswerT = TypeVar("AnswerT")
 
@@ -51,7 +51,8 @@ AnswerT = TypeVar("AnswerT")
 class Driver:
     """Hold the change to drive, and the clients of the process that drives it.
 
-    `fence` identifies the attempt in requests that no epoch fences.
+    `fence` identifies the attempt in requests that no epoch fences. With `may_redirect` a queue
+    moves to another broker group if its destination is lost before the commit point (L43).
     """
 
     change_id: UUID
@@ -62,6 +63,7 @@ class Driver:
     clock: Clock
     fence: Fence
     guard: Guard = NO_GUARD
+    may_redirect: bool = False
 
     async def read(self) -> QueueChange:
         """Return the change as it is recorded.
@@ -70,7 +72,7 @@ class Driver:
             QueueChangeRefused: it was never begun.
         """
         async with self.database.connect() as connection:
-            stored = await logical_queues.find_change(connection, self.change_id)
+            stored = await logical_queues.find_change(connection, self.change_id, self.topic_name)
         if stored is None:
             raise QueueChangeRefused(self.topic_name, f"change {self.change_id} was never begun")
         return stored.change
@@ -122,6 +124,12 @@ async def switch_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChang
     return await driver.read()
 
 
+async def end_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
+    """Seal queues that take no more messages, and record their ends (M2, M3)."""
+    await _each(_end(driver, one) for one in global_ids)
+    return await driver.read()
+
+
 async def spread(driver: Driver) -> QueueChange:
     """Store the result at all broker groups, first at the former leaders (M5, M6).
 
@@ -132,14 +140,13 @@ async def spread(driver: Driver) -> QueueChange:
         NoAnswer: a broker did not answer this time.
     """
     change = await driver.read()
-    if change.is_finished:
-        return change
-    sources = {one.relocation.source for one in change.moves}
-    left = change.after.counts.keys() - change.converged
-    await _each(_store_final(driver, name) for name in sorted(left & sources))
-    # Consumer groups commit at the source until it has stored the new list.
-    await _each(_carry(driver, one.global_id) for one in change.moves)
-    await _each(_store_final(driver, name) for name in sorted(left - sources))
+    moved = [one.global_id for one in change.moves]
+    if not change.is_finished:
+        await _store_everywhere(driver, change, moved)
+    # A queue that a shrink had sealed or removed may come back on another physical queue, which
+    # takes positions once its broker group has stored it.
+    returned = [one.global_id for one in change.changed_queues if one.global_id not in moved]
+    await _each(_carry(driver, one) for one in returned)
     return await driver.read()
 
 
@@ -168,12 +175,24 @@ async def delete_on_brokers(driver: Driver, *, only_empty: bool) -> QueueChange:
     return await driver.read()
 
 
+async def _store_everywhere(driver: Driver, change: QueueChange, moved: Sequence[int]) -> None:
+    sources = {one.relocation.source for one in change.moves}
+    left = change.after.counts.keys() - change.converged
+    await _each(_store_final(driver, name) for name in sorted(left & sources))
+    # Consumer groups commit at the source until it has stored the new list.
+    await _each(_carry(driver, one) for one in moved)
+    await _each(_store_final(driver, name) for name in sorted(left - sources))
+
+
 async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     """Reserve a physical queue; None if the queue is decided already."""
     change = await driver.read()
     move = change.move(global_id)
     if move.step not in BEFORE_COMMIT:
         return None
+    if driver.may_redirect and await driver.find_master(move.relocation.destination) is None:
+        change = await _redirect(driver, global_id)
+        move = change.move(global_id)
     name = move.relocation.destination
     if await driver.ask(name, GetStaticTopic(driver.topic_name)) is None:
         # A broker group that came after the last change does not know the topic.
@@ -183,6 +202,20 @@ async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     if move.step is MoveStep.PLANNED:
         await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
     return answer
+
+
+async def _redirect(driver: Driver, global_id: int) -> QueueChange:
+    """Choose another destination for a queue, if there is one that may be written."""
+    holders = await ask_holders(
+        driver.cluster_name, None, database=driver.database, brokers=driver.brokers
+    )
+    choices = holders.groups.answering - holders.groups.cordoned
+
+    def choose(now: QueueChange) -> QueueChange:
+        name = domain.next_destination(now, choices)
+        return now if name is None else domain.redirect(now, global_id, name)
+
+    return await driver.advance(choose)
 
 
 async def _switch(driver: Driver, global_id: int) -> None:
@@ -215,6 +248,17 @@ async def _inform_source(driver: Driver, name: str) -> None:
     with contextlib.suppress(NoAnswer):
         layout = await _layout_at(driver, name)
         await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+
+
+async def _end(driver: Driver, global_id: int) -> None:
+    change = await driver.read()
+    move = change.move(global_id)
+    if move.step in BEFORE_COMMIT:
+        seal = await _seal(driver, change, move)
+        assert seal is not None, "the end of a queue is not forced"
+        await driver.advance(
+            lambda now: domain.decide(domain.with_sealed(now, global_id, seal), global_id)
+        )
 
 
 async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:
