@@ -137,6 +137,8 @@ def test_all_queues_leave_a_broker_group_by_mouse(console: ConsolePage, topic: S
     page.get_by_role("button", name="Migrate queues…").click()
     dialog = page.get_by_role("dialog", name=f"Migrate queues of {A}")
     console.expect_open(dialog)
+    dialog.get_by_role("combobox", name="Which way").click()
+    page.get_by_role("option", name="One topic off this broker group").click()
     dialog.get_by_role("combobox", name="Static topic").click()
     page.get_by_role("option", name=TOPIC).click()
     console.look("move-queues-form")
