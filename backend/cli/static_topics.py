@@ -5,7 +5,8 @@ from typing import Final
 from cyclopts import App
 
 static: Final = App(
-    name="static", help="List, create, change and delete static topics, and move their queues."
+    name="static",
+    help="List, create, change and delete static topics, and move their queues.",
 )
 static.command("backend.cli.static_topic_lists:list_static_topics", name="list")
 static.command("backend.cli.static_topic_orders:create_static_topic", name="create")

@@ -23,7 +23,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from backend.db.engine import Connection
 from backend.db.logical_queue_rows import (
@@ -148,7 +148,7 @@ async def count_led_by(
     segments = logical_queue_segments.c
     last = (
         select(segments.topic_id, segments.global_id, segments.broker_group_name)
-        .distinct(segments.topic_id, segments.global_id)
+        .ext(distinct_on(segments.topic_id, segments.global_id))
         .where(segments.state != PREPARED)
         .order_by(segments.topic_id, segments.global_id, segments.generation.desc())
         .subquery()
@@ -188,6 +188,19 @@ async def list_changed_by(connection: Connection, change_id: UUID) -> list[str]:
     table = logical_queue_changes.c
     listed = select(table.topic_name).where(table.id == change_id)
     return list(await connection.scalars(listed.order_by(table.began_at, table.topic_name)))
+
+
+async def list_epochs(
+    connection: Connection, cluster_name: str, topic_names: Iterable[str]
+) -> dict[str, int]:
+    """List the epochs of some static topics of a cluster; unknown ones are left out."""
+    columns = (static_topics.c.name, static_topics.c.epoch)
+    wanted = select(*columns).where(
+        static_topics.c.cluster_name == cluster_name,
+        static_topics.c.name.in_(sorted(topic_names)),
+    )
+    rows = await connection.execute(wanted)
+    return {row.name: row.epoch for row in rows}
 
 
 async def list_all(connection: Connection) -> list[StoredTopic]:

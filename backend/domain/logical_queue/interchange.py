@@ -1,7 +1,8 @@
-"""Write a static topic as a plan file of RocketMQ, and plan a change from one (10.3).
+"""Write a static topic as a plan file of RocketMQ, and plan a change from one.
 
 A queue that is on its way ends with an undecided segment at its destination, as in the files of
-RocketMQ. `copies` are what the broker groups hold: they confirm how far a lost change is.
+RocketMQ (logical-queues.md 10.3). `copies` are what the broker groups hold: they confirm how far a
+lost change is.
 """
 
 from collections import defaultdict

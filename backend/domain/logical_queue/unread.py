@@ -1,4 +1,4 @@
-"""Count the messages of a logical queue that a consumer group has still to read (21.11)."""
+"""Count what a consumer group has still to read of a logical queue (logical-queues.md 21.11)."""
 
 from collections.abc import Mapping
 
