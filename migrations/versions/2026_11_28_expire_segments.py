@@ -1,14 +1,14 @@
 """Note when segments are seen empty, and keep what checks suspect of topics too.
 
 Revision: 20261128_50
-Follows: 20261128_30
+Follows: 20261128_40
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "20261128_50"
-down_revision = "20261128_30"
+down_revision = "20261128_40"
 branch_labels = None
 depends_on = None
 
