@@ -38,7 +38,9 @@ _OVERLAPS: Final = (
     "Readers of the queue do not get these messages. Read them by their physical offsets before"
     " they expire: `regent message list {topic} --broker-group {group}`."
 )
-_NOT_RECORDED: Final = "Begin no change of the topic. Rebuild its rows from the brokers."
+_NOT_RECORDED: Final = (
+    "Rebuild its rows from the brokers: `regent topic static import {topic} --dry-run`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +127,5 @@ def of_lost_rows(topic_name: str, broker_group_names: Sequence[str]) -> MappingD
         "the control plane",
         f"it has no mapping, and {', '.join(broker_group_names)} have one",
         broker_group_names[0],
-        _NOT_RECORDED,
+        _NOT_RECORDED.format(topic=topic_name),
     )

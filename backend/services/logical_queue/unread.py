@@ -8,7 +8,7 @@ from backend.brokers.asking import Brokers
 from backend.brokers.requests.physical_positions import GetPhysicalPositions
 from backend.brokers.requests.topics import GetGroupsOfTopic
 from backend.domain.logical_queue.mapping import Place, TopicMapping
-from backend.domain.logical_queue.unread import count_unread
+from backend.domain.logical_queue.reading import count_unread, find_position
 from backend.services.logical_queue.bounds import Asked, find_bounds
 from backend.services.logical_queue.copies import TopicHolders
 
@@ -73,9 +73,13 @@ async def find_unread(
     for global_id in global_ids:
         queue = mapping.queue(global_id)
         for name, held in positions.items():
-            unread = 0 if queue is None else count_unread(queue, bounds, held)
-            if unread != 0:
-                counts.setdefault(name, {})[global_id] = unread
+            if queue is None:
+                continue
+            # A group without a position has everything to read.
+            found_unread = count_unread(queue, find_position(queue, held) or 0, bounds)
+            if found_unread is None or found_unread.lag:
+                lag = None if found_unread is None else found_unread.lag
+                counts.setdefault(name, {})[global_id] = lag
     return UnreadQueues(counts)
 
 
