@@ -138,7 +138,7 @@ async def spread(driver: Driver) -> QueueChange:
     left = change.after.counts.keys() - change.converged
     await _each(_store_final(driver, name) for name in sorted(left & sources))
     # Consumer groups commit at the source until it has stored the new list.
-    await _each(_carry(driver, one.global_id) for one in change.moves)
+    await _each(_carry(driver, change, one.global_id) for one in change.moves)
     await _each(_store_final(driver, name) for name in sorted(left - sources))
     return await driver.read()
 
@@ -168,12 +168,12 @@ async def delete_on_brokers(driver: Driver, *, only_empty: bool) -> QueueChange:
     return await driver.read()
 
 
-async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
+async def _prepare(driver: Driver, global_id: int) -> tuple[QueueChange, Prepared | None]:
     """Reserve a physical queue; None if the queue is decided already."""
     change = await driver.read()
     move = change.move(global_id)
     if move.step not in BEFORE_COMMIT:
-        return None
+        return change, None
     name = move.relocation.destination
     if await driver.ask(name, GetStaticTopic(driver.topic_name)) is None:
         # A broker group that came after the last change does not know the topic.
@@ -181,39 +181,45 @@ async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     request = PrepareLogicalQueue(topic=driver.topic_name, global_id=global_id, epoch=change.epoch)
     answer = await driver.ask(name, request)
     if move.step is MoveStep.PLANNED:
-        await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
-    return answer
+        change = await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
+    return change, answer
 
 
 async def _switch(driver: Driver, global_id: int) -> None:
     # Asked again: a queue is not sealed for a destination that does not answer any more.
-    prepared = await _prepare(driver, global_id)
-    change = await driver.read()
+    change, prepared = await _prepare(driver, global_id)
     move = change.move(global_id)
+    if prepared is None and move.step is not MoveStep.DECIDED:
+        return
+    source, destination = move.relocation.source, move.relocation.destination
+    is_informed = move.forced_start is None
+    # From the seal on the queue takes no messages: what can be asked before is asked before.
+    layout = await _layout_at(driver, destination)
+    source_layout = await _layout_of_source(driver, source) if is_informed else None
     if prepared is not None:
-        layout = await _layout_at(driver, move.relocation.destination)
         seal = await _seal(driver, change, move)
         change = await driver.advance(lambda now: _decided(now, global_id, prepared, seal))
-    elif move.step is MoveStep.DECIDED:
-        layout = await _layout_at(driver, move.relocation.destination)
-    else:
-        return
-    await _carry(driver, global_id)
-    name = move.relocation.destination
-    await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+    await _carry(driver, change, global_id)
+    await driver.ask(destination, store_request(change.after, destination, layout, is_final=False))
     await driver.advance(lambda now: domain.with_activated(now, global_id))
-    if move.forced_start is None:
-        await _inform_source(driver, move.relocation.source)
+    if source_layout is not None:
+        await _inform_source(driver, source, source_layout)
 
 
-async def _inform_source(driver: Driver, name: str) -> None:
+async def _layout_of_source(driver: Driver, name: str) -> TopicLayout | None:
+    """Return the layout that a source has; None if it does not answer."""
+    with contextlib.suppress(NoAnswer):
+        return await _layout_at(driver, name)
+    return None
+
+
+async def _inform_source(driver: Driver, name: str, layout: TopicLayout) -> None:
     """Store the new lists at a former leader at once: it forwards the requests that wait there.
 
     Otherwise it gets them when the change is spread (M5).
     """
     change = await driver.read()
     with contextlib.suppress(NoAnswer):
-        layout = await _layout_at(driver, name)
         await driver.ask(name, store_request(change.after, name, layout, is_final=False))
 
 
@@ -236,12 +242,11 @@ def _decided(
     return domain.decide(change, global_id)
 
 
-async def _carry(driver: Driver, global_id: int) -> None:
+async def _carry(driver: Driver, change: QueueChange, global_id: int) -> None:
     """Commit positions of groups that had read an empty segment, which the move dropped.
 
     Positions at a broker group without a master can't be read: the queue does not wait for it.
     """
-    change = await driver.read()
     queue = change.after.queue(global_id)
     dropped = dropped_places(change.before, change.after, global_id)
     if queue is None or queue.leader is None or not dropped:
