@@ -106,8 +106,12 @@ class Requester(asyncio.Protocol):
         finally:
             timer.cancel()
 
-    async def pass_on(self, command: Command, ext: Mapping[str, str]) -> Command | None:
-        """Pass on the request of another peer, with more fields; a one-way request has no answer.
+    async def pass_on(
+        self, command: Command, ext: Mapping[str, str], body: bytes | None = None
+    ) -> Command | None:
+        """Pass on the request of another peer, with more fields, and perhaps with another body.
+
+        A one-way request has no answer.
 
         Raises:
             OSError: the connection is gone.
@@ -115,10 +119,10 @@ class Requester(asyncio.Protocol):
         """
         transport = self._writable()
         if command.is_oneway:
-            transport.write(self._peer.passed_on(command, None, ext))
+            transport.write(self._peer.passed_on(command, None, ext, body))
             return None
         waiter: Waiter = asyncio.get_running_loop().create_future()
-        transport.write(self._peer.passed_on(command, waiter, ext))
+        transport.write(self._peer.passed_on(command, waiter, ext, body))
         return await self._answer(waiter)
 
     def notify(self, code: int, *, ext: Mapping[str, str] | None = None, body: bytes = b"") -> None:

@@ -129,6 +129,19 @@ async def is_static(connection: Connection, cluster_name: str, topic_name: str) 
     return bool(await connection.scalar(select(exists().where(*wanted))))
 
 
+async def list_epochs(
+    connection: Connection, cluster_name: str, topic_names: Iterable[str]
+) -> dict[str, int]:
+    """List the epochs of some static topics of a cluster; unknown ones are left out."""
+    columns = (static_topics.c.name, static_topics.c.epoch)
+    wanted = select(*columns).where(
+        static_topics.c.cluster_name == cluster_name,
+        static_topics.c.name.in_(sorted(topic_names)),
+    )
+    rows = await connection.execute(wanted)
+    return {row.name: row.epoch for row in rows}
+
+
 async def list_all(connection: Connection) -> list[StoredTopic]:
     """List the static topics of all clusters."""
     names = select(static_topics.c.cluster_name, static_topics.c.name)

@@ -6,12 +6,12 @@ statement writes the history and stages the event. Of two writers one finds no r
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
@@ -288,6 +288,25 @@ async def write(
         values |= replicas
     rows = await run(runner, statement, values, meanwhile=meanwhile)
     return int(rows[0][0]) if rows else None
+
+
+async def lock_lease(
+    connection: Connection, cluster_name: str, broker_group_name: str
+) -> timedelta:
+    """Return the rest of the lease of a master; until the transaction ends, no lease is granted.
+
+    Zero for a group without a controller, which has no leases.
+    """
+    table = replica_groups
+    left = func.greatest(table.c.lease_expires_at - func.clock_timestamp(), timedelta())
+    statement = (
+        select(func.coalesce(left, timedelta()))
+        .join(broker_groups, broker_groups.c.id == table.c.broker_group_id)
+        .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
+        .with_for_update(read=True, of=table)
+    )
+    return await connection.scalar(statement) or timedelta()
 
 
 async def find_forgotten(

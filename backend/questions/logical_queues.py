@@ -1,14 +1,46 @@
-"""Ask for the logical queues of static topics."""
+"""Ask for static topics and their logical queues."""
 
 from redis.asyncio import Redis
 
 from backend.clients.losable import read_losable
 from backend.db.engine import Database
 from backend.domain.logical_queue.errors import StaticTopicNotFound
-from backend.questions.question import question
-from backend.services.logical_queue.logical_queues import describe_logical_queues, sampled_bounds
+from backend.domain.page import Page
+from backend.questions.question import After, InBrokerGroup, Limit, Search, question
+from backend.services.logical_queue.logical_queues import (
+    describe_logical_queues,
+    list_static_topics,
+    sampled_bounds,
+)
 from backend.services.samples import latest_samples
-from backend.views.logical_queues import LogicalQueuesOut
+from backend.views.logical_queues import LogicalQueuesOut, StaticTopicOut
+
+
+@question(
+    "/clusters/{cluster_name}/static-topics",
+    field="staticTopics",
+    tag="topics",
+    refusals=(404,),
+)
+async def show_static_topics(
+    cluster_name: str,
+    limit: Limit = 100,
+    after: After[str] = None,
+    search: Search = None,
+    broker_group_name: InBrokerGroup = None,
+    *,
+    database: Database,
+) -> Page[StaticTopicOut, str]:
+    """List the static topics of a cluster by name, with the broker groups of their queues."""
+    page = await list_static_topics(
+        cluster_name,
+        size=limit,
+        after=after,
+        search=search,
+        broker_group_name=broker_group_name,
+        database=database,
+    )
+    return page.map(StaticTopicOut.of)
 
 
 @question(

@@ -80,10 +80,17 @@ class PeerConnection(Generic[Waiter]):
         self._pending[opaque] = waiter
         return frame
 
-    def passed_on(self, command: Command, waiter: Waiter | None, ext: Mapping[str, str]) -> bytes:
-        """Encode the request of another peer unchanged, under our opaque and with more fields.
+    def passed_on(
+        self,
+        command: Command,
+        waiter: Waiter | None,
+        ext: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> bytes:
+        """Encode the request of another peer, under our opaque and with more fields.
 
-        Without a waiter, as for one-way requests, no answer is expected.
+        Another body replaces its own. Without a waiter, as for one-way requests, no answer is
+        expected.
 
         Raises:
             LocalProtocolError: too many requests are open.
@@ -96,7 +103,7 @@ class PeerConnection(Generic[Waiter]):
             language=command.language,
             version=command.version,
             ext={**command.ext, **ext},
-            body=command.body,
+            body=command.body if body is None else body,
             encoding=command.encoding,
         )
         if waiter is not None:

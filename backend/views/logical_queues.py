@@ -1,4 +1,4 @@
-"""Show the logical queues of a static topic: their segments, and the unfinished change."""
+"""Show static topics, the segments of their logical queues, and their unfinished changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from backend.db.logical_queues import StoredChange, StoredTopic
+from backend.db.static_topic_lists import GroupShare, ListedTopic
 from backend.domain.logical_queue.change import ChangeKind, ChangeState, MoveStep, QueueMove
 from backend.domain.logical_queue.mapping import LogicalQueue, Place
 from backend.domain.logical_queue.segment import (
@@ -192,3 +193,37 @@ class LogicalQueuesOut:
             ],
             change=None if unfinished is None else QueueChangeOut.of(unfinished),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShareOut:
+    """What a broker group has of a static topic."""
+
+    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
+    led_count: Annotated[int, Text("Number of logical queues whose new messages are stored there.")]
+    segment_count: Annotated[
+        int, Text("Number of segments there, with those that take no more messages.")
+    ]
+
+    @classmethod
+    def of(cls, share: GroupShare) -> Self:
+        """Show a share."""
+        return copied(cls, share)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticTopicOut:
+    """A static topic, and how its logical queues are spread over broker groups."""
+
+    name: Annotated[str, TOPIC_NAME]
+    epoch: Annotated[Int64, Text("Version of the mapping. Each change increases it.")]
+    queue_count: Annotated[int, Text("Number of logical queues that clients see.")]
+    change_id: Annotated[
+        UUID | None, Text("Id of the operation of the unfinished change. Null if there is none.")
+    ]
+    shares: Annotated[list[GroupShareOut], Text("Broker groups with segments, by name.")]
+
+    @classmethod
+    def of(cls, topic: ListedTopic) -> Self:
+        """Show a static topic."""
+        return copied(cls, topic, shares=[GroupShareOut.of(one) for one in topic.shares])

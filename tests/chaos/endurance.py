@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +34,14 @@ from tests.chaos.run import IN_SYNC, Outcome, Plan, Scene
 from tests.chaos.workload import Address, Workload
 
 RESULTS: Final = Path("build/endurance")
-SEGMENT_BYTES: Final = 64 << 20
+FILES: Final = {
+    "mappedFileSizeCommitLog": str(64 << 20),
+    "mappedFileSizeConsumeQueue": "6000000",
+    "maxHashSlotNum": "5000000",
+    "maxIndexNum": "20000000",
+}
+"""RocketMQ's defaults, but for the log: a broker keeps a handle for each file of its indexes."""
+
 DISK_BYTES_MIN: Final = 40 << 30
 BULK_TOPIC: Final = "bulk"
 CONNECTIONS: Final = 64
@@ -169,9 +177,8 @@ async def run(options: argparse.Namespace) -> int:
         sys.exit(f"the logs of an hour need {DISK_BYTES_MIN >> 30} GiB; free space on this disk")
     await asyncio.to_thread(build)
     plan, journal = Plan(0, 0, 0.0), Journal(RESULTS / "journal.jsonl")
-    properties = {"mappedFileSizeCommitLog": str(SEGMENT_BYTES)}
     cluster = Cluster(
-        RESULTS, policy=plan.policy, flush=plan.flush, properties=properties, is_proxied=False
+        RESULTS, policy=plan.policy, flush=plan.flush, properties=FILES, is_proxied=False
     )
     hosts = cluster.hosts
     addresses = {a: Address(hosts.proxy, port, hosts.client) for a, port in cluster.ports.items()}
@@ -186,7 +193,7 @@ async def run(options: argparse.Namespace) -> int:
         await scene.await_calm()
         outcome.violations += check_shown(journal.acknowledgements, journal.readings, AGENTS)
     except (AssertionError, LoadError, ExceptionGroup) as error:
-        outcome.violations.append(f"{type(error).__name__}: {error}")
+        outcome.violations += [f"{type(one).__name__}: {one}" for one in _causes(error)]
     finally:
         await workload.close()
         await cluster.close()
@@ -197,6 +204,14 @@ async def run(options: argparse.Namespace) -> int:
     outcome.violations += growths
     _report(scene, rows)
     return 1 if outcome.violations else 0
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _causes(one)
+    else:
+        yield error
 
 
 def _report(scene: Endurance, rows: list[str]) -> None:

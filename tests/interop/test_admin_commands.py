@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from backend.cli.mqadmin.stock import stock_commands
-from tests.interop.java import BROKER, build, class_path
+from tests.interop.java import BROKER, build, class_path, jvm_options
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
-SOURCE = Path(__file__).with_name("admin_commands") / "AdminCommands.java"
 KEPT = Path(__file__).resolve().parents[2] / "backend/cli/mqadmin/stock_commands.tsv"
 
 
@@ -17,7 +16,10 @@ def test_the_commands_and_options_are_those_of_stock(tmp_path):
     build()
 
     told = subprocess.run(
-        ["java", f"-Duser.home={tmp_path}", "-cp", class_path(BROKER), str(SOURCE)],
+        [
+            *("java", *jvm_options(BROKER), f"-Duser.home={tmp_path}", "-cp", class_path(BROKER)),
+            "regent.interop.AdminCommands",
+        ],
         capture_output=True,
         text=True,
         check=True,

@@ -2,15 +2,13 @@
 
 import random
 import subprocess
-from pathlib import Path
 
 import pytest
 from regent_engine import PropertyFilter, encode_properties
 
-from tests.interop.java import BROKER, build, class_path
+from tests.interop.java import BROKER, build, class_path, jvm_options
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
-SOURCE = Path(__file__).with_name("filter_oracle") / "FilterOracle.java"
 
 PROPERTIES = [
     {},
@@ -121,7 +119,10 @@ def asked_of_stock(expressions, properties, home):
     # An empty word would be lost among the blanks.
     lines = [f"{(expression or ' ').encode().hex()} {told}\n" for expression in expressions]
     answers = subprocess.run(
-        ["java", f"-Duser.home={home}", "-cp", class_path(BROKER), str(SOURCE)],
+        [
+            *("java", *jvm_options(BROKER), f"-Duser.home={home}", "-cp", class_path(BROKER)),
+            "regent.interop.FilterOracle",
+        ],
         input="".join(lines),
         capture_output=True,
         text=True,

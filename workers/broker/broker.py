@@ -38,7 +38,8 @@ from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 from workers.broker.group.alone import Alone
 from workers.broker.group.membership import Membership
-from workers.broker.logical.leading import LeadingTable, delivery_queue
+from workers.broker.logical.confirmation import Confirmation
+from workers.broker.logical.leading import LeadingTable
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
@@ -59,6 +60,8 @@ from workers.broker.tables.state import BrokerState
 from workers.broker.tables.topics import WRITABLE, check_visible, permitted
 
 REFUSAL_REPORT_MS: Final = 10_000
+FORWARDED_PULL_COUNT_MAX: Final = 512
+"""The pulls that wait at one leader of logical queues for the clients of this broker."""
 
 log = structlog.get_logger()
 
@@ -115,6 +118,13 @@ class Broker:
         self.locks, self.gate = QueueLocks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
         self.peers = Peers(settings.cluster_name, lambda: self.name_servers, elapsed_ms)
+        # Forwarded pulls wait for messages, and sends must not wait behind them.
+        self.pull_peers = Peers(
+            settings.cluster_name,
+            lambda: self.name_servers,
+            elapsed_ms,
+            in_flight_count_max=FORWARDED_PULL_COUNT_MAX,
+        )
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
         self.shared = SharedState.of(self.state, store, self.timers)
@@ -132,8 +142,8 @@ class Broker:
         self.damage = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
-        for name, topic in self.static_topics.all.items():
-            self._serve_mapping(name, topic)
+        self._serve_mappings()
+        self.confirmation = Confirmation(self)
 
     def _build_flusher(self) -> Flusher:
         return Flusher(
@@ -277,9 +287,20 @@ class Broker:
             Refusal: as `put_topic`; then nothing changes.
         """
         self._check_topic(topic)
+        self.leading.replaced(topic.name)
         is_mapping_changed = self.static_topics.put(topic.name, static)
         if self.topics.put(topic) or is_mapping_changed:
             self.changes.append()
+
+    def confirm_queues(self, outdated: frozenset[str] = frozenset()) -> None:
+        """Let led logical queues take messages, except those of topics with outdated mappings."""
+        self.leading.confirm(outdated)
+        self._serve_mappings()
+
+    def withdraw_queues(self) -> None:
+        """Let no logical queue take messages: another broker group may lead it by now."""
+        self.leading.withdraw()
+        self._serve_mappings()
 
     def _check_topic(self, topic: TopicConfig) -> None:
         if (fault := fault_of(topic)) is not None:
@@ -546,7 +567,7 @@ class Broker:
 
     def _find_delivery_queue(self, topic_name: str, queue_id: int) -> int | None:
         static = self.static_topics.find(topic_name)
-        return queue_id if static is None else delivery_queue(static, queue_id)
+        return queue_id if static is None else self.leading.delivery_queue(static, queue_id)
 
     def _is_being_deleted(self, topic_name: str) -> bool:
         return self.changes.is_being_deleted(topic_name)
@@ -596,6 +617,10 @@ class Broker:
         self.topics.note_mapping(name)
         if self.name_servers is not None:
             self.name_servers.poke()
+
+    def _serve_mappings(self) -> None:
+        for name, topic in self.static_topics.all.items():
+            self._serve_mapping(name, topic)
 
     def _serve_mapping(self, name: str, topic: BrokerTopic | None) -> None:
         """Let the engine serve the logical queues that are led here, and no other ones.

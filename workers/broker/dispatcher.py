@@ -65,12 +65,12 @@ class Dispatcher:
             else:
                 outcome = self._pass_on(caller, command, served, passage)
         except NotLeading as refusal:
-            outcome = self._forward(caller, command, served, refusal)
+            return _finish(command, self._forward(caller, command, served, refusal))
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
         if outcome is None or isinstance(outcome, bytes):
             return outcome
-        return _finish(command, outcome)
+        return _finish(command, self._or_forward(caller, command, served, outcome))
 
     def check_again(self, caller: Caller, command: Command) -> PullGrant | bytes:
         """Check a pull that has waited; return its new grant, or the answer that refuses it."""
@@ -90,13 +90,22 @@ class Dispatcher:
             return carry_out(self._broker, caller, command, served)
         return served.processor(self._broker, caller, command)
 
+    async def _or_forward(
+        self, caller: Caller, command: Command, served: Served, outcome: Awaitable[bytes]
+    ) -> bytes:
+        """Return the answer of this broker, or of the leader of its logical queue."""
+        try:
+            return await outcome
+        except NotLeading as refusal:
+            return await self._forward(caller, command, served, refusal)
+
     async def _forward(
         self, caller: Caller, command: Command, served: Served, refusal: NotLeading
     ) -> bytes:
         """Return the answer of the broker group that leads a logical queue."""
         if not may_forward(command):
             raise refusal
-        reply = await forward(self._broker, command, refusal)
+        reply = await forward(self._broker, caller, command, refusal)
         return await self._serve_late(caller, command, served) if reply is None else reply
 
     async def _serve_late(self, caller: Caller, command: Command, served: Served) -> bytes:

@@ -147,7 +147,11 @@ class BrokerServer:
             left_out=broker.state.left_out,
             find_mapping=broker.static_topics.find_info,
         )
-        broker.name_servers = NameServers(self.settings.name_servers, registration_source)
+        broker.name_servers = NameServers(
+            self.settings.name_servers,
+            registration_source,
+            on_outdated=broker.confirmation.refresh,
+        )
         if self._verification is not None:
             await self._prepare_to_join(registration_source, self._verification)
         else:
@@ -165,8 +169,11 @@ class BrokerServer:
             link.add_done_callback(self._on_task_done)
         self._begin("save", broker.state.save_periodically())
         self._begin("keep-house", self._keep_house())
+        self._begin("confirm-queues", broker.confirmation.run())
         if self._lone is not None:
             self._begin("record", self._lone.run())
+            # Without a controller there is no lease: this broker is always the master.
+            broker.confirmation.follow(may_lead=True)
         if self._member is not None:
             self._begin("group-member", self._take_part(self._member))
         elif broker.damage is None:
@@ -234,6 +241,7 @@ class BrokerServer:
         await broker.read_threads.stop()
         await broker.file_thread.stop()
         broker.peers.close()
+        broker.pull_peers.close()
         for session in list(self._sessions):
             session.close()
         if self._lone is not None:

@@ -189,11 +189,19 @@ class BrokerSession(asyncio.Protocol):
         count_max: int,
         deadline_ms: int,
         global_id: int | None = None,
+        adds_delta: bool = True,
     ) -> bool:
         """Have a pull wait for messages; False when there is no space."""
         assert self._connection is not None, "connected before requests arrive"
         is_parked = self._connection.park(
-            command, grant, queue_id, offset, count_max, deadline_ms, global_id=global_id
+            command,
+            grant,
+            queue_id,
+            offset,
+            count_max,
+            deadline_ms,
+            global_id=global_id,
+            adds_delta=adds_delta,
         )
         if is_parked:
             self._broker.polling.parked()

@@ -1,5 +1,6 @@
 """Define the errors of changes to logical queues."""
 
+from datetime import timedelta
 from typing import Any
 
 from backend.domain.errors import DomainError, ErrorKind
@@ -85,6 +86,19 @@ class QueueEpochFenced(DomainError, kind=ErrorKind.CONFLICT):
             f"epoch {epoch} of topic {topic_name!r} is older than epoch {held} of the broker"
         )
         self.topic_name, self.epoch, self.held = topic_name, epoch, held
+
+
+class LeaderLeaseLive(DomainError, kind=ErrorKind.CONFLICT):
+    """The leader of a queue can't be asked, and may take messages until its lease ends (L47)."""
+
+    code = "leader_lease_live"
+
+    def __init__(self, topic_name: str, broker_group_name: str, left: timedelta) -> None:
+        super().__init__(
+            f"broker group {broker_group_name!r} may take messages of topic {topic_name!r} for"
+            f" {left.total_seconds():.1f} s: a master of it has a lease"
+        )
+        self.topic_name, self.broker_group_name, self.left = topic_name, broker_group_name, left
 
 
 class SealedOffsetLost(DomainError, kind=ErrorKind.CONFLICT):

@@ -27,6 +27,7 @@ from backend.nameserver.processors.key_values import (
     on_get_kv_list,
     on_put_kv_config,
 )
+from backend.nameserver.processors.logical_queues import on_get_newer_mappings
 from backend.nameserver.processors.registrations import (
     on_broker_heartbeat,
     on_query_data_version,
@@ -94,6 +95,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.CLEAN_BROKER_DATA: on_clean_broker_data,
     RequestCode.CONTROLLER_GET_NEXT_BROKER_ID: on_get_next_broker_id,
     RequestCode.CONTROLLER_APPLY_BROKER_ID: on_apply_broker_id,
+    RequestCode.GET_NEWER_MAPPINGS: on_get_newer_mappings,
 }
 
 __all__ = ["PROCESSORS", "Processor"]

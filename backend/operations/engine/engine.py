@@ -22,6 +22,7 @@ from backend.brokers.errors import NoAnswer
 from backend.db import operations
 from backend.domain import operation_run as domain
 from backend.domain.errors import BrokerGroupBusy, DomainError, MasterLeaseLive
+from backend.domain.logical_queue.errors import LeaderLeaseLive
 from backend.domain.operation import (
     ATTEMPTS_MAX,
     Author,
@@ -64,6 +65,7 @@ _OPEN: Final = (
     BrokerSilent,
     BrokerGroupBusy,
     MasterLeaseLive,
+    LeaderLeaseLive,
     OperationalError,
     InterfaceError,
     PoolTimeoutError,

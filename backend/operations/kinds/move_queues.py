@@ -115,7 +115,7 @@ async def preview(order: MoveQueues, facts: Facts[Present], context: OperationCo
         ),
         way_back=_undo(order),
         loss=_loss(begin) if order.force else None,
-        facts={"segments": static_topics.pictures(before, after, ids)},
+        facts={"segments": static_topics.pictures(before, after, ids, topic.bounds)},
     )
 
 
@@ -125,8 +125,9 @@ def _summary(order: MoveQueues, begin: BeginMoves) -> str:
         return f"No logical queue of topic {order.topic_name} moves"
     givers = masters.shortened(sorted({one.source for one in begin.moves}))
     takers = masters.shortened(sorted({one.destination for one in begin.moves}))
-    count = count_queues(len(begin.moves))
-    return f"Of topic {order.topic_name} {count} of {givers} move to {takers}"
+    verb = "moves" if len(begin.moves) == 1 else "move"
+    queues = f"{count_queues(len(begin.moves))} of topic {order.topic_name}"
+    return f"{queues} {verb} from {givers} to {takers}"
 
 
 async def _find_former(order: MoveQueues, context: OperationContext) -> StoredChange | None:
@@ -263,7 +264,7 @@ def _roll_back_plan(order: MoveQueues, facts: Facts[Present], former: StoredChan
     ids = [one.global_id for one in former.change.moves]
     action = RollBackMoves(order.cluster_name, order.topic_name, str(former.id))
     return Plan(
-        summary=f"Of topic {order.topic_name} {count_queues(len(ids))} stay where they are",
+        summary=f"The sources keep {count_queues(len(ids))} of topic {order.topic_name}",
         risk=Risk.SERVICE,
         steps=planned_steps([action]),
         impact=("Queues that were sealed take messages again",),

@@ -1,6 +1,6 @@
 """Read a static topic for plans, check broker groups, and draw the segments of its queues."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,9 +8,9 @@ from backend.brokers.requests.figures import GetRuntimeInfo
 from backend.db import logical_queues
 from backend.db.logical_queues import StoredTopic
 from backend.domain.logical_queue.change import QueueChange
+from backend.domain.logical_queue.commit import Prepared, Seal, with_successor
 from backend.domain.logical_queue.mapping import LogicalQueue, TopicMapping
 from backend.domain.logical_queue.planning import Bounds
-from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
 from backend.operations.engine.kind import OperationContext
 from backend.operations.planning import groups, masters
@@ -18,13 +18,14 @@ from backend.services.controller.group_changes import find_group
 from backend.services.logical_queue.bounds import find_bounds
 from backend.services.logical_queue.changes import check_no_change
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
+from backend.services.logical_queue.logical_queues import statuses_of
 
 ILLEGAL_OPERATION: Final = 604
 DISK_RATIO: Final = "commitLogDiskRatio"
 DISK_WARN, DISK_BLOCK = 0.75, 0.90
 """From the first ratio on brokers delete old files early, from the second on they refuse sends."""
 
-DRAWN_MAX: Final = 256
+DRAWN_MAX: Final = 1024
 """The maximum number of logical queues whose segments a plan shows."""
 
 
@@ -153,44 +154,69 @@ def planned_result(change: QueueChange, bounds: Bounds) -> TopicMapping:
         queue = drawn.queue(move.global_id)
         if queue is None or queue.leader is None:
             continue
-        end = bounds.get(queue.leader.place)
-        name = move.relocation.destination
-        counts = drawn.counts[name]
-        start = move.forced_start
-        if start is None:
-            physical_end = queue.leader.physical_start if end is None else end.max_offset
-            start = queue.leader.to_logical_strict(physical_end)
-        new = QueueSegment(queue.next_generation, name, counts.write_count, start)
-        # An empty segment goes, since two segments can't have one start.
-        kept = queue.segments if start > queue.leader.logical_start else queue.segments[:-1]
-        drawn = drawn.with_queue(queue.with_segments(*kept, new))
-        drawn = drawn.with_counts(name, counts.covering(counts.write_count))
+        name, end = move.relocation.destination, bounds.get(queue.leader.place)
+        sealed = Seal(queue.leader.physical_start if end is None else end.max_offset)
+        drawn = with_successor(
+            drawn,
+            move.global_id,
+            name,
+            Prepared(drawn.counts[name].write_count),
+            seal=sealed if move.forced_start is None else None,
+            forced_start=move.forced_start,
+        )
     return drawn
 
 
-def drawing(mapping: TopicMapping, global_ids: Collection[int]) -> list[Mapping[str, Any]]:
-    """Return the segments of logical queues for programs; offsets are texts, as they are long."""
+def pictures(
+    before: TopicMapping,
+    after: TopicMapping,
+    global_ids: Collection[int],
+    bounds: Bounds | None = None,
+) -> dict[str, Any]:
+    """Return the segments of changed queues before and after a change, and how many are left out.
+
+    A segment without messages in its physical queue is expired, where `bounds` show that. Offsets
+    are texts, as they are long. The physical start of a new segment is not known.
+    """
+    drawn = sorted(global_ids)[:DRAWN_MAX]
+    queues = {one: (before.queue(one), after.queue(one)) for one in drawn}
+    return {
+        "before": [
+            segment for was, _ in queues.values() for segment in _drawn(was, was, bounds or {})
+        ],
+        "after": [
+            segment for was, new in queues.values() for segment in _drawn(new, was, bounds or {})
+        ],
+        "left_out": len(global_ids) - len(drawn),
+    }
+
+
+def _drawn(
+    queue: LogicalQueue | None, former: LogicalQueue | None, bounds: Bounds
+) -> list[Mapping[str, Any]]:
+    """Return the segments of a queue for programs; `former` is the queue before the change."""
+    if queue is None:
+        return []
+    known = () if former is None else {one.place for one in former.segments}
+    statuses = statuses_of(queue, bounds)
     return [
         {
             "global_id": queue.global_id,
             "generation": segment.generation,
             "broker_group_name": segment.broker_group_name,
             "queue_id": segment.queue_id,
+            "status": statuses[segment.generation],
             "logical_start": str(segment.logical_start),
-            "logical_end": str(end) if (end := _end_of(queue, at)) is not None else None,
+            "logical_end": _text_of(_end_of(queue, at)),
+            "physical_start": str(segment.physical_start) if segment.place in known else None,
+            "physical_end": _text_of(segment.physical_end if segment.is_ended else None),
         }
-        for queue in mapping.queues
-        if queue.global_id in global_ids
         for at, segment in enumerate(queue.segments)
     ]
 
 
-def pictures(
-    before: TopicMapping, after: TopicMapping, global_ids: Sequence[int]
-) -> dict[str, Any]:
-    """Return the segments of changed queues before and after a change."""
-    drawn = frozenset(sorted(global_ids)[:DRAWN_MAX])
-    return {"before": drawing(before, drawn), "after": drawing(after, drawn)}
+def _text_of(offset: int | None) -> str | None:
+    return None if offset is None else str(offset)
 
 
 def _queue_text(queue: LogicalQueue | None) -> str | None:

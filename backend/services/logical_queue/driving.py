@@ -26,8 +26,8 @@ from backend.brokers.requests.physical_positions import GetPhysicalPositions
 from backend.brokers.requests.topics import DeleteTopicInBroker
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
-from backend.db import logical_queues
-from backend.db.engine import Database
+from backend.db import logical_queues, replica_groups
+from backend.db.engine import Connection, Database
 from backend.domain.logical_queue import change as domain
 from backend.domain.logical_queue.change import (
     BEFORE_COMMIT,
@@ -36,7 +36,7 @@ from backend.domain.logical_queue.change import (
     QueueMove,
 )
 from backend.domain.logical_queue.commit import Prepared, Seal
-from backend.domain.logical_queue.errors import QueueChangeRefused
+from backend.domain.logical_queue.errors import LeaderLeaseLive, QueueChangeRefused
 from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
 from backend.domain.logical_queue.mapping import Place
 from backend.domain.operation_errors import BrokerSilent, ChangeRefused
@@ -75,8 +75,12 @@ class Driver:
             raise QueueChangeRefused(self.topic_name, f"change {self.change_id} was never begun")
         return stored.change
 
-    async def advance(self, step: Advance) -> QueueChange:
-        """Record the next value of the change."""
+    async def advance(self, step: Advance, *, unless_led_by: str | None = None) -> QueueChange:
+        """Record the next value of the change.
+
+        Raises:
+            LeaderLeaseLive: a master of the named broker group has a lease.
+        """
         return await advance_change(
             self.change_id,
             self.cluster_name,
@@ -84,8 +88,21 @@ class Driver:
             step,
             database=self.database,
             clock=self.clock,
-            guard=self.guard,
+            guard=self._guard(unless_led_by),
         )
+
+    def _guard(self, led_by: str | None) -> Guard:
+        """Return the guard of a transaction, which refuses while a master has a lease."""
+        if led_by is None:
+            return self.guard
+
+        async def check(connection: Connection) -> None:
+            await self.guard(connection)
+            left = await replica_groups.lock_lease(connection, self.cluster_name, led_by)
+            if left:
+                raise LeaderLeaseLive(self.topic_name, led_by, left)
+
+        return check
 
     async def find_master(self, broker_group_name: str) -> str | None:
         """Return the address of the present master of a broker group, if one is online."""
@@ -193,7 +210,11 @@ async def _switch(driver: Driver, global_id: int) -> None:
     if prepared is not None:
         layout = await _layout_at(driver, move.relocation.destination)
         seal = await _seal(driver, change, move)
-        change = await driver.advance(lambda now: _decided(now, global_id, prepared, seal))
+        # A source that can't be asked takes messages until its lease ends (L47).
+        change = await driver.advance(
+            lambda now: _decided(now, global_id, prepared, seal),
+            unless_led_by=None if move.forced_start is None else move.relocation.source,
+        )
     elif move.step is MoveStep.DECIDED:
         layout = await _layout_at(driver, move.relocation.destination)
     else:

@@ -1,15 +1,17 @@
-"""Describe the logical queues of a static topic."""
+"""Describe the logical queues of a static topic, and list the static topics of a cluster."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.db import logical_queues
+from backend.db import clusters, logical_queues, static_topic_lists
 from backend.db.engine import Database
 from backend.db.logical_queues import StoredTopic
+from backend.db.static_topic_lists import ListedTopic, Wanted
 from backend.domain.logical_queue.lookup import max_offset, min_offset, oldest_segment
 from backend.domain.logical_queue.mapping import LogicalQueue, Place, TopicMapping
 from backend.domain.logical_queue.segment import QueueBounds, SegmentStatus
 from backend.domain.names import check_cluster_name, check_topic_name
+from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.services.consumer_group.observations import find_sampled_topic
 from backend.services.samples import ObservedSample
 
@@ -34,6 +36,32 @@ async def describe_logical_queues(
     names = check_cluster_name(cluster_name), check_topic_name(topic_name)
     async with database.connect() as connection:
         return await logical_queues.get(connection, *names)
+
+
+async def list_static_topics(
+    cluster_name: str,
+    *,
+    size: int,
+    after: str | None,
+    search: str | None,
+    broker_group_name: str | None,
+    database: Database,
+) -> Page[ListedTopic, str]:
+    """List the static topics of a cluster by name, or those with segments on a broker group.
+
+    Raises:
+        InvalidName: the name of the cluster is invalid. ClusterNotFound: it does not exist.
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    wanted = Wanted(check_cluster_name(cluster_name), search_text(search), broker_group_name)
+    async with database.connect() as connection:
+        await clusters.get(connection, cluster_name)
+        total = await static_topic_lists.count(connection, wanted)
+        found = await static_topic_lists.list_topics(
+            connection, wanted, after=after, limit=size + 1
+        )
+    return cut_page(found, size=size, key=lambda topic: topic.name, total_count=total)
 
 
 def sampled_bounds(

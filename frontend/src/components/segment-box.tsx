@@ -1,16 +1,9 @@
 import { useTranslation } from 'react-i18next';
-import { formatInt64 } from '@/lib/format';
+import { LogicalRange } from './logical-range';
+import { PhysicalRange } from './physical-range';
+import { SegmentMark } from './segment-mark';
 import classes from './segment-strip.module.css';
-import type { SegmentBoxData, SegmentState } from './segments';
-import { StateMark, type StateTone } from './state-mark';
-
-const tones: Record<SegmentState, StateTone> = {
-  normal: 'good',
-  sealed: 'warn',
-  readOnly: 'idle',
-  expired: 'unknown',
-  undecided: 'busy',
-};
+import type { SegmentBoxData } from './segments';
 
 /** One segment: where it is stored, its offsets, and what clients can do with it. */
 export function SegmentBox({ segment }: { segment: SegmentBoxData }) {
@@ -18,27 +11,22 @@ export function SegmentBox({ segment }: { segment: SegmentBoxData }) {
   const { brokerGroupName, queueId, generation, state, share } = segment;
   return (
     <li className={classes.segment} data-state={state} style={{ flexGrow: share }}>
-      <span className={classes.place}>{t('segments.place', { brokerGroupName, queueId })}</span>
+      <span className={classes.head}>
+        <span className={classes.place}>{t('segments.place', { brokerGroupName, queueId })}</span>
+        <SegmentMark state={state} />
+      </span>
       <span className={classes.offsets}>
-        {t('segments.logical', {
-          start: offsetText(segment.logicalStart, t('segments.undecided')),
-          end: offsetText(segment.end, t('segments.open')),
-        })}
+        <LogicalRange segment={segment} />
       </span>
       <span className={classes.physical}>
-        {segment.physicalStart === null
-          ? t('segments.generation', { generation })
-          : t('segments.physical', {
-              generation,
-              start: formatInt64(segment.physicalStart),
-              end: offsetText(segment.physicalEnd, t('segments.open')),
-            })}
+        {t('segments.generation', { generation })}
+        {segment.physicalStart === null ? null : (
+          <>
+            {' · '}
+            {t('segments.stored')} <PhysicalRange segment={segment} />
+          </>
+        )}
       </span>
-      <StateMark tone={tones[state]} label={t(`segments.state.${state}`)} />
     </li>
   );
-}
-
-function offsetText(offset: string | null, absent: string): string {
-  return offset === null ? absent : formatInt64(offset);
 }

@@ -45,13 +45,13 @@ test('a lane shows where each segment is stored, its offsets and its state', () 
   const lane = screen.getByRole('list', { name: 'Logical queue 3' });
   const [first, last] = within(lane).getAllByRole('listitem');
   expect(screen.getByText('led by broker-b')).toBeVisible();
-  expect(first).toHaveTextContent('broker-a, queue 0');
+  expect(first).toHaveTextContent('broker-a, physical queue 0');
   expect(first).toHaveTextContent('0 to 1,000');
-  expect(first).toHaveTextContent('generation 0, stored 7 to 1,007');
+  expect(first).toHaveTextContent('generation 0 · physical offsets 7 to 1,007');
   expect(first).toHaveTextContent('read only');
-  expect(last).toHaveTextContent('broker-b, queue 5');
+  expect(last).toHaveTextContent('broker-b, physical queue 5');
   expect(last).toHaveTextContent('1,000 to 1,500');
-  expect(last).toHaveTextContent('stored 0 to open');
+  expect(last).toHaveTextContent('physical offsets 0 to open');
   expect(last).toHaveTextContent('takes messages');
 });
 
@@ -70,7 +70,7 @@ test('an expired segment and one that is not decided are named', () => {
   show(queue([expired, open], { leaderName: null }));
 
   expect(screen.getByText('expired')).toBeVisible();
-  expect(screen.getByText('not decided to open')).toBeVisible();
+  expect(screen.getByText('offsets not decided')).toBeVisible();
   expect(screen.getByText('no leader')).toBeVisible();
 });
 

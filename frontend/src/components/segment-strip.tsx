@@ -5,7 +5,7 @@ import { type LogicalQueue, segmentBoxes } from './segments';
 
 type SegmentStripProps = {
   label: string;
-  queues: LogicalQueue[];
+  queues: readonly LogicalQueue[];
 };
 
 /** One lane for each logical queue: its segments from the oldest to the one with its messages. */

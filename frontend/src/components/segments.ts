@@ -21,13 +21,22 @@ export type LogicalQueue = {
   sealed: boolean;
   /** The offset after the newest message; null until a sample shows it. */
   maxOffset: string | null;
-  segments: Segment[];
+  segments: readonly Segment[];
+  /** The physical queue that a running move has reserved, before it is a segment. */
+  reserved?: { brokerGroupName: string; queueId: number } | undefined;
 };
 
-export type SegmentState = 'normal' | 'sealed' | 'readOnly' | 'expired' | 'undecided';
+export type SegmentState = 'normal' | 'sealed' | 'readOnly' | 'expired' | 'undecided' | 'reserved';
 
 /** A segment as it is drawn; shares of one queue add up to 1. */
-export type SegmentBoxData = Segment & { state: SegmentState; end: string | null; share: number };
+export type SegmentBoxData = Omit<Segment, 'status'> & {
+  state: SegmentState;
+  end: string | null;
+  share: number;
+};
+
+/** A segment as a row of the table that says the same as the strip. */
+export type SegmentRow = SegmentBoxData & { globalId: number };
 
 const states: Record<Segment['status'], SegmentState> = {
   UNDECIDED: 'undecided',
@@ -46,10 +55,27 @@ export function segmentBoxes(queue: LogicalQueue): SegmentBoxData[] {
   });
   const lengths = ended.map(({ logicalStart, end }) => lengthOf(logicalStart, end));
   const total = lengths.reduce((sum, length) => sum + length, 0n);
-  return ended.map((segment, at) => ({
+  const boxes = ended.map((segment, at) => ({
     ...segment,
     share: total === 0n ? 1 / ended.length : shareOf(lengths[at] ?? 0n, total),
-  })) as SegmentBoxData[];
+  }));
+  return queue.reserved === undefined
+    ? boxes
+    : [...boxes, reservedBox(queue.reserved, (last?.generation ?? -1) + 1)];
+}
+
+export function segmentRows(queues: readonly LogicalQueue[]): SegmentRow[] {
+  return queues.flatMap((queue) =>
+    segmentBoxes(queue).map((box) => ({ ...box, globalId: queue.globalId })),
+  );
+}
+
+function reservedBox(
+  place: NonNullable<LogicalQueue['reserved']>,
+  generation: number,
+): SegmentBoxData {
+  const offsets = { logicalStart: null, logicalEnd: null, physicalStart: null, physicalEnd: null };
+  return { ...place, ...offsets, generation, state: 'reserved', end: null, share: 0 };
 }
 
 function lengthOf(start: string | null, end: string | null): bigint {

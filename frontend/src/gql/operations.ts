@@ -444,6 +444,13 @@ export type MoveQueuesInput = {
   topicName: string;
 };
 
+export type MoveStep =
+  | 'ACTIVE'
+  | 'DECIDED'
+  | 'PLANNED'
+  | 'PREPARED'
+  | 'SEALED';
+
 export type OffsetPosition =
   | 'EARLIEST'
   | 'GIVEN'
@@ -1125,6 +1132,14 @@ export type OperationFactsQueryVariables = Exact<{
 
 export type OperationFactsQuery = { operation: { id: string, movedFact: { name: string, expected: string, found: string | null } | null } };
 
+export type QueueMovesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+}>;
+
+
+export type QueueMovesQuery = { logicalQueues: { change: { id: string, stale: Array<string>, moves: Array<{ globalId: number, sourceName: string, destinationName: string, step: MoveStep, queueId: number | null }> } | null } | null };
+
 export type PlanOperationMutationVariables = Exact<{
   plan: PlanInput;
   key: string;
@@ -1326,7 +1341,18 @@ export type LogicalQueuesQueryVariables = Exact<{
 }>;
 
 
-export type LogicalQueuesQuery = { logicalQueues: { queues: Array<{ globalId: number, leaderName: string | null, sealed: boolean, maxOffset: string | null, segments: Array<{ generation: number, brokerGroupName: string, queueId: number, status: SegmentStatus, logicalStart: string | null, logicalEnd: string | null, physicalStart: string, physicalEnd: string | null }> }> } | null };
+export type LogicalQueuesQuery = { logicalQueues: { epoch: string, change: { id: string, stale: Array<string>, moves: Array<{ globalId: number, sourceName: string, destinationName: string, step: MoveStep, queueId: number | null }> } | null, queues: Array<{ globalId: number, leaderName: string | null, sealed: boolean, maxOffset: string | null, segments: Array<{ generation: number, brokerGroupName: string, queueId: number, status: SegmentStatus, logicalStart: string | null, logicalEnd: string | null, physicalStart: string, physicalEnd: string | null }> }> } | null };
+
+export type StaticTopicsQueryVariables = Exact<{
+  clusterName: string;
+  brokerGroupName?: string | null | undefined;
+  first: number;
+}>;
+
+
+export type StaticTopicsQuery = { staticTopics: { totalCount: number, nodes: Array<{ name: string, queueCount: number, changeId: string | null, shares: Array<{ brokerGroupName: string, ledCount: number, segmentCount: number }> }> } };
+
+export type QueueChangeFieldsFragment = { stale: Array<string>, moves: Array<{ globalId: number, sourceName: string, destinationName: string, step: MoveStep, queueId: number | null }> };
 
 export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
@@ -1737,6 +1763,18 @@ export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
   heardAt
 }
     `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
+export const QueueChangeFieldsFragmentDoc = new TypedDocumentString(`
+    fragment QueueChangeFields on QueueChange {
+  stale
+  moves {
+    globalId
+    sourceName
+    destinationName
+    step
+    queueId
+  }
+}
+    `, {"fragmentName":"QueueChangeFields"}) as unknown as TypedDocumentString<QueueChangeFieldsFragment, unknown>;
 export const ProtectionFieldsFragmentDoc = new TypedDocumentString(`
     fragment ProtectionFields on Protection {
   protectedBy
@@ -2861,6 +2899,25 @@ export const OperationFactsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<OperationFactsQuery, OperationFactsQueryVariables>;
+export const QueueMovesDocument = new TypedDocumentString(`
+    query QueueMoves($clusterName: String!, $topicName: String!) {
+  logicalQueues(clusterName: $clusterName, topicName: $topicName) {
+    change {
+      id
+      ...QueueChangeFields
+    }
+  }
+}
+    fragment QueueChangeFields on QueueChange {
+  stale
+  moves {
+    globalId
+    sourceName
+    destinationName
+    step
+    queueId
+  }
+}`) as unknown as TypedDocumentString<QueueMovesQuery, QueueMovesQueryVariables>;
 export const PlanOperationDocument = new TypedDocumentString(`
     mutation PlanOperation($plan: PlanInput!, $key: String!) {
   operation: planOperation(plan: $plan, key: $key) {
@@ -4021,6 +4078,11 @@ export const TopicDocument = new TypedDocumentString(`
 export const LogicalQueuesDocument = new TypedDocumentString(`
     query LogicalQueues($clusterName: String!, $topicName: String!) {
   logicalQueues(clusterName: $clusterName, topicName: $topicName) {
+    epoch
+    change {
+      id
+      ...QueueChangeFields
+    }
     queues {
       globalId
       leaderName
@@ -4039,7 +4101,37 @@ export const LogicalQueuesDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<LogicalQueuesQuery, LogicalQueuesQueryVariables>;
+    fragment QueueChangeFields on QueueChange {
+  stale
+  moves {
+    globalId
+    sourceName
+    destinationName
+    step
+    queueId
+  }
+}`) as unknown as TypedDocumentString<LogicalQueuesQuery, LogicalQueuesQueryVariables>;
+export const StaticTopicsDocument = new TypedDocumentString(`
+    query StaticTopics($clusterName: String!, $brokerGroupName: String, $first: Int!) {
+  staticTopics(
+    clusterName: $clusterName
+    brokerGroupName: $brokerGroupName
+    first: $first
+  ) {
+    totalCount
+    nodes {
+      name
+      queueCount
+      changeId
+      shares {
+        brokerGroupName
+        ledCount
+        segmentCount
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StaticTopicsQuery, StaticTopicsQueryVariables>;
 export const TopologyDocument = new TypedDocumentString(`
     query Topology($clusterName: String!, $groupCount: Int!, $after: String) {
   nameServers {

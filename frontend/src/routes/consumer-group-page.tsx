@@ -9,6 +9,7 @@ import { ConsumerGroupSections } from '@/features/consumer-groups/consumer-group
 import { ConsumerGroupActions } from './consumer-group-actions';
 import { DeadLettersPanel } from './dead-letters-panel';
 import { useClusterName } from './use-cluster-name';
+import { useStaticTopics } from './use-static-topics';
 import { WithCluster } from './with-cluster';
 import { withinPage } from './within-page';
 
@@ -21,6 +22,7 @@ export function ConsumerGroupPage() {
   const clusterName = useClusterName() ?? '';
   const query = useQuery({ ...consumerGroupOf(clusterName, name), enabled: clusterName !== '' });
   const group = query.data?.data.consumerGroup;
+  const staticTopics = useStaticTopics(clusterName);
   const back = (
     <Link to="/consumer-groups" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
       ← {t('consumerGroup.back')}
@@ -44,6 +46,7 @@ export function ConsumerGroupPage() {
                 <>
                   <ConsumerGroupSections
                     group={consumerGroup}
+                    staticTopics={staticTopics}
                     observedAtMs={observedAtMs}
                     sort={sort}
                     onSort={(next) =>

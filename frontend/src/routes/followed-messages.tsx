@@ -8,12 +8,14 @@ import { QueryView } from '@/components/query-view';
 import { UnknownBrokers } from '@/components/unknown-brokers';
 import { followPageSize, messagesFollowed } from '@/features/messages/message-queries';
 import { MessageTable } from '@/features/messages/message-table';
+import { useStaticTopics } from './use-static-topics';
 
 type FollowedMessagesProps = { clusterName: string; topicName: string };
 
 /** What is stored in a topic from now on, the newest first. */
 export function FollowedMessages({ clusterName, topicName }: FollowedMessagesProps) {
   const { t } = useTranslation();
+  const staticTopics = useStaticTopics(clusterName);
   const query = useQuery(messagesFollowed(clusterName, topicName));
   return (
     <Panel
@@ -35,7 +37,7 @@ export function FollowedMessages({ clusterName, topicName }: FollowedMessagesPro
                 {t('messages.nothingYetNext')}
               </EmptyState>
             ) : (
-              <MessageTable messages={nodes} />
+              <MessageTable messages={nodes} staticTopics={staticTopics} />
             )}
           </>
         )}

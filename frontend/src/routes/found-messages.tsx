@@ -8,6 +8,7 @@ import { QueryView } from '@/components/query-view';
 import { UnknownBrokers } from '@/components/unknown-brokers';
 import { messagesFound } from '@/features/messages/message-queries';
 import { MessageTable } from '@/features/messages/message-table';
+import { useStaticTopics } from './use-static-topics';
 
 type FoundMessagesProps = {
   clusterName: string;
@@ -19,6 +20,7 @@ type FoundMessagesProps = {
 /** The messages of a key, and whether these are all. */
 export function FoundMessages({ clusterName, topicName, sought, isUnique }: FoundMessagesProps) {
   const { t } = useTranslation();
+  const staticTopics = useStaticTopics(clusterName);
   const query = useQuery(messagesFound(clusterName, topicName, sought, isUnique));
   return (
     <Panel title={t('messages.found')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
@@ -36,7 +38,7 @@ export function FoundMessages({ clusterName, topicName, sought, isUnique }: Foun
                 {t('messages.notFoundNext')}
               </EmptyState>
             ) : (
-              <MessageTable messages={nodes} />
+              <MessageTable messages={nodes} staticTopics={staticTopics} />
             )}
           </>
         )}

@@ -8,6 +8,7 @@ import { messageOf } from '@/features/messages/message-queries';
 import { MessageSections } from '@/features/messages/message-sections';
 import { MessageBodyPanel } from './message-body-panel';
 import { useClusterName } from './use-cluster-name';
+import { useStaticTopics } from './use-static-topics';
 import { WithCluster } from './with-cluster';
 
 /** One message: where it lies, how far groups are with it, its properties and its body. */
@@ -16,6 +17,7 @@ export function MessagePage() {
   const { messageId } = useParams({ from: '/console/messages/$messageId' });
   const { topic } = useSearch({ from: '/console/messages/$messageId' });
   const clusterName = useClusterName() ?? '';
+  const staticTopics = useStaticTopics(clusterName);
   const query = useQuery({
     ...messageOf(clusterName, messageId, topic),
     enabled: clusterName !== '',
@@ -33,7 +35,10 @@ export function MessagePage() {
             {({ message }) =>
               message ? (
                 <>
-                  <MessageSections found={message} />
+                  <MessageSections
+                    found={message}
+                    isStatic={staticTopics.has(message.message.topic)}
+                  />
                   <MessageBodyPanel clusterName={name} messageId={message.message.messageId} />
                 </>
               ) : (

@@ -9,12 +9,14 @@ import { UnknownBrokers } from '@/components/unknown-brokers';
 import { type Browsing, messagesOf } from '@/features/messages/message-queries';
 import { MessageTable } from '@/features/messages/message-table';
 import { usePageTrail } from './use-page-trail';
+import { useStaticTopics } from './use-static-topics';
 
 type MessagesPanelProps = { clusterName: string; topicName: string; wanted: Browsing };
 
 /** A topic's messages by when they were stored, page by page. */
 export function MessagesPanel({ clusterName, topicName, wanted }: MessagesPanelProps) {
   const { t } = useTranslation();
+  const staticTopics = useStaticTopics(clusterName);
   const query = useQuery(messagesOf(clusterName, topicName, wanted));
   const trail = usePageTrail();
   return (
@@ -28,7 +30,7 @@ export function MessagesPanel({ clusterName, topicName, wanted }: MessagesPanelP
               {nodes.length === 0 ? (
                 <EmptyState title={t('messages.none')}>{t('messages.noneNext')}</EmptyState>
               ) : (
-                <MessageTable messages={nodes} />
+                <MessageTable messages={nodes} staticTopics={staticTopics} />
               )}
               <Pager
                 label={t('messages.pages')}

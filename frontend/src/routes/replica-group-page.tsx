@@ -7,8 +7,10 @@ import { QueryView } from '@/components/query-view';
 import { GroupHealth } from '@/features/replica-groups/group-health';
 import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
 import { replicaGroupOf } from '@/features/replica-groups/replica-group-queries';
+import { StaticTopicsPanel } from '@/features/topics/static-topics-panel';
 import { AdoptionPanel } from './adoption-panel';
 import { GroupActions } from './group-actions';
+import { MigrateQueues } from './migrate-queues';
 import { ReplicaGroupSections } from './replica-group-sections';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
@@ -30,30 +32,38 @@ export function ReplicaGroupPage() {
     <Page
       title={brokerGroupName}
       crumb={back}
-      actions={known ? <GroupActions group={known} /> : null}
+      actions={
+        <>
+          {known ? <GroupActions group={known} /> : null}
+          <MigrateQueues groupKey={key} />
+        </>
+      }
       summary={known ? <GroupHealth group={known} asked={query} /> : null}
     >
       <WithCluster>
         {() => (
-          <QueryView query={query}>
-            {({ group }, observedAtMs) =>
-              group ? (
-                <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />
-              ) : (
-                <>
-                  <EmptyState
-                    title={t('replicaGroup.missing', {
-                      group: brokerGroupName,
-                      cluster: clusterName,
-                    })}
-                  >
-                    <HowToReplicate />
-                  </EmptyState>
-                  <AdoptionPanel />
-                </>
-              )
-            }
-          </QueryView>
+          <>
+            <QueryView query={query}>
+              {({ group }, observedAtMs) =>
+                group ? (
+                  <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />
+                ) : (
+                  <>
+                    <EmptyState
+                      title={t('replicaGroup.missing', {
+                        group: brokerGroupName,
+                        cluster: clusterName,
+                      })}
+                    >
+                      <HowToReplicate />
+                    </EmptyState>
+                    <AdoptionPanel />
+                  </>
+                )
+              }
+            </QueryView>
+            <StaticTopicsPanel {...key} />
+          </>
         )}
       </WithCluster>
     </Page>

@@ -9,6 +9,8 @@ export type ReplicaGroupSearch = {
   mode?: ElectionMode;
   epochs?: EpochsAs;
   after?: string;
+  /** The form that is open over the page. */
+  order?: 'migrate';
 };
 
 export const replicaGroupRoute = createRoute({
@@ -19,6 +21,7 @@ export const replicaGroupRoute = createRoute({
     mode: word<ElectionMode>(['GRACEFUL', 'NOW']),
     epochs: word<EpochsAs>(['lanes', 'table']),
     after: cursor,
+    order: word(['migrate'] as const),
   }),
   component: lazyRouteComponent(() => import('./replica-group-page'), 'ReplicaGroupPage'),
 });

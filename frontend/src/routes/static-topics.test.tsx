@@ -2,49 +2,32 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { violations } from '@/testing/axe';
-import { anOperation, aPlan, aStep, operationId } from '@/testing/operation-builders';
+import { aConsumerGroup, aConsumerQueue } from '@/testing/consumer-group-builders';
+import { aMessageDetail } from '@/testing/message-builders';
+import { anOperation, aPlan, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
+import { drawnSegment, logicalQueues } from '@/testing/static-topic-builders';
 
-function aQueue(globalId: number) {
-  const segment = {
-    generation: 0,
-    brokerGroupName: 'broker-a',
-    queueId: globalId,
-    status: 'NORMAL',
-    logicalStart: '0',
-    logicalEnd: null,
-    physicalStart: '0',
-    physicalEnd: null,
-  };
-  return { globalId, leaderName: 'broker-a', sealed: false, maxOffset: '42', segments: [segment] };
-}
-
-const drawn = {
-  global_id: 3,
-  generation: 0,
-  broker_group_name: 'broker-a',
-  queue_id: 1,
-  logical_start: '0',
-  logical_end: null,
-};
-const ended = { ...drawn, logical_end: '9007199254740993' };
-const following = {
-  ...drawn,
-  generation: 1,
-  broker_group_name: 'broker-b',
-  queue_id: 5,
-  logical_start: '9007199254740993',
-};
-const move = anOperation({
-  kind: 'move_queues',
-  target: 'orders',
-  plan: aPlan({
-    facts: { segments: { before: [drawn], after: [ended, following] }, change_id: 'c-1' },
-  }),
-});
+const segments = { before: [drawnSegment], after: [drawnSegment], left_out: 0 };
+const move = anOperation({ kind: 'move_queues', plan: aPlan({ facts: { segments } }) });
+const shared = [
+  {
+    name: 'orders',
+    queueCount: 4,
+    changeId: null,
+    shares: [{ brokerGroupName: 'broker-a', ledCount: 3, segmentCount: 5 }],
+  },
+  {
+    name: 'bills',
+    queueCount: 8,
+    changeId: operationId,
+    shares: [{ brokerGroupName: 'broker-a', ledCount: 0, segmentCount: 2 }],
+  },
+];
 
 const answers = {
-  LogicalQueues: () => ({ logicalQueues: { queues: [0, 1, 2, 3].map(aQueue) } }),
+  LogicalQueues: () => logicalQueues(),
+  StaticTopics: () => ({ staticTopics: { totalCount: 2, nodes: shared } }),
   PlanOperation: () => ({ operation: move }),
   Operation: () => ({ operation: move }),
 };
@@ -177,61 +160,88 @@ test('an ordinary topic has no queues to migrate', async () => {
   expect(screen.queryByRole('button', { name: 'Migrate queues…' })).toBeNull();
 });
 
-test('the plan shows the segments before and after, and once only', async () => {
-  show(`/operations/${operationId}`);
+test('queues leave a broker group by an order from its page', async () => {
+  const user = userEvent.setup();
+  const { address, ordered } = show('/replica-groups/broker-a');
+  const topics = within(
+    await screen.findByRole('table', { name: 'Static topics with queues here' }),
+  );
+  expect(topics.getByRole('row', { name: /orders/ })).toHaveTextContent('orders3 of 45');
+  expect(topics.getByRole('link', { name: 'changing now' })).toBeVisible();
 
-  const before = await screen.findByRole('region', { name: 'Before' });
-  const after = screen.getByRole('region', { name: 'After' });
-  expect(within(before).getByText('led by broker-a')).toBeVisible();
-  expect(within(before).getByText('0 to open')).toBeVisible();
-  expect(within(after).getByText('led by broker-b')).toBeVisible();
-  const lane = within(after).getByRole('list', { name: 'Logical queue 3' });
-  const [older, newer] = within(lane).getAllByRole('listitem');
-  expect(older).toHaveTextContent('broker-a, queue 1');
-  expect(older).toHaveTextContent('0 to 9,007,199,254,740,993');
-  expect(older).toHaveTextContent('read only');
-  expect(newer).toHaveTextContent('broker-b, queue 5');
-  expect(newer).toHaveTextContent('generation 1');
-  expect(newer).not.toHaveTextContent('stored');
-  expect(newer).toHaveTextContent('takes messages');
-  const facts = within(screen.getByRole('region', { name: 'Facts of the plan' }));
-  expect(facts.getByText('c-1')).toBeVisible();
-  expect(facts.queryByText(/broker-b/)).toBeNull();
-  expect(await violations(after)).toEqual([]);
+  await user.click(screen.getByRole('button', { name: 'Migrate queues…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Migrate queues of broker-a' }));
+  expect(await violations(screen.getByRole('dialog'))).toEqual([]);
+  await user.click(dialog.getByRole('combobox', { name: 'Static topic' }));
+  // The broker group leads no queue of the other topic.
+  expect(screen.getAllByRole('option').map((one) => one.textContent)).toEqual(['orders']);
+  await user.click(screen.getByRole('option', { name: 'orders' }));
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
+  expect(ordered()?.variables.plan).toEqual({
+    moveQueues: {
+      clusterName: 'regent',
+      topicName: 'orders',
+      leaving: 'broker-a',
+      inFlightMax: 4,
+      force: false,
+      forceOffset: null,
+    },
+  });
 });
 
-test('a plan that creates a topic shows that nothing was there', async () => {
-  const plan = aPlan({ changes: [], facts: { segments: { before: [], after: [drawn] } } });
-  const operation = anOperation({ kind: 'create_static_topic', plan });
-  renderConsole(`/operations/${operationId}`, { answers: { Operation: () => ({ operation }) } });
+test('a broker group gets its share of the queues of any static topic', async () => {
+  const user = userEvent.setup();
+  const { ordered } = show('/replica-groups/broker-a?order=migrate');
+  const dialog = within(await screen.findByRole('dialog', { name: 'Migrate queues of broker-a' }));
 
-  const after = await screen.findByRole('region', { name: 'After' });
+  await user.click(dialog.getByRole('radio', { name: 'Onto this broker group' }));
+  await user.click(dialog.getByRole('combobox', { name: 'Static topic' }));
+  await user.click(screen.getByRole('option', { name: 'bills' }));
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
 
-  expect(within(after).getByText('led by broker-a')).toBeVisible();
-  expect(screen.getByText('not there')).toBeVisible();
-  expect(screen.queryByRole('region', { name: 'Before' })).toBeNull();
+  await waitFor(() =>
+    expect(ordered()?.variables.plan).toMatchObject({
+      moveQueues: { topicName: 'bills', onto: 'broker-a' },
+    }),
+  );
+  expect(ordered()?.variables.plan).not.toHaveProperty('moveQueues.leaving');
 });
 
-test('a running move shows how far each queue is', async () => {
-  const switching = aStep({
-    name: 'switch',
-    title: 'Switch 2 logical queues',
-    state: 'RUNNING',
-    before: { epoch: '5', change: { queues: { 1: 'prepared', 3: 'prepared' } } },
-    after: { queues: { 1: 'activated', 3: 'sealed' } },
-    beganAt: '2026-03-01T12:00:00Z',
-  });
-  const operation = anOperation({
-    ...move,
-    state: 'RUNNING',
-    confirmedAt: '2026-03-01T12:00:00Z',
-    steps: [switching],
-  });
-  renderConsole(`/operations/${operationId}`, { answers: { Operation: () => ({ operation }) } });
+test('a cluster without static topics offers no moves on the page of a broker group', async () => {
+  renderConsole('/replica-groups/broker-a');
 
-  const steps = within(await screen.findByRole('region', { name: 'Steps' }));
+  await screen.findByRole('heading', { name: 'broker-a', level: 1 });
 
-  expect(steps.getByText('Switch 2 logical queues')).toBeVisible();
-  expect(steps.getByText('activated')).toBeVisible();
-  expect(steps.getByText('sealed')).toBeVisible();
+  expect(await screen.findByRole('region', { name: 'History' })).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Migrate queues…' })).toBeNull();
+  expect(screen.queryByText('Static topics with queues here')).toBeNull();
+});
+
+test('a consumer group names the logical queues of static topics as such', async () => {
+  const queues = [aConsumerQueue({ queueId: 3 }), aConsumerQueue({ topic: 'plain', queueId: 5 })];
+  const more = { ConsumerGroup: () => ({ consumerGroup: aConsumerGroup({ queues }) }) };
+  renderConsole('/consumer-groups/billing', { answers: { ...answers, ...more } });
+
+  const table = await screen.findByRole('table', { name: 'Queues' });
+  expect(await within(table).findByText('logical 3')).toBeVisible();
+  expect(within(table).getByRole('row', { name: /plain/ })).not.toHaveTextContent('logical');
+});
+
+test('the place of a message of a static topic is named as a logical one', async () => {
+  const more = { Message: () => ({ message: aMessageDetail() }) };
+  renderConsole('/messages/7F00000100002A9F0000000000000000', { answers: { ...answers, ...more } });
+
+  expect(await screen.findByText('Logical queue and offset')).toBeVisible();
+});
+
+test('offsets of a static topic are reset in its logical queues', async () => {
+  const user = userEvent.setup();
+  show('/topics/orders?order=reset');
+  const dialog = within(await screen.findByRole('dialog', { name: 'Reset offsets in orders' }));
+
+  await user.click(await dialog.findByRole('combobox', { name: 'In these queues' }));
+
+  expect(screen.getAllByRole('option').map((one) => one.textContent)).toEqual(['0', '1', '2', '3']);
 });

@@ -34,9 +34,9 @@ function useOffered(topic: TopicDetail, consumerGroupName: string | undefined): 
   const { clusterName, name } = topic;
   const query = useQuery(logicalQueuesOf(clusterName, name));
   const groups = useTopology(clusterName).groups.map((one) => one.name);
-  const reset = () => resetOffsets(topic, consumerGroupName);
   if (query.isPending) return { words: [], forms: {} };
   const logical = query.data?.data.logicalQueues;
+  const reset = () => resetOffsets(topic, consumerGroupName, logical?.queues.length);
   if (!logical) {
     const forms = {
       change: () => changeTopic(topic),

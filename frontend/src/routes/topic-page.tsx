@@ -7,6 +7,7 @@ import { QueryView } from '@/components/query-view';
 import { topicOf } from '@/features/topics/topic-queries';
 import { TopicSections } from '@/features/topics/topic-sections';
 import { TopicActions } from './topic-actions';
+import type { TopicSearch } from './topic-route';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
 import { withinPage } from './within-page';
@@ -15,8 +16,10 @@ import { withinPage } from './within-page';
 export function TopicPage() {
   const { t } = useTranslation();
   const { topicName } = useParams({ from: '/console/topics/$topicName' });
-  const { sort } = useSearch({ from: '/console/topics/$topicName' });
+  const { sort, segments } = useSearch({ from: '/console/topics/$topicName' });
   const navigate = useNavigate({ from: '/topics/$topicName' });
+  const change = (part: TopicSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), ...withinPage });
   const clusterName = useClusterName() ?? '';
   const query = useQuery({ ...topicOf(clusterName, topicName), enabled: clusterName !== '' });
   const known = query.data?.data.topic;
@@ -40,9 +43,9 @@ export function TopicPage() {
                   topic={topic}
                   observedAtMs={observedAtMs}
                   sort={sort}
-                  onSort={(next) =>
-                    void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
-                  }
+                  onSort={(next) => change({ sort: next })}
+                  segments={segments ?? 'strip'}
+                  onSegments={(view) => change({ segments: view })}
                 />
               ) : (
                 <EmptyState title={t('topic.missing', { name: topicName })}>

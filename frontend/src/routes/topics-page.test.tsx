@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { aTopic, topicPage } from '@/testing/builders';
 import { renderConsole } from '@/testing/render-console';
+import { logicalQueues } from '@/testing/static-topic-builders';
 
 const twoPages = {
   Topics: ({ after }: Record<string, unknown>) =>
@@ -129,19 +130,7 @@ test('a topic shows its placements, its queues and the route of its clients', as
 });
 
 test('a static topic shows the segments of its logical queues', async () => {
-  const segment = {
-    generation: 0,
-    brokerGroupName: 'broker-a',
-    queueId: 0,
-    status: 'NORMAL',
-    logicalStart: '0',
-    logicalEnd: null,
-    physicalStart: '0',
-    physicalEnd: null,
-  };
-  const queue = { globalId: 0, leaderName: 'broker-a', sealed: false, maxOffset: '42' };
-  const queues = [{ ...queue, segments: [segment] }];
-  const answers = { LogicalQueues: () => ({ logicalQueues: { queues } }) };
+  const answers = { LogicalQueues: () => logicalQueues() };
 
   renderConsole('/topics/orders', { answers });
 
@@ -149,11 +138,19 @@ test('a static topic shows the segments of its logical queues', async () => {
   expect(within(lane).getByText('0 to 42')).toBeVisible();
 });
 
+test('the queues of a static topic are named as logical ones', async () => {
+  renderConsole('/topics/orders', { answers: { LogicalQueues: () => logicalQueues() } });
+
+  const table = await screen.findByRole('table', { name: 'Logical queues' });
+  expect(within(table).getAllByRole('row')[0]).toHaveTextContent('Led byLogical queue');
+  expect(screen.getByText('Placements of physical queues')).toBeVisible();
+});
+
 test('an ordinary topic shows no segments', async () => {
   renderConsole('/topics/orders');
 
   expect(await screen.findByRole('heading', { name: 'Placements' })).toBeVisible();
-  expect(screen.queryByRole('heading', { name: /Logical queues/ })).toBeNull();
+  expect(screen.queryByRole('heading', { name: /logical queues/i })).toBeNull();
 });
 
 test('a topic that does not exist is said', async () => {

@@ -16,6 +16,7 @@ import { groupAnswers } from './group-builders';
 import { lockAnswers } from './lock-builders';
 import { deadLetterPage } from './message-builders';
 import { operationAnswers } from './operation-builders';
+import { staticTopicAnswers } from './static-topic-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
@@ -271,7 +272,7 @@ export function clusterAnswers(): Answers {
     Topology: () => aTopology([aBroker(), aBroker({ brokerGroupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
-    LogicalQueues: () => ({ logicalQueues: null }),
+    ...staticTopicAnswers,
     OpenFindings: () => openFindingsOf(),
     DeadLetters: () => deadLetterPage([]),
     ...groupAnswers(),

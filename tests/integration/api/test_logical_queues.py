@@ -1,5 +1,6 @@
 """The logical queues of a static topic as both doors show them."""
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,10 @@ from backend.domain.logical_queue.placement import Relocation
 from backend.services.logical_queue.changes import advance_change, begin_change
 from tests.unit.domain.logical_queue.builders import NOW, groups, segment, topic
 
+LIST = "/api/v1/clusters/main/static-topics"
+LIST_GRAPH = """query($group: String) { staticTopics(
+  clusterName: "main", first: 10, brokerGroupName: $group) { totalCount nodes {
+    name queueCount changeId shares { brokerGroupName ledCount segmentCount } } } }"""
 PATH = "/api/v1/clusters/main/topics/T/logical-queues"
 GRAPH = """query($topic: String!) { logicalQueues(clusterName: "main", topicName: $topic) {
   epoch queueCount writableCount offsetMode
@@ -149,3 +154,48 @@ async def test_an_ordinary_topic_has_no_logical_queues(client, register):
     answer = await client.get(PATH)
 
     assert (answer.status_code, answer.json()["code"]) == (404, "static_topic_not_found")
+
+
+async def test_static_topics_are_listed_with_the_shares_of_broker_groups(
+    client, ask, database, context, move, register
+):
+    await register(topics=["T"])
+    await add_topic(database, context, "U", segment(0, "broker-c:q0"))
+    change_id = await move()
+
+    found = (await client.get(LIST)).json()["items"]
+    on_c = (await ask(LIST_GRAPH, group="broker-c"))["staticTopics"]
+
+    assert [(one["name"], one["queue_count"], one["change_id"]) for one in found] == [
+        ("T", 2, str(change_id)),
+        ("U", 1, None),
+    ]
+    # A queue that is sealed is led until it has moved; a reserved place is no segment.
+    assert found[0]["shares"] == [
+        {"broker_group_name": "broker-a", "led_count": 0, "segment_count": 1},
+        {"broker_group_name": "broker-b", "led_count": 2, "segment_count": 2},
+    ]
+    share = {"brokerGroupName": "broker-c", "ledCount": 1, "segmentCount": 1}
+    assert on_c == {
+        "totalCount": 1,
+        "nodes": [{"name": "U", "queueCount": 1, "changeId": None, "shares": [share]}],
+    }
+
+
+async def test_static_topics_come_in_pages(client, register, database, context):
+    await register(topics=["T"])
+    for name in ("T1", "T2", "V"):
+        await add_topic(database, context, name, segment(0, "broker-a:q0"))
+
+    first = (await client.get(LIST, params={"search": "t", "limit": "1"})).json()
+    rest = (await client.get(LIST, params={"search": "t", "after": first["next"]})).json()
+
+    assert first["total_count"] == 2
+    assert [one["name"] for page in (first, rest) for one in page["items"]] == ["T1", "T2"]
+    assert (await client.get(LIST.replace("main", "none"))).status_code == 404
+
+
+async def add_topic(database, context, name, *segments):
+    mapping = replace(topic(list(segments)), topic_name=name)
+    async with database.begin() as connection:
+        await logical_queues.add(connection, "main", mapping, at=context.clock.now())

@@ -63,6 +63,8 @@ class Client:
     def start(
         self, code: int, ext: Mapping[str, Any] | None = None, body: bytes = b""
     ) -> asyncio.Future[Command]:
+        if self.closed.is_set() or self.writer.is_closing():
+            raise ConnectionResetError("the broker closed the connection")
         waiter: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
         self.writer.write(self.peer.request(code, waiter, ext=_texts(ext), body=body))
         return asyncio.ensure_future(asyncio.wait_for(waiter, PATIENCE_S))

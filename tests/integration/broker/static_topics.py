@@ -1,9 +1,11 @@
 """Two broker groups, a name server, and the steps of a move done one by one."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from regent_engine import Command
 
 from backend.brokers.asking import Brokers
@@ -23,9 +25,11 @@ from backend.domain.logical_queue.mapping import (
     copy_for,
 )
 from backend.domain.logical_queue.segment import QueueSegment
+from backend.domain.logical_queue.stock_json import encode_mapping
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting import java_json
 from backend.remoting.bodies import BrokerMemberGroup, BrokerMembers
+from backend.remoting.bodies.logical_queues import HeldEpochs, NewerMapping, NewerMappings
 from backend.remoting.command import answer
 from backend.remoting.headers import BrokerMemberGroupHeader, decode_header
 from backend.remoting.request_code import RequestCode
@@ -38,15 +42,50 @@ from workers.broker.server import BrokerServer
 
 TOPIC = "Orders"
 FIRST_EPOCH = 1_000
+NEW_VERSION, OLD_VERSION = b'"version":513', b'"version":409'
+
+
+@dataclass
+class OldClient(Client):
+    """A client of RocketMQ 4.9.8, which does not know static topics."""
+
+    def start(self, code, ext=None, body=b"") -> asyncio.Future[Command]:
+        written = self.writer
+        self.writer = Rewriting(written)
+        try:
+            return super().start(code, ext, body)
+        finally:
+            self.writer = written
+
+
+@dataclass
+class Rewriting:
+    """Writes requests with the version number of an old client."""
+
+    writer: asyncio.StreamWriter
+
+    def write(self, frame: bytes) -> None:
+        assert NEW_VERSION in frame
+        self.writer.write(frame.replace(NEW_VERSION, OLD_VERSION))
 
 
 @dataclass
 class Directory(RecordingNameServer):
-    """A name server that also knows the master of each group."""
+    """A name server that also knows the routes of static topics, and the master of each group."""
 
     addresses: dict[str, str] = field(default_factory=dict)
+    present: TopicMapping | None = None
+    confirms: bool = True
 
     def reply(self, writer, command: Command) -> None:
+        if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
+            route = {"topicQueueMappingByBroker": self.infos(command.ext["topic"])}
+            writer.write(answer(command, body=java_json.encode(route)))
+            return
+        if command.code == RequestCode.GET_NEWER_MAPPINGS:
+            if self.confirms:
+                writer.write(answer(command, body=java_json.encode(self.newer_than(command))))
+            return
         if command.code != RequestCode.GET_BROKER_MEMBER_GROUP:
             super().reply(writer, command)
             return
@@ -59,6 +98,22 @@ class Directory(RecordingNameServer):
         )
         body = java_json.encode(BrokerMemberGroup(members=members))
         writer.write(answer(command, body=body))
+
+    def newer_than(self, command: Command) -> NewerMappings:
+        """The mapping that a broker group missed; it is the present one of the groups here."""
+        header = decode_header(BrokerMemberGroupHeader, command.ext)
+        held = java_json.decode(command.body, HeldEpochs).epochs[TOPIC]
+        if self.present is None or self.present.epoch <= held:
+            return NewerMappings()
+        counts = self.present.counts[header.broker_name]
+        mapping = encode_mapping(copy_for(self.present, header.broker_name))
+        newer = NewerMapping(
+            mapping=msgspec.Raw(mapping.encode()),
+            read_queue_count=counts.read_count,
+            write_queue_count=counts.write_count,
+            is_final=True,
+        )
+        return NewerMappings(topics={TOPIC: newer})
 
     def infos(self, topic: str = TOPIC) -> dict[str, dict]:
         """The last mapping that each broker group registered."""

@@ -22,13 +22,14 @@ from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.operation_errors import ChangeRefused
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import Client, bodies, messages, send_fields
-from tests.integration.broker.static_topics import TOPIC, BrokerGroups
+from tests.integration.broker.client import HELD_MS, Client, bodies, messages, send_fields
+from tests.integration.broker.static_topics import TOPIC, BrokerGroups, OldClient
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.integration.broker.test_sending import batch_entry
 from tests.waiting import PATIENCE_S, eventually
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.logical import forwarding
 
 NOT_FOUND, RETRY_IMMEDIATELY, NOT_LEADER, ILLEGAL = 19, 20, 501, 604
 
@@ -188,6 +189,10 @@ async def test_the_leader_answers_requests_of_an_old_route_and_a_refusal_names_i
     sent = await b1.send(TOPIC, b"x")
     pulled = await b1.pull(TOPIC, queueOffset=1)
     highest = await b1.call(RequestCode.GET_MAX_OFFSET, wanted)
+    found = await b1.call(
+        RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, wanted | {"timestamp": 0, "boundaryType": "LOWER"}
+    )
+    earliest = await b1.call(RequestCode.GET_EARLIEST_MSG_STORETIME, wanted)
     refused = [
         await b1.send(TOPIC, b"x", lqFwd=1),
         await b1.pull(TOPIC, lqFwd=1),
@@ -196,7 +201,8 @@ async def test_the_leader_answers_requests_of_an_old_route_and_a_refusal_names_i
 
     assert (sent.code, sent.ext["queueId"], sent.ext["queueOffset"]) == (0, "0", "1")
     assert (bodies(pulled), pulled.ext["nextBeginOffset"]) == ([b"x"], "2")
-    assert highest.ext["offset"] == "2"
+    assert (highest.ext["offset"], found.ext["offset"]) == ("2", "0")
+    assert int(earliest.ext["timestamp"]) > 0
     assert {(one.code, one.ext.get("lqHint")) for one in refused} == {(NOT_LEADER, "b2@2000")}
 
 
@@ -507,27 +513,241 @@ async def test_an_older_segment_without_its_broker_group_is_named_and_the_newer_
     assert bodies(await b2.pull(TOPIC, queueOffset=3)) == [b"3", b"4"]
 
 
+async def lock(client, client_id, *queue_ids, code=RequestCode.LOCK_BATCH_MQ, **ext):
+    """Lock queues, and return the ids of the locked ones."""
+    queues = [
+        {"brokerName": "__syslo__global__", "queueId": one, "topic": TOPIC} for one in queue_ids
+    ]
+    body = {"clientId": client_id, "consumerGroup": "g", "mqSet": queues}
+    reply = await client.call(code, ext, body=msgspec.json.encode(body))
+    assert reply.code == 0, reply.remark
+    locked = msgspec.json.decode(reply.body or b"{}").get("lockOKMQSet", ())
+    return sorted(one["queueId"] for one in locked)
+
+
+unlock = partial(lock, code=RequestCode.UNLOCK_BATCH_MQ)
+
+
 async def test_a_lock_moves_with_its_queue(groups):
     """L32: another client gets no lock at the new leader before the first one ends."""
     await groups.create("b1", "b2")
-    await send(groups.clients["b1"], 1)
-    queue = {"brokerName": "__syslo__global__", "queueId": 0, "topic": TOPIC}
+    b1, b2 = groups.clients["b1"], groups.clients["b2"]
+    await send(b1, 1)
+    assert [await lock(b1, "c1", 0), await lock(b2, "c1", 0, lqFwd=1)] == [[0], []]
 
-    async def call(code, name, client_id):
-        body = {"clientId": client_id, "consumerGroup": "g", "mqSet": [queue]}
-        return await groups.clients[name].call(code, body=msgspec.json.encode(body))
-
-    async def locks(name, client_id):
-        reply = await call(RequestCode.LOCK_BATCH_MQ, name, client_id)
-        return bool(msgspec.json.decode(reply.body)["lockOKMQSet"])
-
-    assert [await locks("b1", "c1"), await locks("b2", "c1")] == [True, False]
     await groups.move("b1", "b2")
 
-    assert [await locks("b1", "c1"), await locks("b2", "c2")] == [False, False]
-    assert await locks("b2", "c1")
-    await call(RequestCode.UNLOCK_BATCH_MQ, "b2", "c1")
-    assert await locks("b2", "c2")
+    assert [await lock(b1, "c1", 0, lqFwd=1), await lock(b2, "c2", 0)] == [[], []]
+    assert await lock(b2, "c1", 0) == [0]
+    await unlock(b2, "c1", 0)
+    assert await lock(b2, "c2", 0) == [0]
+
+
+async def test_leaders_lock_queues_for_a_client_with_an_old_route(groups):
+    """L32: the lock has one holder, whichever broker group its client asks."""
+    await groups.start("b3")
+    await groups.create("b1", "b2", "b3")
+    b1, b2, b3 = (groups.clients[name] for name in ("b1", "b2", "b3"))
+    await send(b1, 1)
+    await groups.move("b1", "b2")
+    await send(b2, 1, start=1)
+    await groups.move("b2", "b3")
+
+    assert await lock(b1, "c1", 0, 1, 2) == [0, 1, 2]
+
+    assert [await lock(one, "c2", 0) for one in (b1, b2, b3)] == [[], [], []]
+    assert await lock(b2, "c1", 0) == [0]
+    await unlock(b1, "c1", 0, 1)
+    assert await lock(b3, "c2", 0, 1, 2) == [0, 1]
+
+
+async def test_requests_follow_a_queue_that_moved_several_times(groups):
+    """L22: each former leader knows its successor only; the last refusal is no answer."""
+    await groups.start("b3")
+    await groups.create("b1", "b2")
+    b1 = groups.clients["b1"]
+    for at, (source, destination) in enumerate(
+        (("b1", "b2"), ("b2", "b3"), ("b3", "b2"), ("b2", "b3"))
+    ):
+        await send(groups.clients[source], 1, start=at)
+        await groups.move(source, destination)
+
+    assert await send(b1, 1, start=4) == [(0, 4)]
+    read, _, _ = await read_all(b1)
+    assert read == [(number, b"%d" % number) for number in range(5)]
+    assert await offset_of(b1, RequestCode.GET_MAX_OFFSET) == 5
+    assert (await b1.send(TOPIC, b"x", lqFwd=1)).ext["lqHint"].startswith("b2@")
+
+
+async def test_a_successor_that_is_gone_is_passed_over(groups):
+    """The name servers know the leader, where the former leader's successor does not answer."""
+    await groups.start("b3")
+    await groups.create("b1", "b2", "b3")
+    await groups.move("b1", "b2")
+    await groups.move("b2", "b3")
+    await groups.stop("b2")
+    del groups.directory.addresses["b2"]
+
+    assert await send(groups.clients["b1"], 2) == [(0, 0), (0, 1)]
+    assert await send(groups.clients["b1"], 1, queue_id=2) == [(2, 0)]
+
+
+async def test_a_leader_without_an_answer_leaves_the_outcome_unknown(groups):
+    """A refusal (501) would say that the message is not stored."""
+    await groups.create("b1", "b2")
+    await groups.move("b1", "b2")
+    silent = await asyncio.start_server(lambda reader, _: reader.read(), "127.0.0.1", 0)
+    groups.directory.addresses["b2"] = f"127.0.0.1:{silent.sockets[0].getsockname()[1]}"
+
+    reply = await groups.clients["b1"].send(TOPIC, b"x")
+
+    silent.close()
+    assert (reply.code, "unknown" in reply.remark) == (14, True)
+
+
+async def test_sends_do_not_wait_behind_forwarded_pulls(groups, monkeypatch):
+    """L20: pulls of many consumers wait at the leader for the clients of a former one."""
+    monkeypatch.setattr(forwarding, "SUSPEND_MS_MAX", HELD_MS)
+    monkeypatch.setattr(forwarding, "WAIT_S_MAX", PATIENCE_S)
+    await groups.create("b1", "b2")
+    await groups.move("b1", "b2")
+    b1 = groups.clients["b1"]
+    fields = {"sysFlag": SUSPEND | SUBSCRIPTION, "queueOffset": 0}
+    waiting = [b1.start_pull(TOPIC, **fields) for _ in range(60)]
+    other = await Client.connect(groups.servers["b1"].port)
+    waiting += [other.start_pull(TOPIC, **fields) for _ in range(60)]
+    await holding(groups.servers["b2"], 120)
+
+    sender = await Client.connect(groups.servers["b1"].port)
+    assert await send(sender, 1) == [(0, 0)]
+
+    assert {bodies(one)[0] for one in await asyncio.gather(*waiting)} == {b"0"}
+    for client in (other, sender):
+        await client.close()
+
+
+async def test_a_queue_that_the_topic_does_not_have_is_refused_at_once(groups):
+    await groups.create("b1", "b2")
+
+    begun_s = time.monotonic()
+    refused = await groups.clients["b1"].send(TOPIC, b"x", queue_id=7)
+
+    assert refused.code == NOT_LEADER
+    assert time.monotonic() - begun_s < 2
+
+
+async def old_client(groups, stack, name):
+    client = await OldClient.connect(groups.servers[name].port)
+    stack.push_async_callback(client.close)
+    await client.heartbeat("g", TOPIC, client_id="old", sub={"expression": "a || b"})
+    return client
+
+
+async def read_as_old_client(client, queue_id):
+    """Read a logical queue with the subscription of the group: what the records say, to the end."""
+    read, offset = [], 0
+    for _ in range(50):
+        fields = {"queueId": queue_id, "queueOffset": offset, "sysFlag": 0, "subscription": None}
+        reply = await client.pull(TOPIC, **fields, subVersion=1)
+        if reply.code == NOT_FOUND:
+            return read
+        if reply.code == 0:
+            read += [(one.queue_id, one.queue_offset, one.body) for one in messages(reply)]
+        offset = int(reply.ext["nextBeginOffset"])
+    raise AssertionError("the end is not reached")
+
+
+async def test_a_client_without_static_topics_is_served_by_one_broker_group(groups):
+    """L58: all queues, with logical ids and offsets in the records."""
+    async with AsyncExitStack() as stack:
+        await groups.start("b3")
+        await groups.create("b1", "b2", "b3")
+        front = await old_client(groups, stack, "b3")
+        tags = {"TAGS": "a"}
+        for queue_id in range(3):
+            for number in range(2):
+                sent = await front.send(TOPIC, b"%d" % number, queue_id=queue_id, properties=tags)
+                place = sent.ext["queueId"], sent.ext["queueOffset"]
+                assert place == (f"{queue_id}", f"{number}")
+        # Older segments at the front, and elsewhere.
+        await groups.move("b1", "b2", 0)
+        await groups.move("b3", "b1", 2)
+        await groups.move("b2", "b3", 1)
+        for queue_id in range(3):
+            sent = await front.send(TOPIC, b"2", queue_id=queue_id, properties=tags)
+            assert (sent.ext["queueId"], sent.ext["queueOffset"]) == (f"{queue_id}", "2")
+        await front.send(TOPIC, b"unwanted", properties={"TAGS": "c"})
+
+        for queue_id in range(3):
+            expected = [(queue_id, number, b"%d" % number) for number in range(3)]
+            assert await read_as_old_client(front, queue_id) == expected
+
+
+async def test_positions_locks_and_members_of_old_clients_are_served_by_the_front(groups):
+    """L58."""
+    async with AsyncExitStack() as stack:
+        await groups.start("b3")
+        await groups.create("b1", "b2", "b3")
+        front = await old_client(groups, stack, "b3")
+        await front.send(TOPIC, b"x", queue_id=0)
+        await groups.move("b1", "b2")
+        await front.send(TOPIC, b"x", queue_id=0)
+        wanted = {"topic": TOPIC, "queueId": 0, "consumerGroup": "g", "commitOffset": 2}
+        await groups.clients["b2"].heartbeat("g", TOPIC)
+
+        assert (await front.call(RequestCode.UPDATE_CONSUMER_OFFSET, wanted)).code == 0
+
+        found = await offset_of(front, RequestCode.QUERY_CONSUMER_OFFSET, consumerGroup="g")
+        assert found == 2
+        assert await offset_of(front, RequestCode.GET_MAX_OFFSET) == 2
+        assert await offset_of(front, RequestCode.GET_MIN_OFFSET) == 0
+        assert await lock(front, "old", 0, 1, 2) == [0, 1, 2]
+        members = await front.call(RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": "g"})
+        assert msgspec.json.decode(members.body) == {"consumerIdList": ["old"]}
+
+
+async def test_a_parked_pull_of_an_old_client_is_repeated_once_there_is_a_message(groups):
+    """L58: its record gets the logical offset."""
+    async with AsyncExitStack() as stack:
+        await groups.create("b1", "b2")
+        await send(groups.clients["b1"], 3)
+        await groups.move("b1", "b2")
+        client = await old_client(groups, stack, "b2")
+        parked = client.start_pull(TOPIC, queueOffset=3, sysFlag=SUSPEND | SUBSCRIPTION)
+        await holding(groups.servers["b2"], 1)
+
+        await send(groups.clients["b2"], 1, start=3)
+
+        again = await parked
+        assert (again.code, again.ext["nextBeginOffset"]) == (RETRY_IMMEDIATELY, "3")
+        [found] = messages(await client.pull(TOPIC, queueOffset=3))
+        assert (found.queue_id, found.queue_offset, found.body) == (0, 3, b"3")
+        [physical] = messages(await groups.clients["b2"].pull(TOPIC, queueOffset=3))
+        assert (physical.queue_id, physical.queue_offset) == (1, 0)
+
+
+async def test_a_message_that_is_stored_elsewhere_is_not_sent_back_to_the_front(groups):
+    """L58: the log position is of another broker group; after a refusal the client sends a copy."""
+    async with AsyncExitStack() as stack:
+        await groups.create("b1", "b2")
+        front = await old_client(groups, stack, "b2")
+        tags = {"TAGS": "a"}
+        for queue_id in range(2):
+            await front.send(TOPIC, b"%d" % queue_id, queue_id=queue_id, properties=tags)
+
+        async def send_back(queue_id):
+            reply = await front.pull(TOPIC, queueId=queue_id)
+            [record] = messages(reply)
+            fields = {
+                "offset": record.log_position,
+                "group": "g",
+                "delayLevel": 1,
+                "originMsgId": record.properties["UNIQ_KEY"],
+                "originTopic": TOPIC,
+            }
+            return (await front.call(RequestCode.CONSUMER_SEND_MSG_BACK, fields)).code
+
+        assert [await send_back(0), await send_back(1)] == [1, 0]
 
 
 async def test_a_restart_keeps_the_seal_and_the_mapping(groups, tmp_path):
@@ -547,6 +767,51 @@ async def test_a_restart_keeps_the_seal_and_the_mapping(groups, tmp_path):
     assert await groups.held("b1") == held
     assert await groups.seal("b1") == seal
     assert (await groups.clients["b1"].send(TOPIC, b"late")).code == NOT_LEADER
+
+
+async def test_a_returned_broker_group_takes_no_message_of_a_queue_that_it_lost(groups):
+    """L46, L50: it gets the mapping before its queues take messages, and forwards from then on."""
+    await groups.create("b1", "b2", "b1")
+    await send(groups.clients["b1"], 3)
+    await groups.stop("b1")
+    prepared = await groups.prepare("b2")
+    moved = with_successor(groups.topic, 0, "b2", prepared, forced_start=10_000)
+    groups.topic = groups.directory.present = replace(moved, epoch=2_000)
+    await groups.store("b2", is_forced=True)
+    groups.directory.confirms = False
+
+    b1 = await groups.start("b1")
+    refused = [(await b1.send(TOPIC, b"x", queue_id=one, lqFwd=1)).code for one in (0, 2, -1)]
+    waiting = [asyncio.ensure_future(b1.send(TOPIC, b"3", queue_id=one)) for one in (0, 2)]
+    groups.directory.confirms = True
+
+    assert refused == [NOT_LEADER] * 3
+    sent = await asyncio.gather(*waiting)
+    assert [(one.code, one.ext["queueId"], one.ext["queueOffset"]) for one in sent] == [
+        (0, "0", "10000"),
+        (0, "2", "0"),
+    ]
+    held = await groups.held("b1")
+    assert (held.info.epoch, held.mapping.leads(0), held.mapping.leads(2)) == (2_000, False, True)
+    _, end = groups.servers["b1"].store.held_offsets(TOPIC, 0)
+    assert end == 3
+
+
+async def test_a_mapping_that_a_returned_broker_group_refuses_opens_no_queue(groups):
+    """INV-34: the topic waits for a mapping of an operator; other ones take messages."""
+    await groups.create("b1", "b2")
+    await groups.stop("b1")
+    other = groups.topic.queue(0).with_segments(QueueSegment(0, "b1", 5))
+    groups.directory.present = replace(groups.topic.with_queue(other), epoch=2_000)
+
+    b1 = await groups.start("b1")
+    leading = groups.servers["b1"].broker.leading
+    await eventually(lambda: leading.outdated == {TOPIC})
+
+    assert (await b1.send(TOPIC, b"x", lqFwd=1)).code == NOT_LEADER
+    groups.topic = replace(groups.topic, epoch=3_000)
+    await groups.store("b1", is_final=True)
+    assert await send(b1, 1) == [(0, 0)]
 
 
 async def test_the_mapping_file_of_another_broker_group_is_left_out(groups, tmp_path):

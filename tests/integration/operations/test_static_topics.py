@@ -37,6 +37,7 @@ from tests.waiting import eventually
 A, B = "broker-a", "broker-b"
 NOT_LEADER = 501
 T = {"topic_name": "orders"}
+OFFSETS = ("logical_start", "logical_end", "physical_start", "physical_end")
 
 
 class Topic:
@@ -248,10 +249,10 @@ async def test_the_plan_draws_the_segments_and_names_the_gates(topic, agents):
     ]
     drawn = planned.plan.facts["segments"]["after"]
     assert [
-        (one["broker_group_name"], one["logical_start"], one["logical_end"])
+        tuple(one[key] for key in ("broker_group_name", "status", *OFFSETS))
         for one in drawn
         if one["global_id"] == 0
-    ] == [(A, "0", "3"), (B, "3", None)]
+    ] == [(A, "read_only", "0", "3", "0", "3"), (B, "normal", "3", None, None, None)]
     # Queue 1 is on the destination already, and queue 2 is empty: its one segment goes.
     assert [(one.what, one.before, one.after) for one in planned.plan.changes] == [
         ("logical queue 0", "broker-a:q0 0-", "broker-a:q0 0-3, broker-b:q2 3-"),

@@ -97,3 +97,23 @@ async def test_a_seal_waits_until_every_admitted_message_is_confirmed(group):
     await unconfirmed
     found = await first.pull(TOPIC, queueOffset=BASE)
     assert bodies(found) == [b"unconfirmed"]
+
+
+async def test_a_leader_without_the_control_plane_takes_no_message_after_its_lease(group):
+    """L47: another broker group may lead the queue by then; ordinary topics are not affected."""
+    await group.add_many(2, controllerHeartBeatTimeoutMills="2000")
+    first = group.client(1)
+    assert (await store(first, 1_000)).code == 0
+    assert (await group.send(1, b"0", topic=TOPIC)).code == 0
+    assert (await group.send(1, b"0")).code == 0
+
+    await group.stop_controller()
+
+    begun_s = time.monotonic()
+    while (reply := await first.send(TOPIC, b"late", lqFwd=1)).code == 0:
+        assert time.monotonic() - begun_s < PATIENCE_S
+        await asyncio.sleep(poll_s(begun_s))
+    assert reply.code == NOT_LEADER
+    assert (await first.send("orders", b"1")).code == 0
+    found = await first.pull(TOPIC, queueOffset=BASE)
+    assert bodies(found)[:1] == [b"0"]

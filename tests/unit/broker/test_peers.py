@@ -1,12 +1,16 @@
 """Requests to other broker groups: where their masters are, and when they are not asked."""
 
+import asyncio
+
 import pytest
+from regent_engine import Decoder
 
 from backend.remoting import java_json
 from backend.remoting.bodies import BrokerMemberGroup, BrokerMembers
+from backend.remoting.command import request
 from tests.ports import free_port
 from workers.broker.errors import Refusal
-from workers.broker.routing.peers import ADDRESS_LIFE_MS, PAUSE_MS, Peers
+from workers.broker.routing.peers import ADDRESS_LIFE_MS, PAUSE_MS, NotSent, Peers
 
 
 class Directory:
@@ -64,3 +68,30 @@ async def test_a_master_that_fails_twice_is_not_asked_for_a_moment():
 
     assert len(directory.asked) == 3
     assert PAUSE_MS < ADDRESS_LIFE_MS
+
+
+async def passed_on_to(peers):
+    command = Decoder().receive(request(310, opaque=1, ext={"b": "T"}))[0]
+    return await peers.pass_on("b", command, {"lqFwd": "1"})
+
+
+async def test_a_request_that_was_not_sent_is_told_from_one_without_an_answer():
+    received = []
+
+    async def leave(reader, writer):
+        received.append(await reader.read(1 << 16))
+        writer.close()
+
+    server = await asyncio.start_server(leave, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    absent = Peers("C", lambda: Directory(f"127.0.0.1:{free_port()}"), Clock())
+    silent = Peers("C", lambda: Directory(f"127.0.0.1:{port}"), Clock())
+
+    with pytest.raises(NotSent):
+        await passed_on_to(absent)
+    with pytest.raises(OSError) as raised:
+        await passed_on_to(silent)
+    server.close()
+
+    assert not isinstance(raised.value, NotSent)
+    assert b"lqFwd" in received[0]

@@ -1,4 +1,4 @@
-"""What `regent topic logical-queues` prints."""
+"""What `regent topic logical-queues` and `regent topic static list` print."""
 
 import json
 
@@ -91,3 +91,20 @@ def test_programs_get_the_answer_as_it_is(show, capsys):
     assert run(["topic", "logical-queues", "orders", "-o", "json"]) == 0
 
     assert json.loads(capsys.readouterr().out) == found
+
+
+def test_static_topics_are_listed_with_the_broker_groups_of_their_queues(signed_in, capsys):
+    shares = [
+        {"broker_group_name": "broker-a", "led_count": 0, "segment_count": 2},
+        {"broker_group_name": "broker-b", "led_count": 4, "segment_count": 4},
+    ]
+    found = {"name": "orders", "epoch": 7, "queue_count": 4, "change_id": None, "shares": shares}
+    signed_in.on("GET", "/clusters", page({"name": "east"}))
+    signed_in.on("GET", "/clusters/east/static-topics", page(found))
+
+    assert run(["topic", "static", "list"]) == 0
+    printed = lines(capsys)
+    assert run(["topic", "static", "list", "-o", "json"]) == 0
+
+    assert printed[1] == "orders 4 7 broker-a (0), broker-b (4) -"
+    assert json.loads(capsys.readouterr().out) == [found]

@@ -1,25 +1,34 @@
-"""Have the leader of a logical queue answer requests that clients sent here by an old route.
+"""Have the leader of a logical queue answer requests that clients sent to another broker group.
 
-A client requests the route every 30 s, so after a move it may use the former leader for that time.
-A sealed queue has no leader for a moment: its requests wait for the new one.
+A client requests the route every 30 s, so after a move it may use a former leader for that time.
+Clients without static topics send all requests to one broker group, which leads some of the queues
+only (logical-queues.md 18.3). A sealed queue has no leader for a moment: its sends wait for one.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from regent_engine import Command
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
+from backend.domain.logical_queue.route import NO_BROKER, synthetic_broker_name
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
+from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal
+from workers.broker.logical.led_queue import HINT_FIELD, takes_sends
+from workers.broker.logical.older_segments import CARRIES_SUBSCRIPTION
+from workers.broker.requests.caller import Caller
+from workers.broker.routing.peers import NotSent
+from workers.broker.routing.topic_routes import RouteUnknown
 
 FORWARDED_FIELD: Final = "lqFwd"
 """Marks a forwarded request; its receiver does not forward it again (logical-queues.md 18.3)."""
@@ -44,64 +53,167 @@ def may_forward(command: Command) -> bool:
     return FORWARDED_FIELD not in command.ext and FENCE_FIELD not in command.ext
 
 
-async def forward(broker: Broker, command: Command, refusal: NotLeading) -> bytes | None:
-    """Return the answer of the leader; None once this broker group leads the queue again.
+async def forward(
+    broker: Broker, caller: Caller, command: Command, refusal: NotLeading
+) -> bytes | None:
+    """Return the answer of the leader; None once this broker group leads the queue.
 
     Raises:
         Refusal: no broker group led the queue in time, or its master gave no answer.
     """
-    name, global_id = refusal.topic_name, refusal.global_id
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(WAIT_S_MAX):
-            while (topic := broker.static_topics.find(name)) is not None:
-                if _is_served(topic, command, global_id):
-                    return None
-                queue = topic.mapping.queue(global_id)
-                leader_name = None if queue is None else queue.leader_name
-                if leader_name is None:
-                    break
-                if leader_name == topic.info.broker_group_name:
-                    await broker.static_topics.await_change()
-                    continue
-                reply = await _ask(broker, leader_name, command)
-                if reply is None:
-                    return b""
-                if reply.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
-                    return _answer(command, reply)
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(RETRY_S):
-                        await broker.static_topics.await_change()
-    raise refusal
-
-
-def _answer(command: Command, reply: Command) -> bytes:
-    return answer(command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body)
-
-
-def _is_served(topic: BrokerTopic, command: Command, global_id: int) -> bool:
-    """Return whether this broker group serves the request by now; a sealed queue takes no sends."""
-    if command.code in SEND_CODES:
-        return topic.admits_sends(global_id)
-    return topic.mapping.leads(global_id)
-
-
-async def _ask(broker: Broker, leader_name: str, command: Command) -> Command | None:
+    search = _Search(broker, command, refusal, _fields(broker, caller, command))
     try:
-        return await broker.peers.pass_on(leader_name, command, _fields(command))
-    except (OSError, RemotingError, InvalidJson) as error:
-        reason = str(error) or "the connection was lost"
-        remark = (
-            f"broker group {leader_name} leads the queue and gave no answer, so it is unknown"
-            f" whether it carried out the request: send it again ({reason})"
-        )
-        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, remark) from error
+        async with asyncio.timeout(WAIT_S_MAX):
+            return await search.run()
+    except TimeoutError as error:
+        if search.asked is None:
+            raise refusal from error
+        raise _unknown_outcome(search.asked, "there is no answer in time") from error
 
 
-def _fields(command: Command) -> Mapping[str, str]:
+@dataclass(slots=True)
+class _Search:
+    """The search for the leader of a queue, which may have moved several times.
+
+    A former leader knows the broker group that took the queue over from it, and so does that one.
+    So each refusal names a later leader than the one before.
+    """
+
+    broker: Broker
+    command: Command
+    refusal: NotLeading
+    fields: Mapping[str, str]
+    asked: str | None = None
+    """The broker group whose answer is awaited."""
+
+    async def run(self) -> bytes | None:
+        """Ask for the leader until a broker group answers as such, or this one leads."""
+        topics, name = self.broker.static_topics, self.refusal.topic_name
+        while (topic := topics.find(name)) is not None:
+            if self._is_served(topic):
+                return None
+            queue = topic.mapping.queue(self.refusal.global_id)
+            leader_name = None if queue is None else queue.leader_name
+            if leader_name is None and (leader_name := await self._find_routed()) is None:
+                break
+            reply = await self._ask_along(leader_name)
+            if reply is not None:
+                return reply
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(RETRY_S):
+                    await topics.await_change()
+        raise self.refusal
+
+    def _is_served(self, topic: BrokerTopic) -> bool:
+        """Return whether this broker group serves the request; a sealed queue takes no sends."""
+        if self.command.code in SEND_CODES:
+            return takes_sends(self.broker, topic, self.refusal.global_id)
+        return topic.mapping.leads(self.refusal.global_id)
+
+    async def _ask_along(self, name: str | None) -> bytes | None:
+        """Ask a former leader, then the broker group that its refusal names, and so on.
+
+        None: the last one does not lead the queue yet, or it is this broker group.
+        """
+        names = {self.broker.settings.broker_name}
+        while name is not None and name not in names:
+            names.add(name)
+            try:
+                reply = await self._ask(name)
+            except NotSent as error:
+                routed = await self._find_routed()
+                if routed is None or routed in names:
+                    raise _unreachable(name, error) from error
+                name = routed
+                continue
+            if reply is None:
+                return b""
+            if reply.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
+                command = self.command
+                return answer(
+                    command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body
+                )
+            name = reply.ext.get(HINT_FIELD, "").rpartition("@")[0] or None
+        return None
+
+    async def _ask(self, name: str) -> Command | None:
+        is_pull = self.command.code in PULL_CODES
+        peers = self.broker.pull_peers if is_pull else self.broker.peers
+        self.asked = name
+        try:
+            reply = await peers.pass_on(name, self.command, self.fields)
+        except NotSent:
+            self.asked = None
+            raise
+        except (OSError, RemotingError, InvalidJson) as error:
+            raise _unknown_outcome(name, str(error) or "the connection was lost") from error
+        self.asked = None
+        return reply
+
+    async def _find_routed(self) -> str | None:
+        topic_name, global_id = self.refusal.topic_name, self.refusal.global_id
+        return await find_routed_leader(self.broker, topic_name, global_id)
+
+
+async def find_routed_leader(broker: Broker, topic_name: str, global_id: int) -> str | None:
+    """Return the leader of a queue that name servers know, if any; a negative id means any queue.
+
+    Their answers of the last two seconds are used again.
+    """
+    topic, source = broker.static_topics.find(topic_name), broker.name_servers
+    if topic is None or source is None or source.is_none:
+        return None
+    try:
+        endpoints = await broker.routes.endpoints(topic_name, source)
+    except RouteUnknown:
+        return None
+    scope = synthetic_broker_name(topic.info.scope)
+    leaders = {
+        found_id: name
+        for (found_scope, found_id), name in endpoints.items()
+        if found_scope == scope and name != NO_BROKER
+    }
+    if global_id < 0 and leaders:
+        return broker.source.choice(sorted(leaders.values()))
+    return leaders.get(global_id)
+
+
+def _fields(broker: Broker, caller: Caller, command: Command) -> Mapping[str, str]:
     """Return the fields that change: a pull must not hold its place among requests for long."""
     fields = {FORWARDED_FIELD: "1"}
     if command.code in PULL_CODES:
         wanted = command.ext.get("suspendTimeoutMillis", "0")
         wanted_ms = int(wanted) if wanted.isdecimal() else 0
         fields["suspendTimeoutMillis"] = str(min(wanted_ms, SUSPEND_MS_MAX))
+        fields |= _subscription(broker, caller, command)
     return fields
+
+
+def _subscription(broker: Broker, caller: Caller, command: Command) -> Mapping[str, str]:
+    """Return the subscription of the caller: the leader may not know its consumer group."""
+    header = decode_header(PullMessageHeader, command.ext)
+    group = broker.consumers.find(header.consumer_group)
+    if header.sys_flag & CARRIES_SUBSCRIPTION or group is None:
+        return {}
+    subscription = broker.consumers.subscription_of(group, caller, header.topic)
+    if subscription is None:
+        return {}
+    return {
+        "sysFlag": str(header.sys_flag | CARRIES_SUBSCRIPTION),
+        "subscription": subscription.expression,
+        "expressionType": subscription.expression_type,
+        "subVersion": str(subscription.version),
+    }
+
+
+def _unknown_outcome(name: str, reason: str) -> Refusal:
+    remark = (
+        f"broker group {name} leads the queue and gave no answer, so it is unknown"
+        f" whether it carried out the request: send it again ({reason})"
+    )
+    return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, remark)
+
+
+def _unreachable(name: str, error: NotSent) -> Refusal:
+    remark = f"broker group {name} leads the queue and can't be reached: send it again ({error})"
+    return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, remark)

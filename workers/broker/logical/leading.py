@@ -19,8 +19,11 @@ Place = tuple[int, int, int, int]
 log = structlog.get_logger()
 
 
-def leading_segments(topic: BrokerTopic) -> Mapping[int, Segment]:
-    """Return the last segments of the led queues, by global id, as `LeadingQueues` takes them."""
+def leading_segments(topic: BrokerTopic, *, is_confirmed: bool = True) -> Mapping[int, Segment]:
+    """Return the last segments of the led queues, by global id, as `LeadingQueues` takes them.
+
+    Without confirmation none takes messages.
+    """
     found = {}
     for global_id, segments in topic.mapping.hosted.items():
         if topic.mapping.leads(global_id) and segments[-1].is_decided:
@@ -29,7 +32,7 @@ def leading_segments(topic: BrokerTopic) -> Mapping[int, Segment]:
                 last.queue_id,
                 last.physical_start,
                 last.logical_start,
-                topic.admits_sends(global_id),
+                is_confirmed and topic.admits_sends(global_id),
             )
     return found
 
@@ -44,9 +47,9 @@ def leading_places(topic: BrokerTopic) -> frozenset[Place]:
     )
 
 
-def closed_queues(topic: BrokerTopic) -> frozenset[int]:
+def closed_queues(topic: BrokerTopic, *, is_confirmed: bool = True) -> frozenset[int]:
     """Return the physical queues that once took messages of the topic, and take none now."""
-    segments = leading_segments(topic).values()
+    segments = leading_segments(topic, is_confirmed=is_confirmed).values()
     open_ids = {queue_id for queue_id, _, _, takes_sends in segments if takes_sends}
     name = topic.info.broker_group_name
     used = {
@@ -58,25 +61,17 @@ def closed_queues(topic: BrokerTopic) -> frozenset[int]:
     return frozenset((used | topic.retired.keys()) - open_ids)
 
 
-def delivery_queue(topic: BrokerTopic, queue_id: int) -> int | None:
-    """Return the physical queue that takes a delayed message of another one; None if none does.
-
-    The message is from before the topic became static: such topics take no delayed messages.
-    """
-    open_ids = sorted(one[0] for one in leading_segments(topic).values() if one[3])
-    if queue_id in open_ids or not open_ids:
-        return queue_id if open_ids else None
-    return open_ids[queue_id % len(open_ids)]
-
-
 class LeadingTable:
     """What the engine knows of static topics: the queues that it serves, and those that it seals.
 
-    Seals of the engine are in memory only.
+    Seals of the engine are in memory only. No queue takes messages before the control plane has
+    confirmed the mappings of this broker group (INV-34).
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._is_confirmed = False
+        self.outdated: frozenset[str] = frozenset()
         self._queues: dict[str, LeadingQueues] = {}
         self._places: dict[str, frozenset[Place]] = {}
         self._sealed: dict[str, frozenset[int]] = {}
@@ -85,15 +80,50 @@ class LeadingTable:
         """Return the queues of a static topic that are led here; None for other topics."""
         return self._queues.get(topic_name)
 
+    def confirm(self, outdated: frozenset[str]) -> None:
+        """Note that mappings are those of the control plane, except outdated ones; update all."""
+        self._is_confirmed, self.outdated = True, outdated
+
+    def withdraw(self) -> None:
+        """Note that mappings may be outdated; update all topics then."""
+        self._is_confirmed = False
+
+    def replaced(self, topic_name: str) -> None:
+        """Note that the control plane has sent the present mapping of a topic."""
+        self.outdated -= {topic_name}
+
+    def admits_sends(self, topic: BrokerTopic, global_id: int) -> bool:
+        """Return whether a logical queue takes messages here."""
+        return self._confirms(topic.info.topic_name) and topic.admits_sends(global_id)
+
+    def delivery_queue(self, topic: BrokerTopic, queue_id: int) -> int | None:
+        """Return the physical queue that takes a delayed message of another one; None if none does.
+
+        The message is from before the topic became static: such topics take no delayed messages.
+        """
+        if not self._confirms(topic.info.topic_name):
+            return None
+        open_ids = sorted(one[0] for one in leading_segments(topic).values() if one[3])
+        if queue_id in open_ids or not open_ids:
+            return queue_id if open_ids else None
+        return open_ids[queue_id % len(open_ids)]
+
     def update(self, topic_name: str, topic: BrokerTopic | None) -> bool:
         """Take over a topic, None if it is not static any more; return whether a queue has left."""
         former = self._places.pop(topic_name, frozenset())
         self._queues.pop(topic_name, None)
+        closed: frozenset[int] = frozenset()
         if topic is not None:
-            self._queues[topic_name] = LeadingQueues(leading_segments(topic))
+            is_confirmed = self._confirms(topic_name)
+            segments = leading_segments(topic, is_confirmed=is_confirmed)
+            self._queues[topic_name] = LeadingQueues(segments)
             self._places[topic_name] = leading_places(topic)
-        self._seal(topic_name, frozenset() if topic is None else closed_queues(topic))
+            closed = closed_queues(topic, is_confirmed=is_confirmed)
+        self._seal(topic_name, closed)
         return bool(former - self._places.get(topic_name, frozenset()))
+
+    def _confirms(self, topic_name: str) -> bool:
+        return self._is_confirmed and topic_name not in self.outdated
 
     def _seal(self, topic_name: str, closed: frozenset[int]) -> None:
         former = self._sealed.pop(topic_name, frozenset())

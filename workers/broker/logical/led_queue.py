@@ -75,7 +75,7 @@ def not_leading(topic: BrokerTopic, global_id: int) -> NotLeading:
     )
 
 
-def check_send(topic: BrokerTopic, global_id: int) -> None:
+def check_send(broker: Broker, topic: BrokerTopic, global_id: int) -> None:
     """Check that a queue takes messages; a negative id means any queue.
 
     Raises:
@@ -85,15 +85,20 @@ def check_send(topic: BrokerTopic, global_id: int) -> None:
     queue = topic.mapping.queue(global_id)
     if queue is not None and topic.mapping.leads(global_id):
         _decided_leader(topic, queue)
-    if global_id >= 0 and not topic.admits_sends(global_id):
-        raise not_leading(topic, global_id)
-    if global_id < 0 and not taking_queues(topic):
+    if not takes_sends(broker, topic, global_id):
         raise not_leading(topic, global_id)
 
 
-def taking_queues(topic: BrokerTopic) -> list[int]:
+def takes_sends(broker: Broker, topic: BrokerTopic, global_id: int) -> bool:
+    """Return whether a queue takes messages here; a negative id means any queue."""
+    if global_id < 0:
+        return bool(taking_queues(broker, topic))
+    return broker.leading.admits_sends(topic, global_id)
+
+
+def taking_queues(broker: Broker, topic: BrokerTopic) -> list[int]:
     """Return the logical queues that take messages here."""
-    return sorted(filter(topic.admits_sends, topic.mapping.hosted))
+    return [one for one in sorted(topic.mapping.hosted) if takes_sends(broker, topic, one)]
 
 
 def check_dynamic(broker: Broker, topic_name: str) -> None:

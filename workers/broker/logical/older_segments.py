@@ -21,6 +21,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import MessageFilter
 from workers.broker.logical.led_queue import LedQueue
+from workers.broker.logical.old_clients import adds_delta, with_logical_places
 from workers.broker.logical.segments import ask_owner, bounds_here, is_here
 
 IDLE_S: Final = 1.0
@@ -31,7 +32,9 @@ PULL_CODES: Final = {
     PullCode.RETRY_IMMEDIATELY: ResponseCode.PULL_RETRY_IMMEDIATELY,
     PullCode.OFFSET_MOVED: ResponseCode.PULL_OFFSET_MOVED,
 }
-_CARRIED_SUBSCRIPTION: Final = 4
+CARRIES_SUBSCRIPTION: Final = 4
+"""The bit of `sysFlag` of a pull with its own filter (remoting.md 2.3)."""
+
 _EMPTY_CODES: Final = frozenset(
     map(
         int,
@@ -157,7 +160,7 @@ class OlderPull:
             "consumerGroup": header.consumer_group,
             "queueOffset": str(self.located.physical_offset),
             "maxMsgNums": str(count),
-            "sysFlag": str(_CARRIED_SUBSCRIPTION),
+            "sysFlag": str(CARRIES_SUBSCRIPTION),
             "commitOffset": "0",
             "suspendTimeoutMillis": "0",
             "subscription": expression or "*",
@@ -197,6 +200,8 @@ class OlderPull:
         code, next_offset = self._decide(read, earlier=earlier)
         bounds = read.bounds if read is not None else QueueBounds(0, segment.physical_end)
         body = b"" if read is None else read.body
+        if body and not adds_delta(self.command):
+            body = with_logical_places(body, self.led.queue.global_id, segment.delta)
         head = encode_pull_answer(
             self.command,
             code,

@@ -29,6 +29,7 @@ from backend.remoting.sifting import decode_items
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.lock_forwarding import forward_locks, is_read_here
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.serving import serves
@@ -39,23 +40,25 @@ LISTED_COUNT_MAX: Final = 40_000
 
 
 @serves(RequestCode.LOCK_BATCH_MQ, role=RequiredRole.MASTER_TAKES, passed_on=True, target=None)
-def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Lock queues for a client and name those it now holds."""
+async def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Lock queues for a client and name those it now holds, here or at their leaders (L32)."""
     wish = _wish(command)
+    here = [one for one in wish.queues if is_read_here(broker, one)]
     held = broker.locks.lock(
-        wish.consumer_group,
-        client_id=wish.client_id,
-        queues=[one for one in wish.queues if _may_lock(broker, one)],
-        now_ms=broker.elapsed_ms(),
+        wish.consumer_group, client_id=wish.client_id, queues=here, now_ms=broker.elapsed_ms()
     )
+    elsewhere = (one for one in wish.queues if one not in here)
+    held += await forward_locks(broker, command, wish, elsewhere)
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
 
 
 @serves(RequestCode.UNLOCK_BATCH_MQ, role=RequiredRole.ANY, passed_on=True, target=None)
-def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Unlock the queues that a client names."""
+async def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Unlock the queues that a client names, here and at their leaders."""
     wish = _wish(command)
     broker.locks.unlock(wish.consumer_group, client_id=wish.client_id, queues=wish.queues)
+    elsewhere = (one for one in wish.queues if not is_read_here(broker, one))
+    await forward_locks(broker, command, wish, elsewhere)
     return answer(command)
 
 
@@ -125,12 +128,6 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
         queues=queues,
     )
     return answer(command, body=java_json.encode(reported))
-
-
-def _may_lock(broker: Broker, queue: MessageQueue) -> bool:
-    """Return whether a queue is read here: a logical queue only where it is led (L32)."""
-    static = broker.static_topics.find(queue.topic)
-    return static is None or static.mapping.leads(queue.queue_id)
 
 
 def _wish(command: Command) -> LockBody:

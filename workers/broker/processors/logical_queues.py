@@ -5,11 +5,9 @@ The epoch of a request fences it. A repeated request has the same answer.
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import msgspec
 from regent_engine import Command
 
 from backend.domain.logical_queue import broker_copy
@@ -41,6 +39,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.copies import find_copy, put_copy
 from workers.broker.logical.lock_transfer import adopt, former_locks
 from workers.broker.processors.topics import check_topic_open, merged_attributes
 from workers.broker.requests.caller import Caller
@@ -63,11 +62,11 @@ async def on_store_mapping(broker: Broker, _caller: Caller, command: Command) ->
     check_topic_open(broker, header.topic)
     mapping = _mapping_of(broker, header, command)
     _, static = _stored(broker, header, mapping)
-    locks = await former_locks(broker, _find(broker, header.topic), static)
+    locks = await former_locks(broker, find_copy(broker, header.topic), static)
     # Another request may have changed the topic meanwhile, and this broker may have lost its role.
     broker.membership.check(RequiredRole.MASTER_CHANGES)
     topic, static = _stored(broker, header, mapping)
-    _put(broker, topic, static)
+    put_copy(broker, topic, static)
     adopt(broker, locks)
     return await published(broker, answer(command))
 
@@ -96,7 +95,7 @@ def on_prepare(broker: Broker, _caller: Caller, command: Command) -> Awaitable[b
         raise _refusal(error) from error
     if prepared.queue_id in held.retired:
         broker.forget_positions(topic.name, prepared.queue_id)
-    _put(broker, topic, changed)
+    put_copy(broker, topic, changed)
     ext = encode_header(
         PreparedQueueAnswer(queue_id=prepared.queue_id, start_offset=prepared.physical_start)
     )
@@ -115,7 +114,7 @@ async def on_seal(broker: Broker, _caller: Caller, command: Command) -> bytes:
     broker.check_changeable()
     topic, held = _get(broker, header.topic)
     try:
-        _put(broker, topic, broker_copy.seal(held, header.global_id, epoch=header.epoch))
+        put_copy(broker, topic, broker_copy.seal(held, header.global_id, epoch=header.epoch))
     except (QueueChangeRefused, QueueEpochFenced) as error:
         raise _refusal(error) from error
     try:
@@ -151,7 +150,7 @@ def on_unseal(broker: Broker, _caller: Caller, command: Command) -> Awaitable[by
     broker.check_changeable()
     topic, held = _get(broker, header.topic)
     try:
-        _put(broker, topic, broker_copy.unseal(held, header.global_id, epoch=header.epoch))
+        put_copy(broker, topic, broker_copy.unseal(held, header.global_id, epoch=header.epoch))
     except QueueEpochFenced as error:
         raise _refusal(error) from error
     return kept(broker, answer(command))
@@ -169,7 +168,7 @@ def on_discard(broker: Broker, _caller: Caller, command: Command) -> Awaitable[b
     broker.check_changeable()
     topic, held = _get(broker, header.topic)
     try:
-        _put(broker, topic, broker_copy.discard(held, header.global_id, epoch=header.epoch))
+        put_copy(broker, topic, broker_copy.discard(held, header.global_id, epoch=header.epoch))
     except QueueEpochFenced as error:
         raise _refusal(error) from error
     return kept(broker, answer(command))
@@ -180,7 +179,7 @@ def on_get_logical_queues(broker: Broker, _caller: Caller, command: Command) -> 
     """Return all that this broker group keeps of its static topics, or of one of them."""
     name = decode_header(LogicalQueuesHeader, command.ext).topic
     names = list(broker.static_topics.all) if name is None else [name]
-    found = {one: topic for one in names if (topic := _find(broker, one)) is not None}
+    found = {one: topic for one in names if (topic := find_copy(broker, one)) is not None}
     return answer(command, body=java_json.encode(found))
 
 
@@ -193,7 +192,7 @@ def _stored(
         Refusal: the mapping is older than the present one, or contradicts it.
     """
     broker.check_changeable()
-    former, held = broker.topics.find(header.topic), _find(broker, header.topic)
+    former, held = broker.topics.find(header.topic), find_copy(broker, header.topic)
     if former is not None and held is None and header.mapping_version < MAPPING_VERSION:
         reason = f"the topic[{header.topic}] exists, and is not static"
         raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
@@ -240,7 +239,7 @@ async def _finish_seal(broker: Broker, header: LogicalQueueHeader) -> Seal:
         changed = broker_copy.finish_seal(held, header.global_id, result)
     except QueueChangeRefused as error:
         raise _refusal(error) from error
-    _put(broker, topic, changed)
+    put_copy(broker, topic, changed)
     recorded = changed.seals[header.global_id].result
     return result if recorded is None else recorded
 
@@ -263,29 +262,11 @@ def _mapping_of(broker: Broker, header: StaticTopicHeader, command: Command) -> 
     return mapping
 
 
-def _find(broker: Broker, name: str) -> BrokerTopic | None:
-    """Return a static topic with the number of queues that its layout has now."""
-    static, topic = broker.static_topics.find(name), broker.topics.find(name)
-    if static is None or topic is None:
-        return static
-    counts = QueueCounts(topic.read_queue_count, topic.write_queue_count)
-    return replace(static, counts=counts)
-
-
 def _get(broker: Broker, name: str) -> tuple[TopicConfig, BrokerTopic]:
-    topic, static = broker.find_topic(name), _find(broker, name)
+    topic, static = broker.find_topic(name), find_copy(broker, name)
     if static is None:
         raise Refusal(ResponseCode.ILLEGAL_OPERATION, f"the topic[{name}] is not static")
     return topic, static
-
-
-def _put(broker: Broker, topic: TopicConfig, static: BrokerTopic) -> None:
-    """Store a static topic; its layout has the queues that the change added."""
-    counts = static.counts
-    layout = msgspec.structs.replace(
-        topic, read_queue_count=counts.read_count, write_queue_count=counts.write_count
-    )
-    broker.put_static_topic(layout, static)
 
 
 def _held_bounds(broker: Broker, topic_name: str, queue_id: int) -> QueueBounds:

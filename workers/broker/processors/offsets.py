@@ -105,12 +105,13 @@ def on_update_consumer_offset(
 ) -> Awaitable[bytes] | bytes:
     """Record the committed offset of a group in a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
+    # First of all: the group may exist at the leader of a logical queue only.
+    led = find_led(broker, command.ext, header.topic, header.queue_id or 0)
     broker.check_group_exists(header.consumer_group)
     topic = broker.find_topic(header.topic)
     if header.queue_id is None or header.commit_offset is None:
         missing = "queueId" if header.queue_id is None else "commitOffset"
         raise Refusal(ResponseCode.INVALID_PARAMETER, f"the field {missing} is missing")
-    led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
         return _commit_logical(broker, caller, command, header, led)
     if broker.resets.is_pending(header.consumer_group, header.topic, header.queue_id):

@@ -32,7 +32,8 @@ from workers.broker.commit_log.message_filters import (
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import LedQueue, find_led, is_logical
-from workers.broker.logical.older_segments import PULL_CODES, OlderPull
+from workers.broker.logical.old_clients import adds_delta, with_logical_places
+from workers.broker.logical.older_segments import CARRIES_SUBSCRIPTION, PULL_CODES, OlderPull
 from workers.broker.logical.positions import commit
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
@@ -44,7 +45,6 @@ MASTER_ID: Final = 0
 
 _COMMIT_FLAG: Final = 1
 _SUSPEND_FLAG: Final = 2
-_SUBSCRIPTION_FLAG: Final = 4
 
 _CODES: Final = {
     "FOUND": ResponseCode.SUCCESS,
@@ -100,6 +100,9 @@ class Pull:
         """Answer with the messages of a read; the records are not copied into the frame."""
         code, next_offset = self._judge(result, offset)
         body = result.body if code == ResponseCode.SUCCESS else b""
+        if body and self.led is not None and not adds_delta(self.command):
+            led = self.led
+            body = with_logical_places(body, led.queue.global_id, led.leader.delta)
         self.broker.readers.note_next(self.header.consumer_group, *self._queue, next_offset)
         self.broker.meters.pulled(
             self.header.consumer_group,
@@ -171,6 +174,7 @@ class Pull:
             count_max=self._count_max,
             deadline_ms=self.broker.elapsed_ms() + self._parked_ms(),
             global_id=None if self.led is None else self.led.queue.global_id,
+            adds_delta=adds_delta(self.command),
         )
         if not is_parked:
             raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
@@ -403,7 +407,7 @@ def _share(broker: Broker, command: Command, header: PullMessageHeader, grant: P
 
 
 def _carries_filter(header: PullMessageHeader) -> bool:
-    return bool(header.sys_flag & _SUBSCRIPTION_FLAG)
+    return bool(header.sys_flag & CARRIES_SUBSCRIPTION)
 
 
 def _fixed_wait_ms(broker: Broker) -> int | None:
@@ -442,7 +446,7 @@ def _subscription_of(
     broker: Broker, caller: Caller, header: PullMessageHeader
 ) -> SubscriptionData | None:
     """Return the subscription of the caller, None for a pull that does not use it."""
-    if header.sys_flag & _SUBSCRIPTION_FLAG:
+    if header.sys_flag & CARRIES_SUBSCRIPTION:
         return None
     return _known_subscription(broker, caller, header)
 

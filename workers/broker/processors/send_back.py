@@ -11,7 +11,13 @@ from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.commit_log.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
+from workers.broker.commit_log.message import (
+    DELAY,
+    ORIGIN_MESSAGE_ID,
+    RETRY_TOPIC,
+    UNIQUE_KEY,
+    Message,
+)
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
@@ -30,6 +36,7 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
     if _find_group(broker, header.group).retry_queue_count <= 0:
         return answer(command)
     record, _ = await read_message(broker, header.log_position)
+    _check_origin(broker, header, record)
     # While the disk was read, this broker may have lost its role, and the group may be deleted.
     group = _find_group(broker, header.group)
     if group.retry_queue_count <= 0:
@@ -45,6 +52,24 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size
     return await broker.membership.stored(end, answer(command), late)
+
+
+def _check_origin(broker: Broker, header: SendBackHeader, record: Record) -> None:
+    """Check that a message of a static topic is stored here, not at another broker group.
+
+    A client without static topics sends it back to the broker group that serves the topic, with the
+    log position of the one that stores it (logical-queues.md 18.3). After a refusal the client
+    sends the message to its retry topic.
+
+    Raises:
+        Refusal: the message at the position is another one.
+    """
+    if header.origin_topic is None or broker.static_topics.find(header.origin_topic) is None:
+        return
+    first_id = offset_message_id(*record.store_host, record.log_position)
+    if header.origin_message_id not in {first_id, record.properties.get(UNIQUE_KEY)}:
+        reason = f"can not find message {header.origin_message_id} of a static topic here"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
 
 
 def _find_group(broker: Broker, name: str) -> SubscriptionGroupConfig:

@@ -97,7 +97,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if static is None:
         _check_queue(topic, header)
     else:
-        check_send(static, header.queue_id)
+        check_send(broker, static, header.queue_id)
     if header.batch and not is_batch(command.body):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
     broker.put_topic_if_missing(topic)
@@ -239,7 +239,9 @@ def _store(
     static = broker.static_topics.find(topic_name)
     if queue_id < 0:
         queue_ids = range(max(1, broker.find_topic(topic_name).write_queue_count))
-        queue_id = broker.source.choice(queue_ids if static is None else taking_queues(static))
+        queue_id = broker.source.choice(
+            queue_ids if static is None else taking_queues(broker, static)
+        )
     segment = None if static is None else static.mapping.hosted[queue_id][-1]
     message = broker.turn_aside(
         Message(

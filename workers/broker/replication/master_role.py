@@ -28,6 +28,8 @@ from workers.broker.replication.term import Term
 from workers.broker.requests.gate import WAIT_S_MAX
 
 MASTER_ID: Final = 0
+LEASE_REST_S_MIN: Final = 0.1
+"""The least rest of a lease for queues that take messages; ticks are more frequent."""
 
 
 class MasterRole:
@@ -200,7 +202,17 @@ class MasterRole:
         if self.term is not None:
             self._broker.journal.write()
             self.term.tick()
+        self._broker.confirmation.follow(may_lead=self._has_lease(now_s))
         self.listener.tick(now_s)
+
+    def _has_lease(self, now_s: float) -> bool:
+        """Return whether this broker is master, and stays it until after the next tick (L47).
+
+        After its lease a logical queue may be moved to another broker group. A quorum of replicas,
+        which replaces the lease within the group, does not know of that.
+        """
+        term = self.term
+        return term is not None and self._lease.is_live(term.epoch, now_s + LEASE_REST_S_MIN)
 
     # The functions of the broker that a term needs.
 

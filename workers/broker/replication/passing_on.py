@@ -181,10 +181,10 @@ class PassingOn:
 class MasterLink:
     """The only connection to one master, opened on demand."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, in_flight_count_max: int = IN_FLIGHT_COUNT_MAX) -> None:
         self.address = address
         self._requester: Requester | None = None
-        self._opening, self._room = asyncio.Lock(), asyncio.Semaphore(IN_FLIGHT_COUNT_MAX)
+        self._opening, self._room = asyncio.Lock(), asyncio.Semaphore(in_flight_count_max)
         self._count, self._is_retired = 0, False
         self._used_at = 0.0
 

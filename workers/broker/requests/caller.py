@@ -44,11 +44,12 @@ class Caller(Protocol):
         count_max: int,
         deadline_ms: int,
         global_id: int | None = None,
+        adds_delta: bool = True,
     ) -> bool:
         """Have a pull wait for messages from an offset on; False when there is no space.
 
-        Queue id and offset are physical; in a static topic the pull has the global id. The deadline
-        is by the clock that is never set.
+        Queue id and offset are physical; in a static topic the pull has the global id, and its
+        client may add `offsetDelta` to offsets. The deadline is by the clock that is never set.
         """
 
     def close(self) -> None:

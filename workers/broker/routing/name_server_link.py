@@ -26,6 +26,8 @@ BACK_OFF_FIRST_S: Final = 0.1
 BACK_OFF_MAX_S: Final = 1.0
 MASTER_ID: Final = 0
 MASTER_POLL_S: Final = 0.002
+OUTDATED_FIELD: Final = "lqHint"
+"""Ours: names the static topics for which another broker group has a newer mapping."""
 
 log = structlog.get_logger()
 
@@ -44,10 +46,12 @@ class NameServerLink:
         *,
         registration_source: RegistrationSource,
         on_registered: Callable[[], None],
+        on_outdated: Callable[[], None],
     ) -> None:
         self.address = f"{host}:{port}"
         self._host, self._port = host, port
         self._registration_source, self._on_registered = registration_source, on_registered
+        self._on_outdated = on_outdated
         self._event = asyncio.Event()
         self._socket: Requester | None = None
         self._is_down = False
@@ -88,7 +92,7 @@ class NameServerLink:
         except (OSError, TimeoutError, RemotingError) as error:
             log.warning("unregistration_failed", name_server=self.address, reason=str(error))
 
-    async def ask(self, code: int, ext: dict[str, str]) -> Command | None:
+    async def ask(self, code: int, ext: dict[str, str], body: bytes = b"") -> Command | None:
         """Return the answer to a request; None while there is no connection.
 
         Raises:
@@ -96,7 +100,7 @@ class NameServerLink:
         """
         if self._socket is None or not self._socket.is_open:
             return None
-        return await self._socket.call(code, ext=ext)
+        return await self._socket.call(code, ext=ext, body=body)
 
     async def await_other_master(self) -> None:
         """Wait until routes name another master, unless the name server is lost."""
@@ -156,6 +160,8 @@ class NameServerLink:
         )
         if answer.code != ResponseCode.SUCCESS:
             raise RegistrationRefused(f"code {answer.code}: {answer.remark}")
+        if OUTDATED_FIELD in answer.ext:
+            self._on_outdated()
 
     async def _show_life(self, socket: Requester) -> None:
         """Send heartbeats, and what changes, until all topics are to be registered or can't be."""

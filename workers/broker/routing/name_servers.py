@@ -1,6 +1,7 @@
 """Keep every configured name server informed, and wait for them where an answer depends on it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -22,14 +23,23 @@ class NameServers:
     """Owns one link, and its task, for each name server."""
 
     def __init__(
-        self, addresses: tuple[Address, ...], registration_source: RegistrationSource
+        self,
+        addresses: tuple[Address, ...],
+        registration_source: RegistrationSource,
+        *,
+        on_outdated: Callable[[], None],
     ) -> None:
+        """Take the function to call when a name server knows a newer mapping of a static topic."""
         self._registration_source = registration_source
         self._settled = asyncio.Event()
         self._released = asyncio.Event()
         self._links = [
             NameServerLink(
-                host, port, registration_source=registration_source, on_registered=self._settled.set
+                host,
+                port,
+                registration_source=registration_source,
+                on_registered=self._settled.set,
+                on_outdated=on_outdated,
             )
             for host, port in addresses
         ]
@@ -74,7 +84,7 @@ class NameServers:
         """Return whether this broker has no name server at all."""
         return not self._links
 
-    async def ask(self, code: int, ext: dict[str, str]) -> Command:
+    async def ask(self, code: int, ext: dict[str, str], body: bytes = b"") -> Command:
         """Return the answer of the first name server that answers, in the order of the settings.
 
         Raises:
@@ -83,7 +93,7 @@ class NameServers:
         reason = "no name server is connected"
         for link in self._links:
             try:
-                answer = await link.ask(code, ext)
+                answer = await link.ask(code, ext, body)
             except (OSError, TimeoutError, RemotingError) as error:
                 reason = f"{link.address}: {error or type(error).__name__}"
                 continue

@@ -15,7 +15,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
-from workers.broker.replication.passing_on import MasterLink
+from workers.broker.replication.passing_on import IN_FLIGHT_COUNT_MAX, MasterLink
 from workers.broker.routing.topic_routes import RouteSource
 
 TIMEOUT_S: Final = 3.0
@@ -27,6 +27,14 @@ PAUSE_MS: Final = 1_000
 """After so many failures in succession, requests are refused for this time."""
 
 MASTER_ID: Final = 0
+
+
+class NotSent(ConnectionError):
+    """A request was not sent: the master is not known, or can't be reached."""
+
+
+class _Paused(ConnectionError):
+    """A master that did not answer is left alone for a while."""
 
 
 @dataclass(slots=True)
@@ -45,9 +53,14 @@ class Peers:
         cluster_name: str,
         find_directory: Callable[[], RouteSource | None],
         clock: Callable[[], int],
+        *,
+        in_flight_count_max: int = IN_FLIGHT_COUNT_MAX,
     ) -> None:
-        """Take the function for the name servers, and the clock that is never set."""
-        self._cluster_name = cluster_name
+        """Take the function for the name servers, and the clock that is never set.
+
+        So many requests to one master are open at once; others wait.
+        """
+        self._cluster_name, self._in_flight_count_max = cluster_name, in_flight_count_max
         self._find_directory, self._clock = find_directory, clock
         self._peers: dict[str, _Peer] = {}
 
@@ -78,23 +91,28 @@ class Peers:
             ) from error
 
     async def pass_on(
-        self, broker_name: str, command: Command, ext: Mapping[str, str]
+        self, broker_name: str, command: Command, ext: Mapping[str, str], body: bytes | None = None
     ) -> Command | None:
         """Pass on a request of a client, and return the answer; a one-way request has none.
 
-        The request is sent once only, since it may be a message.
+        The request is sent once only, since it may be a message. Another body replaces its own.
 
         Raises:
-            OSError: the master is not known, or can't be reached. RemotingError, InvalidJson: the
-            master or a name server broke the protocol.
+            NotSent: the master is not known, or can't be reached. OSError: the connection is lost.
+            RemotingError: the master broke the protocol.
         """
-        peer = await self._find(broker_name)
+        is_sent = False
         try:
+            peer = await self._find(broker_name)
             async with peer.link.connected() as requester:
-                reply = await requester.pass_on(command, ext)
-        except (OSError, RemotingError):
-            self._note_failure(broker_name)
-            raise
+                is_sent = True
+                reply = await requester.pass_on(command, ext, body)
+        except (OSError, RemotingError, InvalidJson) as error:
+            if not isinstance(error, _Paused):
+                self._note_failure(broker_name)
+            if is_sent:
+                raise
+            raise NotSent(str(error) or "there is no answer in time") from error
         peer.failure_count = 0
         return reply
 
@@ -118,7 +136,7 @@ class Peers:
         now_ms = self._clock()
         peer = self._peers.get(broker_name)
         if peer is not None and now_ms < peer.refused_until_ms:
-            raise ConnectionError("it did not answer a moment ago")
+            raise _Paused("it did not answer a moment ago")
         if peer is not None and now_ms - peer.found_at_ms < ADDRESS_LIFE_MS:
             return peer
         address = await self._address_of(broker_name)
@@ -127,7 +145,8 @@ class Peers:
         if peer is None or peer.link.address != address:
             if peer is not None:
                 peer.link.retire()
-            peer = self._peers[broker_name] = _Peer(MasterLink(address), now_ms)
+            link = MasterLink(address, self._in_flight_count_max)
+            peer = self._peers[broker_name] = _Peer(link, now_ms)
         peer.found_at_ms = now_ms
         return peer
 

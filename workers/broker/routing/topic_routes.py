@@ -4,7 +4,7 @@ A broker that allocates queues must see the same queues as its clients and as th
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
@@ -33,6 +33,9 @@ log = structlog.get_logger()
 BrokerQueue = tuple[str, int]
 """Name of a broker group, and number of a queue on it."""
 
+Endpoints = Mapping[BrokerQueue, str]
+"""The broker group of each logical queue, which clients name by the broker name of its scope."""
+
 
 class RouteSource(Protocol):
     """The source of routes."""
@@ -52,6 +55,7 @@ class RouteUnknown(Exception):
 @dataclass(frozen=True, slots=True)
 class _Route:
     queues: tuple[BrokerQueue, ...]
+    endpoints: Endpoints
     answered_at_ms: int
 
 
@@ -61,7 +65,7 @@ class TopicRoutes:
     def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
         self._routes: dict[str, _Route] = {}
-        self._questions: dict[str, asyncio.Task[tuple[BrokerQueue, ...] | None]] = {}
+        self._questions: dict[str, asyncio.Task[_Route | None]] = {}
 
     async def readable_queues(
         self, topic: str, source: RouteSource
@@ -73,9 +77,24 @@ class TopicRoutes:
         Raises:
             RouteUnknown: no name server answers, and none has before.
         """
+        route = await self._find(topic, source)
+        return None if route is None else route.queues
+
+    async def endpoints(self, topic: str, source: RouteSource) -> Endpoints:
+        """Return the leaders of the queues of a static topic; none of another topic.
+
+        While no name server answers, the last answer is used.
+
+        Raises:
+            RouteUnknown: no name server answers, and none has before.
+        """
+        route = await self._find(topic, source)
+        return {} if route is None else route.endpoints
+
+    async def _find(self, topic: str, source: RouteSource) -> _Route | None:
         known = self._routes.get(topic)
         if known is not None and self._clock() - known.answered_at_ms < FRESH_MS:
-            return known.queues
+            return known
         question = self._questions.get(topic)
         if question is None:
             question = asyncio.create_task(self._ask(topic, source), name=f"route of {topic}")
@@ -84,13 +103,13 @@ class TopicRoutes:
         # The first caller may give up; the others still wait.
         return await asyncio.shield(question)
 
-    def _answered(self, topic: str, question: asyncio.Task[tuple[BrokerQueue, ...] | None]) -> None:
+    def _answered(self, topic: str, question: asyncio.Task[_Route | None]) -> None:
         del self._questions[topic]
         if not question.cancelled():
             # Retrieved even if all callers are gone: asyncio would report an unretrieved error.
             question.exception()
 
-    async def _ask(self, topic: str, source: RouteSource) -> tuple[BrokerQueue, ...] | None:
+    async def _ask(self, topic: str, source: RouteSource) -> _Route | None:
         try:
             route = await _fetch(topic, source)
         except RouteUnknown as error:
@@ -98,15 +117,16 @@ class TopicRoutes:
             log.warning("route_unknown", topic=topic, reason=str(error), has_last=known is not None)
             if known is None:
                 raise
-            return known.queues
+            return known
         if route is None:
             self._routes.pop(topic, None)
             return None
-        queues = _static(route) or _readable(route)
+        endpoints = _static(route)
+        queues = tuple(sorted(endpoints)) or _readable(route)
         if len(self._routes) >= ROUTE_COUNT_MAX:
             self._routes.clear()
-        self._routes[topic] = _Route(queues, self._clock())
-        return queues
+        found = self._routes[topic] = _Route(queues, endpoints, self._clock())
+        return found
 
 
 async def _fetch(topic: str, source: RouteSource) -> TopicRouteData | None:
@@ -122,8 +142,8 @@ async def _fetch(topic: str, source: RouteSource) -> TopicRouteData | None:
     raise RouteUnknown(f"code {answer.code}: {answer.remark}")
 
 
-def _static(route: TopicRouteData) -> tuple[BrokerQueue, ...]:
-    """Return the logical queues of a static topic as its clients name them; else nothing (H-29)."""
+def _static(route: TopicRouteData) -> Endpoints:
+    """Return the leaders of a static topic as its clients compute them; else nothing (H-29)."""
     try:
         infos = {
             name: decode_info(java_json.encode(info).decode())
@@ -131,7 +151,7 @@ def _static(route: TopicRouteData) -> tuple[BrokerQueue, ...]:
         }
     except InvalidQueueMapping as error:
         raise RouteUnknown(str(error)) from error
-    return tuple(sorted(client_endpoints(infos)))
+    return client_endpoints(infos)
 
 
 def _readable(route: TopicRouteData) -> tuple[BrokerQueue, ...]:

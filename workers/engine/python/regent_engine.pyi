@@ -1059,10 +1059,12 @@ class Connection:
         deadline_ms: int,
         *,
         global_id: int | None = None,
+        adds_delta: bool = True,
     ) -> bool:
         """Have a checked pull wait for messages from an offset on; False when there is no room.
 
-        Queue id and offset are physical, also of a static topic, whose pull has a `global_id`.
+        Queue id and offset are physical, also of a static topic, whose pull has a `global_id`. A
+        client that does not add `offsetDelta` pulls again once there are messages.
         """
 
     def answer_parked(self, *, bytes_max: int, socket: int | None = None) -> Received:

@@ -12,6 +12,7 @@ import { SubscriptionTable } from './subscription-table';
 
 type ConsumerGroupSectionsProps = {
   group: ConsumerGroupDetail;
+  staticTopics: ReadonlySet<string>;
   observedAtMs: number;
   sort: string | undefined;
   onSort: (sort: string | undefined) => void;
@@ -19,7 +20,7 @@ type ConsumerGroupSectionsProps = {
 
 /** What there is to know about one consumer group, region by region. */
 export function ConsumerGroupSections(props: ConsumerGroupSectionsProps) {
-  const { group, observedAtMs, sort, onSort } = props;
+  const { group, staticTopics, observedAtMs, sort, onSort } = props;
   const { t } = useTranslation();
   const observed = <Answered atMs={observedAtMs} />;
   return (
@@ -30,6 +31,7 @@ export function ConsumerGroupSections(props: ConsumerGroupSectionsProps) {
         {group.queues.length > 0 ? (
           <LagTable
             queues={group.queues}
+            staticTopics={staticTopics}
             isBroadcasting={!group.lag.isApplicable}
             sort={sort}
             onSort={onSort}

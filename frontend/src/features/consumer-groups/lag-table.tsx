@@ -12,6 +12,8 @@ const column = columnsFor<ConsumerQueue>();
 
 type LagTableProps = {
   queues: ConsumerQueue[];
+  /** Of these topics, queues and offsets are logical. */
+  staticTopics: ReadonlySet<string>;
   /** The members keep their own offsets. */
   isBroadcasting: boolean;
   sort: string | undefined;
@@ -19,7 +21,8 @@ type LagTableProps = {
 };
 
 /** Every queue that the group reads: who reads it, where the group goes on, what is left. */
-export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps) {
+export function LagTable(props: LagTableProps) {
+  const { queues, staticTopics, isBroadcasting, sort, onSort } = props;
   const { t } = useTranslation();
   const columns = useMemo(() => {
     const shares = lagShares(queues);
@@ -46,6 +49,10 @@ export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps
         header: t('groupLag.queue'),
         sortFn: 'basic',
         meta: { align: 'right' },
+        cell: ({ row: { original } }) =>
+          staticTopics.has(original.topic)
+            ? t('groupLag.logical', { globalId: original.queueId })
+            : original.queueId,
       }),
       column.accessor((queue) => queue.owner ?? undefined, {
         id: 'owner',
@@ -91,7 +98,7 @@ export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps
             : formatDateTime(Date.parse(row.original.consumedAt)),
       }),
     ]);
-  }, [queues, isBroadcasting, t]);
+  }, [queues, staticTopics, isBroadcasting, t]);
   return (
     <DataTable
       label={t('groupLag.title')}

@@ -6,8 +6,14 @@ import { formatBytes, formatClock, formatDateTime, formatInt64 } from '@/lib/for
 import { unknown } from '@/lib/reading';
 import type { MessageDetail } from './message';
 
+type MessageFactsProps = {
+  message: MessageDetail['message'];
+  /** Its queue and offset are logical. */
+  isStatic: boolean;
+};
+
 /** Where the message lies, when it came and from where. */
-export function MessageFacts({ message }: { message: MessageDetail['message'] }) {
+export function MessageFacts({ message, isStatic }: MessageFactsProps) {
   const { t } = useTranslation();
   const clock = (at: string | null) =>
     at === null ? <Figure reading={unknown} format={String} /> : formatClock(Date.parse(at));
@@ -22,7 +28,7 @@ export function MessageFacts({ message }: { message: MessageDetail['message'] })
       >
         {message.brokerGroupName}
       </Fact>
-      <Fact label={t('message.place')}>
+      <Fact label={t(isStatic ? 'message.logicalPlace' : 'message.place')}>
         {t('message.placeOf', {
           queue: message.queueId,
           offset: formatInt64(message.queueOffset),

@@ -7,15 +7,17 @@ import type { MessageDetail } from './message';
 import { MessageFacts } from './message-facts';
 import { PropertyTable } from './property-table';
 
+type MessageSectionsProps = { found: MessageDetail; isStatic: boolean };
+
 /** What there is to know about one message besides its body. */
-export function MessageSections({ found }: { found: MessageDetail }) {
+export function MessageSections({ found, isStatic }: MessageSectionsProps) {
   const { t } = useTranslation();
   const { message, deliveries } = found;
   const more = deliveries.consumerGroupCount - deliveries.nodes.length;
   return (
     <>
       <UnknownBrokers unknown={deliveries.unknown} />
-      <MessageFacts message={message} />
+      <MessageFacts message={message} isStatic={isStatic} />
       <Panel
         title={t('delivery.title')}
         aside={more > 0 ? t('delivery.more', { count: more }) : null}

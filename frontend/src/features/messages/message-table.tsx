@@ -10,8 +10,14 @@ import { MessageLink } from './message-link';
 
 const column = columnsFor<MessageRow>();
 
+type MessageTableProps = {
+  messages: MessageRow[];
+  /** Of these topics, queues and offsets are logical. */
+  staticTopics: ReadonlySet<string>;
+};
+
 /** Messages as they were stored; a click on an id opens one. Bodies are on the page of each. */
-export function MessageTable({ messages }: { messages: MessageRow[] }) {
+export function MessageTable({ messages, staticTopics }: MessageTableProps) {
   const { t } = useTranslation();
   const columns = useMemo(
     () =>
@@ -30,7 +36,14 @@ export function MessageTable({ messages }: { messages: MessageRow[] }) {
           cell: ({ row: { original } }) => <MessageLink messageId={original.messageId} />,
         }),
         column.accessor('brokerGroupName', { header: t('messages.group') }),
-        column.accessor('queueId', { header: t('messages.queue'), meta: { align: 'right' } }),
+        column.accessor('queueId', {
+          header: t('messages.queue'),
+          meta: { align: 'right' },
+          cell: ({ row: { original } }) =>
+            staticTopics.has(original.topic)
+              ? t('messages.logical', { globalId: original.queueId })
+              : original.queueId,
+        }),
         column.accessor('queueOffset', {
           header: t('messages.offset'),
           meta: { align: 'right' },
@@ -50,7 +63,7 @@ export function MessageTable({ messages }: { messages: MessageRow[] }) {
           cell: ({ row }) => formatBytes(row.original.bodyBytes),
         }),
       ]),
-    [t],
+    [staticTopics, t],
   );
   return (
     <DataTable

@@ -13,6 +13,7 @@ import {
   PauseOperationDocument,
   type PlanInput,
   PlanOperationDocument,
+  QueueMovesDocument,
   ReplanOperationDocument,
   ResumeOperationDocument,
   RetryOperationDocument,
@@ -41,6 +42,8 @@ export const operationKeys = {
   kinds: ['operation-kinds'] as const,
   one: (id: string) => [clusterScope, 'operation', id] as const,
   facts: (id: string) => [clusterScope, 'operation', id, 'facts'] as const,
+  moves: (id: string, topicName: string) =>
+    [clusterScope, 'operation', id, 'moves', topicName] as const,
 };
 
 export const operationPageSize = 50;
@@ -115,6 +118,17 @@ export function operationFactsOf(operation: Operation | undefined) {
       when: (heard) => operation !== undefined && mayMove(operation, heard),
     }),
     retry: false,
+  });
+}
+
+/** How far each logical queue of a topic is: within a step that is no event. */
+export function queueMovesOf({ id, clusterName, state }: Operation, topicName: string) {
+  return queryOptions({
+    queryKey: operationKeys.moves(id, topicName),
+    queryFn: ({ signal }) => ask(QueueMovesDocument, { clusterName, topicName }, signal),
+    refetchInterval: pollIntervalMs(state),
+    meta: heeding(['step'], { when: ({ operationId }) => operationId === id }),
+    staleTime: 0,
   });
 }
 

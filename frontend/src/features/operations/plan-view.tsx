@@ -4,6 +4,7 @@ import { CheckList } from './check-list';
 import { CompareButton } from './compare-button';
 import { CopyOrder } from './copy-order';
 import { DifferenceTable } from './difference-table';
+import { MovesPanel } from './moves-panel';
 import { doneCount, type Operation } from './operation';
 import { PlanFacts } from './plan-facts';
 import { segmentsApart } from './plan-segments';
@@ -39,6 +40,7 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
   );
   return (
     <>
+      {isPlanned ? null : <MovesPanel operation={operation} segments={segments} />}
       {isPlanned ? null : happens}
       <div className={classes.plan} data-void={isVoid}>
         <div className={classes.column}>

@@ -11,10 +11,18 @@ const common: Record<string, Known> = {
 /** New offsets queue by queue are for what takes a reset back. */
 const leftOut = ['offsets'];
 
-/** Resets where a group goes on reading a topic; the plan shows each queue of it. */
-export function resetOffsets(topic: PlacedTopic, consumerGroupName = ''): OrderKind {
+/**
+ * Resets where a group goes on reading a topic; the plan shows each queue of it. The queues of a
+ * static topic are its logical ones.
+ */
+export function resetOffsets(
+  topic: PlacedTopic,
+  consumerGroupName = '',
+  logicalCount: number | null = null,
+): OrderKind {
   const { clusterName, name: topicName, placements } = topic;
-  const queueCount = Math.max(0, ...placements.map(({ readQueueCount }) => readQueueCount));
+  const queueCount =
+    logicalCount ?? Math.max(0, ...placements.map(({ readQueueCount }) => readQueueCount));
   return orderForm('resetOffsets', {
     target: topicName,
     given: { clusterName, topicName },

@@ -1,4 +1,5 @@
 import { plainChoices } from './described-field';
+import { type Field, textIn, type Values } from './field';
 import { orderForm } from './order-fields';
 import type { OrderKind } from './order-kind';
 
@@ -30,6 +31,47 @@ export function moveQueues(topic: StaticTopic, groups: readonly string[]): Order
       queues: { names: queues.map(({ globalId }) => String(globalId)) },
     },
   });
+}
+
+/** A static topic, and how many of its logical queues each broker group leads. */
+export type SharedTopic = {
+  name: string;
+  shares: readonly { brokerGroupName: string; ledCount: number }[];
+};
+
+const ways = ['leaving', 'onto'] as const;
+const way: Field = {
+  name: 'way',
+  kind: 'choice',
+  choices: ways.map((value) => ({ value, words: { key: `moveWay.${value}` } })),
+  initial: 'leaving',
+  absence: null,
+};
+
+/** Moves queues of a static topic off a broker group, or gives the group its even share of them. */
+export function moveQueuesOfGroup(
+  { clusterName, brokerGroupName }: { clusterName: string; brokerGroupName: string },
+  topics: readonly SharedTopic[],
+): OrderKind {
+  const leads = ({ shares }: SharedTopic) =>
+    shares.some((one) => one.brokerGroupName === brokerGroupName && one.ledCount > 0);
+  const formOf = (values: Values) => {
+    const isOnto = textIn(values, way.name) === 'onto';
+    const names = (isOnto ? topics : topics.filter(leads)).map(({ name }) => name);
+    return orderForm('moveQueues', {
+      word: 'moveQueuesOfGroup',
+      target: brokerGroupName,
+      given: { clusterName, [isOnto ? 'onto' : 'leaving']: brokerGroupName },
+      leftOut: ['destination', 'queues', 'leaving', 'onto', 'targets'],
+      own: [way],
+      known: { topicName: { choices: plainChoices(names) } },
+    });
+  };
+  return {
+    ...formOf({}),
+    fieldsOf: (values) => formOf(values).fieldsOf(values),
+    planOf: (values) => formOf(values).planOf(values),
+  };
 }
 
 /** The number of queues begins at what it is now. */

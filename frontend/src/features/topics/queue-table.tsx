@@ -13,12 +13,14 @@ const column = columnsFor<QueueRow>();
 
 type QueueTableProps = {
   queues: TopicDetail['queues'];
+  /** They are the logical queues of a static topic. */
+  isLogical: boolean;
   sort: string | undefined;
   onSort: (sort: string | undefined) => void;
 };
 
 /** Every queue with where it begins and ends; the bars compare the ends. */
-export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
+export function QueueTable({ queues, isLogical, sort, onSort }: QueueTableProps) {
   const { t } = useTranslation();
   const rows = useMemo(() => queueRows(queues), [queues]);
   const columns = useMemo(() => {
@@ -34,12 +36,12 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
     return column.columns([
       column.accessor('brokerGroupName', {
         id: 'group',
-        header: t('queues.group'),
+        header: t(isLogical ? 'queues.leader' : 'queues.group'),
         sortFn: 'alphanumeric',
       }),
       column.accessor('queueId', {
         id: 'queue',
-        header: t('queues.queue'),
+        header: t(isLogical ? 'queues.globalId' : 'queues.queue'),
         sortFn: 'basic',
         meta: { align: 'right' },
       }),
@@ -57,7 +59,10 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
             <Meter
               start={start}
               end={end}
-              label={t('queues.barLabel', { brokerGroupName, queueId })}
+              label={t(isLogical ? 'queues.logicalBar' : 'queues.barLabel', {
+                brokerGroupName,
+                queueId,
+              })}
             />
           );
         },
@@ -73,10 +78,10 @@ export function QueueTable({ queues, sort, onSort }: QueueTableProps) {
           ),
       }),
     ]);
-  }, [t]);
+  }, [isLogical, t]);
   return (
     <DataTable
-      label={t('queues.title')}
+      label={t(isLogical ? 'queues.logical' : 'queues.title')}
       rows={rows}
       columns={columns}
       rowId={(queue) => `${queue.brokerGroupName}/${queue.queueId}`}

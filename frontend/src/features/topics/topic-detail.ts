@@ -1,6 +1,13 @@
-import type { TopicQuery } from '@/gql/operations';
+import type { MoveStep } from '@/components/queue-moves';
+import type { LogicalQueue as DrawnQueue } from '@/components/segments';
+import type { LogicalQueuesQuery, StaticTopicsQuery, TopicQuery } from '@/gql/operations';
 
 export type TopicDetail = NonNullable<NonNullable<TopicQuery['cluster']>['topic']>;
+type LogicalQueues = NonNullable<LogicalQueuesQuery['logicalQueues']>;
+
+/** After these steps the place of a move is reserved, and is no segment yet. */
+const reservedSteps: ReadonlySet<MoveStep> = new Set(['PREPARED', 'SEALED']);
+
 type Queue = TopicDetail['queues'][number];
 
 /** A queue with what is derived from its ends; start and end are shares of the longest queue. */
@@ -58,4 +65,22 @@ export function permissionWord(
 function heldCount(minOffset: string, maxOffset: string): string {
   const held = BigInt(maxOffset) - BigInt(minOffset);
   return String(held > 0n ? held : 0n);
+}
+
+/** The logical queues as they are drawn: with the place that a running move has reserved. */
+export function drawnQueues({ queues, change }: LogicalQueues): DrawnQueue[] {
+  const moves = new Map(change?.moves.map((move) => [move.globalId, move]));
+  return queues.map((queue) => {
+    const move = moves.get(queue.globalId);
+    if (move === undefined || move.queueId === null || !reservedSteps.has(move.step)) return queue;
+    const { destinationName: brokerGroupName, queueId } = move;
+    return { ...queue, reserved: { brokerGroupName, queueId } };
+  });
+}
+
+type Shared = StaticTopicsQuery['staticTopics']['nodes'][number];
+
+/** What a broker group has of a static topic. */
+export function shareOf({ shares }: Shared, brokerGroupName: string) {
+  return shares.find((one) => one.brokerGroupName === brokerGroupName);
 }

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import {
   LogicalQueuesDocument,
+  StaticTopicsDocument,
   TopicDocument,
   type TopicKind,
   TopicsDocument,
@@ -25,6 +26,8 @@ export const topicKeys = {
     [clusterScope, 'topic', clusterName, topicName] as const,
   logicalQueues: (clusterName: string, topicName: string) =>
     [clusterScope, 'logical-queues', clusterName, topicName] as const,
+  staticTopics: (clusterName: string, brokerGroupName: string | null) =>
+    [clusterScope, 'static-topics', clusterName, brokerGroupName] as const,
 };
 
 export const topicPageSize = 50;
@@ -81,5 +84,19 @@ export function logicalQueuesOf(clusterName: string, topicName: string) {
       when: ({ kind, subject }) =>
         kind === 'route.changed' || (kind === 'step.done' && subject === topicName),
     }),
+  });
+}
+
+/** The most that the control plane answers with at once. */
+const staticTopicsMax = 500;
+
+/** The static topics of a cluster, or those with segments on a broker group. */
+export function staticTopicsOf(clusterName: string, brokerGroupName: string | null) {
+  return queryOptions({
+    queryKey: topicKeys.staticTopics(clusterName, brokerGroupName),
+    queryFn: ({ signal }) =>
+      ask(StaticTopicsDocument, { clusterName, brokerGroupName, first: staticTopicsMax }, signal),
+    refetchInterval: sampleIntervalMs,
+    meta: heeding(['route', 'operation', 'step'], { clusterName }),
   });
 }

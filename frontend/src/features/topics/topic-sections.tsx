@@ -1,13 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
 import { Panel } from '@/components/panel';
+import type { SegmentsView } from '@/components/segments-as';
 import { LogicalQueuesPanel } from './logical-queues-panel';
 import { PlacementTable } from './placement-table';
 import { QueueTable } from './queue-table';
 import { RouteTable } from './route-table';
 import type { TopicDetail } from './topic-detail';
 import { TopicFacts } from './topic-facts';
+import { logicalQueuesOf } from './topic-queries';
 import classes from './topic-sections.module.css';
 
 type TopicSectionsProps = {
@@ -15,17 +18,27 @@ type TopicSectionsProps = {
   observedAtMs: number;
   sort: string | undefined;
   onSort: (sort: string | undefined) => void;
+  segments: SegmentsView;
+  onSegments: (view: SegmentsView) => void;
 };
 
 /** What there is to know about one topic, region by region. */
-export function TopicSections({ topic, observedAtMs, sort, onSort }: TopicSectionsProps) {
+export function TopicSections(props: TopicSectionsProps) {
+  const { topic, observedAtMs, sort, onSort, segments, onSegments } = props;
   const { t } = useTranslation();
   const observed = <Answered atMs={observedAtMs} />;
+  const query = useQuery(logicalQueuesOf(topic.clusterName, topic.name));
+  // The queues of a static topic are the logical ones, at the broker groups that lead them.
+  const isStatic = Boolean(query.data?.data.logicalQueues);
   return (
     <>
       <TopicFacts topic={topic} />
       <div className={classes.pair}>
-        <Panel title={t('placements.title')} aside={observed} flush>
+        <Panel
+          title={t(isStatic ? 'placements.physical' : 'placements.title')}
+          aside={observed}
+          flush
+        >
           {topic.placements.length > 0 ? (
             <PlacementTable placements={topic.placements} />
           ) : (
@@ -40,10 +53,15 @@ export function TopicSections({ topic, observedAtMs, sort, onSort }: TopicSectio
           )}
         </Panel>
       </div>
-      <LogicalQueuesPanel clusterName={topic.clusterName} topicName={topic.name} />
-      <Panel title={t('queues.title')} flush>
+      <LogicalQueuesPanel
+        clusterName={topic.clusterName}
+        topicName={topic.name}
+        view={segments}
+        onView={onSegments}
+      />
+      <Panel title={t(isStatic ? 'queues.logical' : 'queues.title')} flush>
         {topic.queues.length > 0 ? (
-          <QueueTable queues={topic.queues} sort={sort} onSort={onSort} />
+          <QueueTable queues={topic.queues} isLogical={isStatic} sort={sort} onSort={onSort} />
         ) : (
           <EmptyState title={t('queues.none')} />
         )}

@@ -153,7 +153,7 @@ impl Store {
             queues_position: report.scanned_from,
         };
         let trust = Trust::after(&report, &checkpointer.checkpoint);
-        let mut flusher = Flusher::new(is_sync);
+        let mut flusher = Flusher::default();
         let writer = if is_read_only {
             directory.note_damage()?;
             LogWriter::idle(Arc::clone(&log), plan, end)?

@@ -293,6 +293,16 @@ impl MapReader {
         unsafe { (self.shared.raw).unchecked_advise_range(advice, from, to - from) }
     }
 
+    /// Starts to write changed pages of a range of the map's file to the disk, and does not wait for it.
+    ///
+    /// To clean a mapped page interrupts all processors that run this program, for their TLBs. Pages that leave the
+    /// map together interrupt them once. An error of the write is reported by the next flush of the range.
+    pub(crate) fn start_write_back(&self, file: &File, from: usize, to: usize) -> io::Result<()> {
+        // Where it fails it only costs speed.
+        let _ = self.unmap_pages(from, to);
+        write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE)
+    }
+
     /// Has the disk begin to read a range, all of it at once, and does not wait for it.
     pub(crate) fn begin_to_read(&self, from: usize, to: usize) {
         let to = to.min(self.size());
@@ -314,13 +324,6 @@ impl MapReader {
             .raw
             .advise_range(Advice::PopulateWrite, from, to - from)
     }
-}
-
-/// Starts to write changed pages of a range of a file to the disk, and does not wait for it.
-///
-/// What goes wrong later is told by the next flush of the range through any map of the file.
-pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
-    write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE)
 }
 
 /// Waits for the pages of a range that are on their way to the disk, which may still hold them in its cache.

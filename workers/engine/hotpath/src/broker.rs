@@ -102,8 +102,8 @@ impl HotTopic {
         let queue_id = match u32::try_from(asked) {
             Ok(queue_id) => (queue_id < self.queue_count).then_some(asked)?,
             Err(_) => {
-                let turn = next.fetch_add(1, Ordering::Relaxed);
-                i32::try_from(turn.checked_rem(self.write_queue_count)?).ok()?
+                let count = usize::try_from(self.write_queue_count).ok()?;
+                i32::try_from(any_of(count, next)?).ok()?
             }
         };
         Some(SendQueue {
@@ -111,6 +111,19 @@ impl HotTopic {
             led: None,
         })
     }
+}
+
+/// Choose any of so many; `None` of none.
+///
+/// Choices are even, also those of one producer whose messages alternate with those of others: turns are
+/// multiplied by the golden ratio, of which each multiple spreads evenly (Weyl).
+pub(crate) fn any_of(count: usize, next: &AtomicU32) -> Option<usize> {
+    const GOLDEN_RATIO: u32 = 0x9E37_79B9;
+    let place = next
+        .fetch_add(1, Ordering::Relaxed)
+        .wrapping_mul(GOLDEN_RATIO);
+    let chosen = (u64::from(place) * u64::try_from(count).ok()?) >> u32::BITS;
+    usize::try_from(chosen).ok().filter(|_| count > 0)
 }
 
 pub(crate) type HotTopics = AHashMap<Arc<str>, HotTopic>;

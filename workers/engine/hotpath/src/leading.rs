@@ -3,9 +3,15 @@
 //! A table without locks and clock. Its owner passes a new one down at each change of the mapping: to
 //! the topic for sends, and with each grant for pulls. What it does not hold is for the dispatcher.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 use ahash::AHashMap;
+use regent_remoting::{Header, Language};
+
+use crate::broker::any_of;
+
+/// The first version of clients that add `offsetDelta` to the offsets of messages: V5_0_0.
+const ADDING_VERSION: i32 = 413;
 
 /// The last segment of a logical queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +24,12 @@ pub struct LeadingSegment {
     pub logical_start: u64,
     /// Whether the segment takes messages: it is not sealed.
     pub takes_sends: bool,
+}
+
+/// Whether a client adds `offsetDelta` to the offsets of messages. For others the dispatcher writes logical
+/// ids and offsets into the records (logical-queues.md 18.3).
+pub(crate) fn adds_delta(header: &Header<'_>) -> bool {
+    header.language == Language::JAVA && header.version >= ADDING_VERSION
 }
 
 /// A logical queue by its id, and its last segment.
@@ -79,8 +91,7 @@ impl LeadingQueues {
         if asked >= 0 {
             return self.led(asked).filter(|led| led.segment.takes_sends);
         }
-        let turn = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
-        self.led(self.takers[turn.checked_rem(self.takers.len())?])
+        self.led(self.takers[any_of(self.takers.len(), next)?])
     }
 }
 
@@ -146,5 +157,22 @@ mod tests {
         );
         assert_eq!([taker(4), taker(5), taker(0)], [Some(4), None, None]);
         assert_eq!(LeadingQueues::default().taker(-1, &next), None);
+    }
+
+    #[test]
+    fn producers_that_take_turns_reach_all_queues() {
+        let queues = LeadingQueues::new((0..4).map(|id| (id, segment(id, true))));
+        let next = AtomicU32::new(0);
+        for producers in 1..9 {
+            let mut reached = [0; 4];
+            for _ in 0..400 {
+                let taken = (0..producers).map(|_| queues.taker(-1, &next)).last();
+                reached[usize::try_from(taken.unwrap().unwrap().global_id).unwrap()] += 1;
+            }
+            assert!(
+                reached.iter().all(|&count| count > 50),
+                "{producers}: {reached:?}"
+            );
+        }
     }
 }

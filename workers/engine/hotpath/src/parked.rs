@@ -50,6 +50,8 @@ pub struct ParkedPull {
     pub(crate) offset: u64,
     pub(crate) count_max: usize,
     pub(crate) deadline_ms: i64,
+    /// Whether the client adds `offsetDelta` to offsets; for others the dispatcher writes them.
+    pub(crate) adds_delta: bool,
     /// The wait has ended, so that the answer is given even without messages.
     pub(crate) is_over: bool,
 }

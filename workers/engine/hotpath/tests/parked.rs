@@ -126,6 +126,7 @@ impl Fixture {
             count_max: 32,
             deadline_ms: 15_000,
             global_id: None,
+            adds_delta: true,
         };
         connection.park(&self.hot, granted, &waiting)
     }
@@ -206,10 +207,20 @@ fn pull_with(
     sys_flag: i32,
     more: &[(&str, &str)],
 ) -> Vec<u8> {
+    pull_of(479, opaque, queue_id, (offset, sys_flag), more)
+}
+
+fn pull_of(
+    version: i32,
+    opaque: i32,
+    queue_id: i32,
+    (offset, sys_flag): (u64, i32),
+    more: &[(&str, &str)],
+) -> Vec<u8> {
     let fields = Fields {
         code: 11,
         language: Language::JAVA,
-        version: 479,
+        version,
         opaque,
         flag: 0,
         remark: None,
@@ -606,6 +617,35 @@ fn a_pull_of_a_logical_queue_waits_and_gets_its_offsets() {
     }
     let at_once = fixture.pull(&mut consumer, &pull(3, 7, 201, 0)).unwrap();
     assert_eq!(offsets(&decode(&at_once)[0]), ["202", "201", "202", "200"]);
+}
+
+#[test]
+fn pulls_of_clients_that_add_no_delta_are_for_the_dispatcher() {
+    let fixture = Fixture::new();
+    let granted = fixture.grant_queues(None, leading());
+    fixture.append(2, b"older", 0);
+    let mut consumer = fixture.connect();
+    let old = pull_of(409, 1, 7, (201, SUSPEND), &[("commitOffset", "0")]);
+    let (_, received) = fixture.receive(&mut consumer, &old);
+    assert_eq!(received.cold.len(), 1);
+    let waiting = WaitingPull {
+        opaque: 2,
+        encoding: Encoding::Json,
+        header: b"{}",
+        queue_id: 2,
+        global_id: Some(7),
+        offset: 1,
+        count_max: 32,
+        deadline_ms: 15_000,
+        adds_delta: false,
+    };
+    assert!(consumer.park(&fixture.hot, &granted, &waiting));
+
+    fixture.append(2, b"here", 0);
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(2, RETRY_IMMEDIATELY)]);
+    assert_eq!(answers[0].ext["nextBeginOffset"], "201");
 }
 
 #[test]

@@ -414,7 +414,7 @@ impl Connection {
             .map_err(|_| PyRuntimeError::new_err(POISONED))
     }
 
-    #[pyo3(signature = (command, grant, queue_id, offset, count_max, deadline_ms, *, global_id=None))]
+    #[pyo3(signature = (command, grant, queue_id, offset, count_max, deadline_ms, *, global_id=None, adds_delta=true))]
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     fn park(
         &self,
@@ -426,6 +426,7 @@ impl Connection {
         count_max: usize,
         deadline_ms: i64,
         global_id: Option<i32>,
+        adds_delta: bool,
     ) -> PyResult<bool> {
         let header = command.header(py)?;
         let pull = WaitingPull {
@@ -437,6 +438,7 @@ impl Connection {
             offset,
             count_max,
             deadline_ms,
+            adds_delta,
         };
         let connection = self.connection.lock();
         let connection = connection.map_err(|_| PyRuntimeError::new_err(POISONED))?;

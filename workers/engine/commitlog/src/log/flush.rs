@@ -8,15 +8,13 @@ use super::{LogSegment, SharedLog};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::open_segment;
-use crate::sys::{await_write_back, start_write_back};
+use crate::sys::await_write_back;
 
 /// What one caller at a time has for flushes of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Flusher {
     /// The segment that was flushed last, by its start.
     open: Option<(u64, File)>,
-    /// Whether pages are taken out of the map before they go to the disk.
-    pub(crate) unmaps: bool,
 }
 
 /// What of a segment a flush covers.
@@ -70,18 +68,11 @@ impl SharedLog {
 
 impl Part {
     /// Has the part begin its way to the disk.
-    ///
-    /// A page that is mapped as changed is made clean first, and each time all processors that run this
-    /// program are interrupted for their TLBs. Taken out of the map together, they are interrupted once.
     fn begin(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
-        if flusher.unmaps {
-            // Where it fails it only costs speed.
-            let _ = self.segment.map.unmap_pages(self.from, self.to);
-        }
         let (from, to) = (self.from, self.to);
         let file = flusher.file_of(self)?;
         step(Step::StartWriteBack { from, to }, &self.path, || {
-            start_write_back(file, from, to)
+            self.segment.map.start_write_back(file, from, to)
         })
         .map_err(|error| StoreError::io(&self.path, error))
     }
@@ -103,10 +94,6 @@ impl Part {
 }
 
 impl Flusher {
-    pub(crate) fn new(unmaps: bool) -> Self {
-        Self { open: None, unmaps }
-    }
-
     fn file_of(&mut self, part: &Part) -> Result<&File, StoreError> {
         let base = part.segment.base;
         let open = match self.open.take().filter(|(open, _)| *open == base) {

@@ -232,13 +232,15 @@ impl<'a> LogCursor<'a> {
     }
 
     /// The record of an offset's entry; `None` when it is gone from the log.
+    ///
+    /// A segment that expires while the cursor is in it is read to its end.
     pub(crate) fn record(
         &mut self,
         offset: u64,
         entry: &QueueEntry,
     ) -> Result<Option<&[u8]>, StoreError> {
         let position = entry.log_position;
-        if is_filler(entry) || position < self.store.log.min_position() {
+        if is_filler(entry) {
             return Ok(None);
         }
         let size = entry.size as usize;
@@ -246,7 +248,6 @@ impl<'a> LogCursor<'a> {
         if !self.segment.as_ref().is_some_and(is_inside) {
             self.segment = self.store.log.segment_at(position);
         }
-        // It may have expired since the first look.
         if self.segment.is_none() && position < self.store.log.min_position() {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use crate::failpoint::{Step, step};
 use crate::files::open_segment;
 use crate::log::{LogSegment, SharedLog};
 use crate::store::Store;
-use crate::sys::{PAGE_SIZE_MAX, start_write_back};
+use crate::sys::PAGE_SIZE_MAX;
 
 /// Less than this is left alone. At the 3 GB/s of a fast disk (targets.md 1.1) a flush waits three
 /// milliseconds for as much, and a larger request makes the disk no faster.
@@ -97,7 +97,7 @@ impl WriteBack {
             (to - segment.base) as usize,
         );
         let started = step(Step::StartWriteBack { from, to }, &path, || {
-            start_write_back(file, from, to)
+            segment.map.start_write_back(file, from, to)
         });
         started.map_err(|error| StoreError::io(path, error))
     }

@@ -7,7 +7,7 @@ use regent_remoting::{Encoding, Frame, Header};
 
 use super::{Call, Connection};
 use crate::broker::HotPath;
-use crate::leading::Led;
+use crate::leading::{Led, adds_delta};
 use crate::parked::ParkedPull;
 use crate::pull::{Commit, Grant, Granted, GrantedFilter, PullRequest, Taker};
 use crate::pulled::{Answering, PullAnswer};
@@ -40,6 +40,8 @@ pub struct WaitingPull<'a> {
     pub count_max: usize,
     /// When the pull is answered in any case, by the clock of [`Taker::elapsed_ms`].
     pub deadline_ms: i64,
+    /// Whether the client adds `offsetDelta` to offsets; for others the dispatcher writes them.
+    pub adds_delta: bool,
 }
 
 impl Connection {
@@ -64,6 +66,7 @@ impl Connection {
             offset: pull.offset,
             count_max: pull.count_max,
             deadline_ms: pull.deadline_ms,
+            adds_delta: pull.adds_delta,
             is_over: false,
         })
     }
@@ -137,6 +140,9 @@ impl<'s> Call<'_, '_, 's> {
             return false;
         };
         let grant = &granted.grant;
+        if grant.leading.is_some() && !adds_delta(header) {
+            return false;
+        }
         let Some((place, commit)) = placed(&granted, pull) else {
             return false;
         };
@@ -169,6 +175,7 @@ impl<'s> Call<'_, '_, 's> {
                     offset: next_offset,
                     count_max,
                     deadline_ms: self.taker.elapsed_ms + parked_ms,
+                    adds_delta: true,
                     is_over: false,
                 });
                 if is_parked {
@@ -220,8 +227,9 @@ impl<'s> Call<'_, '_, 's> {
             }
         };
         let (code, next_offset) = judge(&found, offset, &granted.grant);
-        if code == PULL_OFFSET_MOVED && led.is_some() {
-            // Only at the ends of the logical queue its readers are moved, which the dispatcher knows.
+        let is_for_dispatcher = code == PULL_OFFSET_MOVED || (code == SUCCESS && !pull.adds_delta);
+        if is_for_dispatcher && led.is_some() {
+            // It knows the ends of the logical queue, where readers are moved, and writes offsets.
             return self.send_again(&pull, PULL_RETRY_IMMEDIATELY);
         }
         let is_empty = matches!(code, PULL_NOT_FOUND | PULL_RETRY_IMMEDIATELY);

@@ -222,6 +222,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
     let granted = Arc::new(Granted::new(&kind, grant));
     let mut consumer = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
     let pull = WaitingPull {
+        adds_delta: true,
         opaque: 1,
         encoding: Encoding::Json,
         header: b"{}",

@@ -38,6 +38,7 @@ fn pull(opaque: i32, connection: u64, queue_id: i32, offset: u64) -> ParkedPull 
         offset,
         count_max: 32,
         deadline_ms: 10_000,
+        adds_delta: true,
         is_over: false,
     }
 }

@@ -11,7 +11,7 @@ use crate::record::{Placement, Tail, Version, check_record, encode, encoded_size
 const BASE: u64 = 1 << 20;
 const AT: usize = 1000;
 /// Miri takes a thousand times as long.
-const ROUND_COUNT: usize = if cfg!(miri) { 400 } else { 20_000 };
+const ROUND_COUNT: usize = if cfg!(miri) { 40 } else { 20_000 };
 const RULES: [CrcProperty; 3] = [
     CrcProperty::Off,
     CrcProperty::Verified,

@@ -1,3 +1,5 @@
+package regent.interop;
+
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;

@@ -1,3 +1,5 @@
+package regent.interop;
+
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.StringJoiner;
