@@ -29,7 +29,10 @@ COVERAGE_FLAGS: Final = (
 """What `cargo fuzz` passes, so that `cargo-fuzz` need not be installed."""
 LIMITS: Final = ("-timeout=30", "-rss_limit_mb=1024", "-max_len=65536", "-print_final_stats=1")
 MIRI_TESTS: Final = (
-    ("-p", "regent-remoting", "--", "--skip", "as_large_as", "--skip", "broken_json"),
+    (
+        *("-p", "regent-remoting", "--", "--skip", "as_large_as", "--skip", "broken_json"),
+        *("--skip", "cannot_be_written"),
+    ),
     (
         *("-p", "regent-hotpath", "--lib", "--", "pattern::", "properties::", "unique_key::"),
         # Thousands of rounds, and long texts: half an hour each, for the same few lines.

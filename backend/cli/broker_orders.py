@@ -76,8 +76,12 @@ def drain(given: Given) -> Mapping[str, Any]:
     messages. You can pause or cancel this operation; `regent operation get` shows the progress of
     each group.
 
+    Logical queues of static topics stay with the broker group. With --move-queues, they first move
+    to other broker groups that may be written. Then an undo moves them back.
+
     Examples:
         regent broker drain broker-a-2 --dry-run
+        regent broker drain broker-a-1 --move-queues --reason "the broker group is to be removed"
         regent broker drain broker-a-2 --waive old-group --yes --reason "to be replaced" --watch
     """
     return meant_by(given)
@@ -89,7 +93,9 @@ def forget(given: Given) -> Mapping[str, Any]:
 
     Regent refuses the deletion while the broker is registered. If the broker registers again,
     Regent records the broker again. To delete the broker's id at the controller, use
-    `regent controller forget`. The operation starts ten seconds after you confirm it.
+    `regent controller forget`. The last broker of a group stays while logical queues of static
+    topics have segments there: move the queues, and wait until their messages expire, or give up
+    these messages with --loses-segments. The operation starts ten seconds after you confirm it.
 
     Example:
         regent broker forget broker-a-2 --yes --accept-loss --reason "it will not come back"

@@ -72,6 +72,11 @@ def print_line(text: str) -> None:
         draw_line(_shown(text))
 
 
+def print_text(text: str) -> None:
+    """Print a document as it is, for files."""
+    _write(text + "\n")
+
+
 def yes_no(is_so: object) -> str:
     """Write a boolean as yes or no."""
     return "yes" if is_so else "no"

@@ -1,14 +1,19 @@
-"""The commands `regent topic static create`, `expand`, `move` and `delete`."""
+"""The commands `regent topic static …` that order a change."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from backend.cli.order_commands import Given, orders
+from backend.cli.order_commands import Given, Option, orders
+from backend.cli.queue_mapping_files import read_mapping_file
 from backend.domain.orders.static_topic import (
+    ConvertTopic,
     CreateStaticTopic,
     DeleteStaticTopic,
+    EvacuateBrokerGroup,
     ExpandStaticTopic,
+    ImportStaticTopic,
     MoveQueues,
+    ShrinkStaticTopic,
 )
 
 TARGET: Final = "static topic {topic_name}".format_map
@@ -29,6 +34,21 @@ def create_static_topic(given: Given) -> Mapping[str, Any]:
     return given.values
 
 
+@orders(ConvertTopic, TARGET, places=NAME)
+def convert_topic(given: Given) -> Mapping[str, Any]:
+    """Make an ordinary topic static, with its messages and the positions of consumer groups.
+
+    Each queue of a broker group becomes a logical queue, in the order of broker groups. Producers
+    get refusals until their next route update, within 30 s. There is no undo: a static topic
+    becomes ordinary only by its deletion.
+
+    Examples:
+        regent topic static convert orders --dry-run
+        regent topic static convert orders --reason "its queues are to move"
+    """
+    return given.values
+
+
 @orders(ExpandStaticTopic, TARGET, places=NAME)
 def expand_static_topic(given: Given) -> Mapping[str, Any]:
     """Give a static topic more queues.
@@ -39,6 +59,25 @@ def expand_static_topic(given: Given) -> Mapping[str, Any]:
     Examples:
         regent topic static expand orders --queues 12 --dry-run
         regent topic static expand orders --queues 12 --broker-group broker-c
+    """
+    return given.values
+
+
+@orders(ShrinkStaticTopic, TARGET, places=NAME)
+def shrink_static_topic(given: Given) -> Mapping[str, Any]:
+    """Take the last queues from a static topic.
+
+    First the queues refuse messages, and consumers still read them. The operation waits until each
+    consumer group has read them to the end, or their messages are gone. Then the queues are
+    removed. You can pause or cancel the operation while it waits. An undo, or more queues later,
+    brings the queues back at increasing offsets.
+
+    Clients do not know which queues refuse messages, so the order needs --force while producers
+    are connected to a leader of these queues.
+
+    Examples:
+        regent topic static shrink orders --queues 4 --dry-run
+        regent topic static shrink orders --queues 4 --waive old-group --force --watch
     """
     return given.values
 
@@ -59,6 +98,56 @@ def move_queues(given: Given) -> Mapping[str, Any]:
         regent topic static move orders --onto broker-d
         regent topic static move orders --target broker-b --target broker-c
         regent topic static move orders --to broker-c --queue 3 --force --force-offset 50000
+    """
+    return given.values
+
+
+@orders(
+    ImportStaticTopic,
+    TARGET,
+    places=NAME,
+    own={
+        "document": Option(
+            word="file",
+            text="Mapping file to import, or - for the standard input. Default: the mapping that"
+            " the brokers have.",
+            kind=str | None,
+            default=None,
+        )
+    },
+)
+def import_static_topic(given: Given) -> Mapping[str, Any]:
+    """Restore a static topic whose record is lost, or go on with a change from a mapping file.
+
+    Without a file the mapping is read from the brokers, which all have to answer. A file of regent
+    or of RocketMQ's mqadmin may also have moves that are not finished, and new queues. The
+    operation goes on at the first step that no broker confirms. A file that changes existing queues
+    in another way is refused.
+
+    Examples:
+        regent topic static import orders --dry-run
+        regent topic static import orders --file orders.json
+        regent topic static import orders --file old.json --force
+    """
+    name = given.values["document"]
+    return {**given.values, "document": None if name is None else read_mapping_file(name)}
+
+
+@orders(
+    EvacuateBrokerGroup,
+    "the logical queues of broker group {broker_group_name}".format_map,
+    places={"broker_group_name": "broker_group"},
+)
+def evacuate_broker_group(given: Given) -> Mapping[str, Any]:
+    """Move the queues of all static topics off a broker group.
+
+    Broker groups that may be written take the queues, the ones with the fewest queues of a topic
+    first. Messages stay where they are, until they expire. You can pause the operation between two
+    queues. An undo moves the queues of all topics back.
+
+    Examples:
+        regent topic static evacuate broker-a --dry-run
+        regent topic static evacuate broker-a --in-flight 8 --reason "to be replaced"
     """
     return given.values
 

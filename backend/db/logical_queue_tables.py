@@ -87,6 +87,9 @@ logical_queue_segments = Table(
     Column("is_reused", Boolean, nullable=False),
     # The source could not be asked for the end (INV-32).
     Column("is_forced", Boolean, nullable=False),
+    # Since when its physical queue is seen without a message; null while it may have one. It is
+    # no part of the mapping.
+    instant("empty_since", nullable=True),
     # INV-20: the broker group of a segment knows the topic.
     ForeignKeyConstraint(
         ["topic_id", "broker_group_name"],
@@ -145,14 +148,15 @@ retired_queues = Table(
     CheckConstraint("queue_id >= 0 AND final_offset >= 0", name="numbers"),
 )
 
-# A change of a static topic: its id is that of its operation, or that of an import. While it is
-# unfinished, its result is in the tables above. The row is kept when the topic is deleted.
+# A change of a static topic: its id is that of its operation, which may change several topics, or
+# that of an import. While it is unfinished, its result is in the tables above. The row is kept when
+# the topic is deleted.
 logical_queue_changes = Table(
     "logical_queue_changes",
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("cluster_name", Text, nullable=False),
-    Column("topic_name", Text, nullable=False),
+    Column("topic_name", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("epoch", BigInteger, nullable=False),
     Column("state", Text, nullable=False),

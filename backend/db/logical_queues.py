@@ -5,18 +5,30 @@ version of the topic have not changed since.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import RowMapping, Table, delete, exists, select, text, tuple_, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Table,
+    delete,
+    exists,
+    func,
+    select,
+    text,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from backend.db.engine import Connection
 from backend.db.logical_queue_rows import (
     COUNT_KEY,
+    PREPARED,
     RETIRED_KEY,
     SEGMENT_KEY,
     Row,
@@ -40,6 +52,9 @@ from backend.domain.logical_queue.errors import (
 )
 from backend.domain.logical_queue.mapping import TopicMapping
 
+SegmentKey = tuple[int, int]
+"""A global id and a generation."""
+
 ROWS_PER_STATEMENT: Final = 1_000
 _HEAD: Final = ("scope", "epoch", "offset_mode", "block_size", "ended_queues")
 # One statement, so that all parts are of one moment.
@@ -57,7 +72,7 @@ SELECT topic.*,
          WHERE one.cluster_name = topic.cluster_name
            AND one.topic_name = topic.name AND one.ended_at IS NULL) AS unfinished
   FROM static_topics topic
- WHERE topic.cluster_name = :cluster_name AND topic.name = :topic_name
+ WHERE topic.cluster_name = :cluster_name AND topic.name = ANY(CAST(:topic_names AS text[]))
 """
 )
 
@@ -77,7 +92,8 @@ class StoredChange:
 class StoredTopic:
     """Hold a static topic: its mapping, and its unfinished change if there is one.
 
-    `version` grows with every write.
+    `version` grows with every write. `empty_since` is since when segments are seen without a
+    message, by global id and generation.
     """
 
     id: int
@@ -85,6 +101,7 @@ class StoredTopic:
     mapping: TopicMapping
     version: int
     unfinished: StoredChange | None = None
+    empty_since: Mapping[SegmentKey, datetime] = field(default_factory=dict)
 
     @property
     def moves(self) -> Sequence[QueueMove]:
@@ -94,9 +111,16 @@ class StoredTopic:
 
 async def find(connection: Connection, cluster_name: str, topic_name: str) -> StoredTopic | None:
     """Return a static topic, as one statement sees it."""
-    names = {"cluster_name": cluster_name, "topic_name": topic_name}
-    row = (await connection.execute(_FIND, names)).mappings().one_or_none()
-    return None if row is None else _topic_of(row)
+    found = await list_of_names(connection, cluster_name, [topic_name])
+    return next(iter(found), None)
+
+
+async def list_of_names(
+    connection: Connection, cluster_name: str, topic_names: Iterable[str]
+) -> list[StoredTopic]:
+    """List those of some topics that are static."""
+    names = {"cluster_name": cluster_name, "topic_names": sorted(set(topic_names))}
+    return [_topic_of(row) for row in (await connection.execute(_FIND, names)).mappings()]
 
 
 async def get(connection: Connection, cluster_name: str, topic_name: str) -> StoredTopic:
@@ -129,6 +153,62 @@ async def is_static(connection: Connection, cluster_name: str, topic_name: str) 
     return bool(await connection.scalar(select(exists().where(*wanted))))
 
 
+async def list_names(connection: Connection) -> list[tuple[str, str]]:
+    """List the static topics of all clusters by cluster and name."""
+    names = select(static_topics.c.cluster_name, static_topics.c.name)
+    listed = await connection.execute(names.order_by(*names.selected_columns))
+    return [(cluster_name, name) for cluster_name, name in listed]
+
+
+async def count_led_by(
+    connection: Connection, cluster_name: str, broker_group_name: str
+) -> dict[str, int]:
+    """Return how many logical queues a broker group leads, by static topic."""
+    segments = logical_queue_segments.c
+    last = (
+        select(segments.topic_id, segments.global_id, segments.broker_group_name)
+        .ext(distinct_on(segments.topic_id, segments.global_id))
+        .where(segments.state != PREPARED)
+        .order_by(segments.topic_id, segments.global_id, segments.generation.desc())
+        .subquery()
+    )
+    counted = (
+        select(static_topics.c.name, func.count().label("led_count"))
+        .join(last, last.c.topic_id == static_topics.c.id)
+        .where(
+            static_topics.c.cluster_name == cluster_name,
+            last.c.broker_group_name == broker_group_name,
+        )
+        .group_by(static_topics.c.name)
+        .order_by(static_topics.c.name)
+    )
+    return {row.name: row.led_count for row in await connection.execute(counted)}
+
+
+async def list_known_by(
+    connection: Connection, cluster_name: str, broker_group_name: str
+) -> list[str]:
+    """List the static topics of which a broker group has a mapping, with queues or without."""
+    counts = static_topic_queue_counts.c
+    listed = (
+        select(static_topics.c.name)
+        .join(static_topic_queue_counts, counts.topic_id == static_topics.c.id)
+        .where(
+            static_topics.c.cluster_name == cluster_name,
+            counts.broker_group_name == broker_group_name,
+        )
+        .order_by(static_topics.c.name)
+    )
+    return list(await connection.scalars(listed))
+
+
+async def list_changed_by(connection: Connection, change_id: UUID) -> list[str]:
+    """List the topics whose logical queues an operation changed, in the order of the changes."""
+    table = logical_queue_changes.c
+    listed = select(table.topic_name).where(table.id == change_id)
+    return list(await connection.scalars(listed.order_by(table.began_at, table.topic_name)))
+
+
 async def list_epochs(
     connection: Connection, cluster_name: str, topic_names: Iterable[str]
 ) -> dict[str, int]:
@@ -144,21 +224,30 @@ async def list_epochs(
 
 async def list_all(connection: Connection) -> list[StoredTopic]:
     """List the static topics of all clusters."""
-    names = select(static_topics.c.cluster_name, static_topics.c.name)
-    listed = (await connection.execute(names.order_by(*names.selected_columns))).all()
-    found = [await find(connection, cluster_name, name) for cluster_name, name in listed]
-    return [one for one in found if one is not None]
+    by_cluster: dict[str, list[str]] = {}
+    for cluster_name, name in await list_names(connection):
+        by_cluster.setdefault(cluster_name, []).append(name)
+    return [
+        one
+        for cluster_name, names in by_cluster.items()
+        for one in await list_of_names(connection, cluster_name, names)
+    ]
 
 
 async def add(
-    connection: Connection, cluster_name: str, topic: TopicMapping, *, at: datetime
+    connection: Connection,
+    cluster_name: str,
+    topic: TopicMapping,
+    moves: Sequence[QueueMove] = (),
+    *,
+    at: datetime,
 ) -> None:
-    """Add a static topic.
+    """Add a static topic, and what the moves of its change have prepared.
 
     Raises:
         StaticTopicExists: the cluster, or another one with the same queue set, has one of the name.
     """
-    rows = rows_of(topic)
+    rows = rows_of(topic, moves)
     values = {**rows.head, "name": topic.topic_name, "cluster_name": cluster_name}
     statement = insert(static_topics).values(**values, version=1, created_at=at)
     added = statement.on_conflict_do_nothing().returning(static_topics.c.id)
@@ -196,6 +285,18 @@ async def save(
     await _write(connection, held.id, rows_of(held.mapping, held.moves), rows, at=at)
 
 
+async def note_empty(
+    connection: Connection, held: StoredTopic, keys: Iterable[SegmentKey], *, since: datetime | None
+) -> None:
+    """Record since when segments are seen without a message; None: they may have one."""
+    key = tuple_(logical_queue_segments.c.global_id, logical_queue_segments.c.generation)
+    await connection.execute(
+        update(logical_queue_segments)
+        .where(logical_queue_segments.c.topic_id == held.id, key.in_(sorted(keys)))
+        .values(empty_since=since)
+    )
+
+
 async def remove(connection: Connection, held: StoredTopic) -> None:
     """Remove a static topic, if it is still the one that was read; its changes stay.
 
@@ -230,14 +331,16 @@ async def save_change(
     """Write how far a change is; the topic of an unfinished one has to be locked."""
     await connection.execute(
         update(logical_queue_changes)
-        .where(logical_queue_changes.c.id == change_id)
+        .where(*_key_of(change_id, change.topic_name))
         .values(**_progress_of(change, at=at))
     )
 
 
-async def find_change(connection: Connection, change_id: UUID) -> StoredChange | None:
-    """Return a change, finished or not."""
-    wanted = select(logical_queue_changes).where(logical_queue_changes.c.id == change_id)
+async def find_change(
+    connection: Connection, change_id: UUID, topic_name: str
+) -> StoredChange | None:
+    """Return the change of a topic by an operation, finished or not."""
+    wanted = select(logical_queue_changes).where(*_key_of(change_id, topic_name))
     # A change that ends between the two statements is found finished the second time.
     for _ in range(2):
         row = (await connection.execute(wanted)).mappings().one_or_none()
@@ -251,6 +354,11 @@ async def find_change(connection: Connection, change_id: UUID) -> StoredChange |
     return None
 
 
+def _key_of(change_id: UUID, topic_name: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    table = logical_queue_changes.c
+    return table.id == change_id, table.topic_name == topic_name
+
+
 def _topic_of(row: RowMapping) -> StoredTopic:
     head = {name: row[name] for name in _HEAD}
     mapping = topic_of(row["name"], TopicRows(head, row["counts"], row["segments"], row["retired"]))
@@ -258,7 +366,14 @@ def _topic_of(row: RowMapping) -> StoredTopic:
     if (stored := row["unfinished"]) is not None:
         times = {one: datetime.fromisoformat(stored[one]) for one in ("began_at", "changed_at")}
         unfinished = _change_of({**stored, **times, "id": UUID(stored["id"])}, mapping)
-    return StoredTopic(row["id"], row["cluster_name"], mapping, row["version"], unfinished)
+    empty_since = {
+        (one["global_id"], one["generation"]): datetime.fromisoformat(one["empty_since"])
+        for one in row["segments"]
+        if one["empty_since"] is not None
+    }
+    return StoredTopic(
+        row["id"], row["cluster_name"], mapping, row["version"], unfinished, empty_since
+    )
 
 
 def _change_of(row: Mapping[Any, Any], after: TopicMapping) -> StoredChange:

@@ -72,18 +72,19 @@ audit_checkpoint = Table(
     CheckConstraint("number >= 1", name="number"),
 )
 
-# The lag of each consumer group when its masters were last asked, by broker group. The
-# contradictions between members of consumer groups at the last check.
-member_contradictions = Table(
-    "member_contradictions",
+# What a periodic check that asks brokers suspected at its last run, until a scan of findings
+# follows it: members of a consumer group that contradict each other, a static topic that differs.
+suspicions = Table(
+    "suspicions",
     metadata,
     Column("cluster_name", Text, primary_key=True),
-    Column("consumer_group_name", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
     Column("code", Text, primary_key=True),
     Column("evidence", JSONB, nullable=False),
     instant("seen_at"),
 )
 
+# The lag of each consumer group when its masters were last asked, by broker group.
 recorded_lags = Table(
     "recorded_lags",
     metadata,

@@ -5,9 +5,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, insert, select, text, tuple_
+from sqlalchemy import Delete, Select, delete, distinct, func, insert, select, text, tuple_
 
 from backend.db.engine import Connection
+from backend.db.logical_queue_tables import logical_queue_segments, static_topics
 from backend.db.maintenance_tables import recorded_lags
 from backend.db.tables import clusters, topic_placements, topics
 from backend.domain.recorded_lag import RecordedLag, ReportedGroupLag
@@ -28,15 +29,48 @@ async def replace(
     broker_group_name: str,
     lags: Sequence[ReportedGroupLag],
     *,
+    spared: Collection[str] = (),
     at: datetime,
 ) -> None:
-    """Replace the former report of the master of a broker group."""
+    """Replace the former report of the master of a broker group, without that of spared topics."""
     columns = recorded_lags.c
-    await connection.execute(
-        delete(recorded_lags).where(
-            columns.cluster_name == cluster_name, columns.broker_group_name == broker_group_name
-        )
+    former = delete(recorded_lags).where(
+        columns.cluster_name == cluster_name,
+        columns.broker_group_name == broker_group_name,
+        columns.topic_name.not_in(spared),
     )
+    await _replace(connection, former, cluster_name, broker_group_name, lags, at=at)
+
+
+async def replace_topic(
+    connection: Connection,
+    cluster_name: str,
+    broker_group_name: str,
+    topic_name: str,
+    lags: Sequence[ReportedGroupLag],
+    *,
+    at: datetime,
+) -> None:
+    """Replace the lag in the logical queues of a topic that a broker group leads."""
+    columns = recorded_lags.c
+    former = delete(recorded_lags).where(
+        columns.cluster_name == cluster_name,
+        columns.broker_group_name == broker_group_name,
+        columns.topic_name == topic_name,
+    )
+    await _replace(connection, former, cluster_name, broker_group_name, lags, at=at)
+
+
+async def _replace(
+    connection: Connection,
+    former: Delete,
+    cluster_name: str,
+    broker_group_name: str,
+    lags: Sequence[ReportedGroupLag],
+    *,
+    at: datetime,
+) -> None:
+    await connection.execute(former)
     names = {
         "cluster_name": cluster_name,
         "broker_group_name": broker_group_name,
@@ -75,9 +109,22 @@ async def list_of_topics(
 
 
 def _sums(cluster_name: str) -> Select[Any]:
-    """Add up the reports of each group and topic, with the number of queues of the topic."""
+    """Add up the reports of each group and topic, with the number of queues of the topic.
+
+    Those of a static topic are its logical queues.
+    """
     columns = recorded_lags.c
-    topic_queue_count = (
+    logical_count = (
+        select(func.count(distinct(logical_queue_segments.c.global_id)))
+        .select_from(logical_queue_segments)
+        .join(static_topics, static_topics.c.id == logical_queue_segments.c.topic_id)
+        .where(
+            static_topics.c.cluster_name == cluster_name,
+            static_topics.c.name == columns.topic_name,
+        )
+        .scalar_subquery()
+    )
+    physical_count = (
         select(func.sum(topic_placements.c.read_queue_count))
         .select_from(topic_placements.join(topics).join(clusters))
         .where(clusters.c.name == cluster_name, topics.c.name == columns.topic_name)
@@ -88,7 +135,7 @@ def _sums(cluster_name: str) -> Select[Any]:
             columns.consumer_group_name,
             columns.topic_name,
             func.sum(columns.queue_count),
-            topic_queue_count,
+            func.coalesce(func.nullif(logical_count, 0), physical_count),
             func.sum(columns.lag),
             func.min(columns.measured_at),
             func.sum(columns.expired_count),

@@ -306,7 +306,8 @@ async def lock_lease(
         .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
         .with_for_update(read=True, of=table)
     )
-    return await connection.scalar(statement) or timedelta()
+    found: timedelta | None = await connection.scalar(statement)
+    return found or timedelta()
 
 
 async def find_forgotten(

@@ -32,7 +32,8 @@ class QueueLag:
     message. `waiting_ms` is the age of the oldest unconsumed message, by its store time and the
     clock of the broker: 0 if there is none, `None` if unknown. `consumed_at_ms` is the store time
     of the last consumed message. `owner` is the client that reads the queue, `None` if no client
-    does or if it is unknown.
+    does or if it is unknown. `counted` are the unread messages of a logical queue: its offsets can
+    have gaps.
     """
 
     broker_group_name: str
@@ -45,10 +46,13 @@ class QueueLag:
     consumed_at_ms: int | None
     owner: str | None = None
     begin: int | None = 0
+    counted: Unread | None = None
 
     @property
     def unread(self) -> Unread | None:
         """Count the unread and the expired messages; None if the group never committed."""
+        if self.counted is not None:
+            return self.counted
         if self.committed is None:
             return Unread(0) if self.end == 0 else None
         return count_unread(self.committed, begin=self.begin, end=self.end)
@@ -75,7 +79,7 @@ class QueueLag:
 
     def kept_by_members(self) -> "QueueLag":
         """Return the queue without the offsets that a broker keeps of a broadcasting group."""
-        return replace(self, committed=None, waiting_ms=None, consumed_at_ms=None)
+        return replace(self, committed=None, waiting_ms=None, consumed_at_ms=None, counted=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ BROKER_LOST: Final = "broker.lost"
 TOPIC_PLACED: Final = "topic.placed"
 TOPIC_CHANGED: Final = "topic.changed"
 TOPIC_REMOVED: Final = "topic.removed"
+TOPIC_SEGMENTS_EXPIRED: Final = "topic.segments_expired"
 FINDING_OPENED: Final = "finding.opened"
 FINDING_CLOSED: Final = "finding.closed"
 TAKEN_OVER: Final = "operation.taken_over"
@@ -37,6 +38,7 @@ KINDS: Final = frozenset(
         TOPIC_PLACED,
         TOPIC_CHANGED,
         TOPIC_REMOVED,
+        TOPIC_SEGMENTS_EXPIRED,
         FINDING_OPENED,
         FINDING_CLOSED,
     }

@@ -31,6 +31,12 @@ CONTRADICTS_FOR: Final = timedelta(seconds=45)
 Brokers are asked for members every 30 s, and a rolling restart changes members one by one.
 """
 
+DIFFERS_FOR: Final = timedelta(seconds=75)
+"""How long a static topic differs before it is a finding.
+
+It is checked every 30 s. A broker that returns gets the mapping within seconds, and registers.
+"""
+
 OUTSIDE_FOR: Final = timedelta(seconds=60)
 """How long a replica is outside its set before it is a finding: it may restart or catch up."""
 
@@ -54,6 +60,7 @@ class FindingCode(StrEnum):
     GROUP_WITHOUT_WRITER = "group_without_writer"
     SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
     CLIENT_ID_SHARED = "client_id_shared"
+    STATIC_TOPIC_DIFFERS = "static_topic_differs"
 
 
 ABSENCES: Final = frozenset(
@@ -81,13 +88,16 @@ OF_BROKERS: Final = frozenset(
 OF_CONSUMER_GROUPS: Final = frozenset(
     {FindingCode.SUBSCRIPTIONS_DIFFER, FindingCode.CLIENT_ID_SHARED}
 )
-"""Findings about a consumer group. All others are about a broker group."""
+"""Findings about a consumer group."""
 
+OF_TOPICS: Final = frozenset({FindingCode.STATIC_TOPIC_DIFFERS})
+"""Findings about a topic. All others are about a broker group."""
 
 PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
     FindingCode.REPLICA_OUTSIDE_SET: OUTSIDE_FOR,
     FindingCode.SUBSCRIPTIONS_DIFFER: CONTRADICTS_FOR,
     FindingCode.CLIENT_ID_SHARED: CONTRADICTS_FOR,
+    FindingCode.STATIC_TOPIC_DIFFERS: DIFFERS_FOR,
 }
 """How long a suspicion lasts before it is a finding, for kinds that need more than `HOLDS_FOR`."""
 
@@ -103,7 +113,8 @@ class Severity(StrEnum):
 class Runbook:
     """Hold the severity, the meaning and the advice of a kind of finding.
 
-    The advice names `{group}`, and `{broker}` and its `{broker_id}` if it concerns a broker.
+    The advice names `{group}` or another `{subject}`, and `{broker}` and its `{broker_id}` if it
+    concerns a broker.
     """
 
     severity: Severity
@@ -212,12 +223,19 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         " read. `regent group members {group}` shows the addresses. Give each client a different"
         " instance name, then restart it.",
     ),
+    FindingCode.STATIC_TOPIC_DIFFERS: Runbook(
+        Severity.CRITICAL,
+        "Postgres, brokers and name servers hold different mappings of a static topic",
+        "Each difference in the evidence names the broken invariant, the broker group and the next"
+        " step. Begin no change of the topic before they are gone. Check it again: `regent topic"
+        " static check {subject}`.",
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """Hold the code and the subject: a broker group, a broker, or a consumer group."""
+    """Hold the code and the subject: a broker group, a broker, a consumer group, or a topic."""
 
     code: FindingCode
     cluster_name: str
@@ -238,10 +256,15 @@ class FindingKey:
     @property
     def broker_group_name(self) -> str | None:
         """Return the name of the broker group that the finding is about."""
-        if self.code in OF_CONSUMER_GROUPS:
+        if self.code in OF_CONSUMER_GROUPS | OF_TOPICS:
             return None
         broker = self.broker_name
         return self.subject if broker is None else broker.broker_group_name
+
+    @property
+    def topic_name(self) -> str | None:
+        """Return the name of the topic that the finding is about."""
+        return self.subject if self.code in OF_TOPICS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +297,7 @@ class Finding:
         broker = self.key.broker_name
         return RUNBOOKS[self.key.code].advice.format(
             group=self.key.broker_group_name or self.key.subject,
+            subject=self.key.subject,
             broker=broker,
             broker_id=None if broker is None else broker.own_id,
         )
@@ -352,12 +376,14 @@ def observe(
     forsaken: Sequence[ForsakenGroup],
     facts: Sequence[GroupFacts],
     invalid: Sequence[InvalidItems] = (),
-    contradictions: Mapping[FindingKey, Evidence] | None = None,
+    suspected: Mapping[FindingKey, Evidence] | None = None,
     *,
     looking_since: datetime,
     at: datetime,
 ) -> Observation:
     """Look for broken invariants; None as evidence means that it can't be judged now.
+
+    `suspected` is what checks that ask brokers found in their last run.
 
     A process that has started recently can't distinguish a lost broker from a broker that is coming
     back, unless it received a heartbeat since.
@@ -371,7 +397,7 @@ def observe(
         )
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
         found.append((key, evidence))
-    found += (contradictions or {}).items()
+    found += (suspected or {}).items()
     for one in invalid:
         subject = str(BrokerName(one.broker_group_name, one.broker_id))
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)

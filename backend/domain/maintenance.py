@@ -45,6 +45,8 @@ def _tasks() -> Iterator[PeriodicTask]:
     yield task("findings.scan", 2, 10)
     yield task("lags.measure", 30, 25)
     yield task("static_topics.converge", 5, 20)
+    yield task("static_topics.check", 30, 25)
+    yield task("static_topics.expire", 60, 45)
     yield task("retention.apply", 3600, 50)
 
 

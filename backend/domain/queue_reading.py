@@ -49,8 +49,8 @@ class Unread:
 def count_unread(committed: int | None, *, begin: int | None, end: int | None) -> Unread | None:
     """Count the messages that a group has not read; None if an offset is unknown.
 
-    This is the only place of the control plane that subtracts offsets for a lag. A negative offset
-    of a broker means unknown. A queue that begins after its end is empty.
+    Only this and `logical_queue.reading`, for offsets with gaps, subtract offsets for a lag. A
+    negative offset of a broker means unknown. A queue that begins after its end is empty.
     """
     if end is None or end < 0 or committed is None or committed < 0:
         return None

@@ -157,6 +157,7 @@ class NameServer:
         Raises:
             OSError: the port is in use.
         """
+        await self._static_counts.load()
         self._pauses.begin()
         listener = await asyncio.get_running_loop().create_server(
             self._make_session, host, port, backlog=BACKLOG

@@ -17,6 +17,8 @@ from backend.nameserver.route_table import RouteTable
 from backend.services.topic.static_counts import list_counts
 
 RETRY_DELAY_S: Final = 1.0
+LOAD_LIMIT_S: Final = 3.0
+"""How long a start waits for Postgres. Without it, routes of ordinary topics are served anyway."""
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +28,15 @@ class StaticCountNotices:
 
     def __init__(self, table: RouteTable, database: Database) -> None:
         self._table, self._database = table, database
+
+    async def load(self) -> None:
+        """Take all counts before the first request is answered, if Postgres answers in time."""
+        try:
+            async with asyncio.timeout(LOAD_LIMIT_S):
+                for count in await list_counts(database=self._database):
+                    self._table.note_count(count)
+        except (psycopg.Error, SQLAlchemyError, OSError) as error:
+            log.warning("static_counts_not_loaded", error=str(error) or "it takes long")
 
     async def follow(self) -> None:
         """Follow until cancelled."""

@@ -2,18 +2,21 @@
 
 from redis.asyncio import Redis
 
+from backend.brokers.asking import Brokers
 from backend.clients.losable import read_losable
 from backend.db.engine import Database
 from backend.domain.logical_queue.errors import StaticTopicNotFound
 from backend.domain.page import Page
 from backend.questions.question import After, InBrokerGroup, Limit, Search, question
+from backend.services.consumer_group.observations import sampled_bounds
+from backend.services.logical_queue.consistency import check_static_topic
 from backend.services.logical_queue.logical_queues import (
     describe_logical_queues,
     list_static_topics,
-    sampled_bounds,
 )
 from backend.services.samples import latest_samples
 from backend.views.logical_queues import LogicalQueuesOut, StaticTopicOut
+from backend.views.static_topic_checks import StaticTopicCheckOut
 
 
 @question(
@@ -57,3 +60,18 @@ async def show_logical_queues(
     stored = await describe_logical_queues(cluster_name, topic_name, database=database)
     samples = await read_losable(latest_samples(redis, cluster_name), unknown=[])
     return LogicalQueuesOut.of(stored, sampled_bounds(stored.mapping, samples))
+
+
+@question(
+    "/clusters/{cluster_name}/topics/{topic_name}/logical-queues/check",
+    field="staticTopicCheck",
+    tag="topics",
+    refusals=(404,),
+    absences=(StaticTopicNotFound,),
+)
+async def show_static_topic_check(
+    cluster_name: str, topic_name: str, *, database: Database, brokers: Brokers
+) -> StaticTopicCheckOut:
+    """Compare what Postgres, all brokers and all name servers hold of a static topic now."""
+    found = await check_static_topic(cluster_name, topic_name, database=database, brokers=brokers)
+    return StaticTopicCheckOut.of(found)

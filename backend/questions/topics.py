@@ -14,6 +14,7 @@ from backend.domain.topic import Topic, TopicKind
 from backend.questions.question import After, Limit, Search, question
 from backend.services.cluster.clusters import describe_cluster
 from backend.services.consumer_group.observations import view_queues, view_rates
+from backend.services.logical_queue.logical_queues import find_mappings
 from backend.services.protections import find_protections
 from backend.services.samples import latest_samples
 from backend.services.topic.topics import (
@@ -68,12 +69,16 @@ async def show_topic(
     protected = await find_protections([resource], database=database)
     samples = await read_losable(latest_samples(redis, cluster_name), unknown=[])
     rates = view_rates(topic.name, samples, now_ms=clock.now_ms())
+    key = cluster_name, topic.name
+    mapping = (await find_mappings([key], database=database))[key]
     return copied(
         TopicDetailOut,
         TopicOut.of(topic, protected[resource]),
         version=topic_version(placements),
         placements=[PlacementOut.of(placement) for placement in placements],
-        queues=[QueueOut.of(queue) for queue in view_queues(topic.name, placements, samples)],
+        queues=[
+            QueueOut.of(queue) for queue in view_queues(topic.name, placements, samples, mapping)
+        ],
         route=show_route(find_route(topic.name), cluster_name),
         messages_in_per_second=rates.messages_in_per_second,
         bytes_in_per_second=rates.bytes_in_per_second,

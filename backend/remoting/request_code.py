@@ -168,5 +168,7 @@ class RequestCode(IntEnum):
     DISCARD_LOGICAL_QUEUE = 7014
     # Ours: all that a broker group keeps of its static topics.
     GET_LOGICAL_QUEUES = 7015
+    # Ours: a physical queue of a static topic has no data, and no segment names it any more.
+    RETIRE_PHYSICAL_QUEUE = 7016
     # Ours: a broker group that was away asks the control plane for newer mappings.
     GET_NEWER_MAPPINGS = 7017

@@ -1,7 +1,7 @@
 """Judge attributes of topics and consumer groups, and apply changes of them, as stock does.
 
 The tables are those of stock 5.5.0 (its TopicAttributes and SubscriptionGroupAttributes), without
-batch queues, which agents do not have, and with one attribute of ours. A change is written
+batch queues, which agents do not have. Static topics have attributes of ours. A change is written
 `+name=value` or `-name`. What is already stored is not judged here: a newer broker may know
 attributes that this version does not.
 """
@@ -66,6 +66,13 @@ MESSAGE_TYPES: Final = (
 LEGACY_CLIENTS: Final = "lq.legacy"
 """Ours: what clients that do not know static topics get of one (logical-queues.md 18.3)."""
 
+OFFSET_MODE: Final = "lq.offsetMode"
+BLOCK_SIZE: Final = "lq.blockSize"
+"""Ours: how the offsets of a static topic continue after a move (logical-queues.md 4.2)."""
+
+ENDED_QUEUES: Final = "lq.endedQueues"
+"""Ours: where removed queues of a static topic continue, as `id:generation:end;…`."""
+
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
@@ -73,6 +80,9 @@ TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "reserve.time": Attribute(low=-1),
     "lite.topic.expiration": Attribute(low=-1, high=_MINUTES_OF_30_DAYS),
     LEGACY_CLIENTS: Attribute(allowed=("hide", "proxy")),
+    OFFSET_MODE: Attribute(allowed=("contiguous", "block")),
+    BLOCK_SIZE: Attribute(low=1, high=(1 << 31) - 1),
+    ENDED_QUEUES: Attribute(),
 }
 
 GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {

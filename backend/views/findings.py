@@ -19,11 +19,14 @@ class FindingOut:
     title: Annotated[str, Text("The invariant in words.")]
     cluster_name: Annotated[str, CLUSTER_NAME]
     subject: Annotated[
-        str, Text("Broker group, broker or consumer group that the finding is about.")
+        str, Text("Broker group, broker, consumer group or topic that the finding is about.")
     ]
     broker_group_name: Annotated[
         str | None,
-        Text("Name of the broker group. Null if the finding is about a consumer group."),
+        Text("Name of the broker group. Null if the finding is about none."),
+    ]
+    topic_name: Annotated[
+        str | None, Text("Name of the topic. Null if the finding is not about a topic.")
     ]
     sentence: Annotated[
         str | None, Text("What health reports because of this finding. Null if nothing.")
@@ -52,6 +55,7 @@ class FindingOut:
             cluster_name=finding.key.cluster_name,
             subject=finding.key.subject,
             broker_group_name=finding.key.broker_group_name,
+            topic_name=finding.key.topic_name,
             sentence=finding.sentence,
             evidence=dict(finding.evidence),
             advice=finding.advice,

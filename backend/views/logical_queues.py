@@ -9,6 +9,7 @@ from uuid import UUID
 from backend.db.logical_queues import StoredChange, StoredTopic
 from backend.db.static_topic_lists import GroupShare, ListedTopic
 from backend.domain.logical_queue.change import ChangeKind, ChangeState, MoveStep, QueueMove
+from backend.domain.logical_queue.lookup import ends_of, statuses_of
 from backend.domain.logical_queue.mapping import LogicalQueue, Place
 from backend.domain.logical_queue.segment import (
     OffsetMode,
@@ -16,7 +17,6 @@ from backend.domain.logical_queue.segment import (
     QueueSegment,
     SegmentStatus,
 )
-from backend.services.logical_queue.logical_queues import ends_of, statuses_of
 from backend.views.copying import copied
 from backend.views.field_texts import BROKER_GROUP_NAME, QUEUE_ID, TOPIC_NAME
 from backend.views.graph_forms import Int64, Text

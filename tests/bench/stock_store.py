@@ -38,7 +38,7 @@ def measure_stock_store() -> list[Measure]:
     """Run all cases one after the other, each in a fresh directory."""
     build()
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
-        bench = StockBench(StockStore(Path(directory)), Path(directory) / "store")
+        bench = StockBench(StockStore(Path(directory), JVM_OPTIONS), Path(directory) / "store")
         return [*bench.appends(), bench.sync_appends(), *bench.openings(), *bench.many_queues()]
 
 
@@ -124,9 +124,7 @@ class StockBench:
 
     def _run(self, case: str, **options: Any) -> dict[str, list[Event]]:
         options = {"body_size": BODY_SIZE, **options}
-        return self._stock.run(
-            "bench", self._directory, jvm_options=JVM_OPTIONS, case=case, **options
-        )
+        return self._stock.run("bench", self._directory, case=case, **options)
 
     @contextmanager
     def _fresh_directory(self) -> Iterator[None]:

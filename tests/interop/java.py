@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 PROJECT = Path(__file__).parent
@@ -25,23 +27,103 @@ SHORT_RUN = (
     "-XX:+UseSerialGC",
     "-Xmx512m",
 )
+ENDED = "--- ended\n"
 NOWHERE = "127.0.0.1:1"
-STORE_SIZES = ("--segment-size", "65536", "--slot-count", "50", "--index-count", "300")
+STORE_SIZES = (
+    *("--queue-file-size", "400", "--batch-queue-file-size", "920", "--segment-size", "65536"),
+    *("--slot-count", "50", "--index-count", "300", "--light-queues", "true", "--crc", "false"),
+)
 SAMPLE_RUNS = {
-    BROKER: ("org.apache.rocketmq.tools.command.MQAdminStartup", "clusterList", "-n", NOWHERE),
+    BROKER: (("regent.interop.Tools",), [("clusterList", "-n", NOWHERE)]),
     STORE: (
-        *("regent.interop.StoreMain", "write", "--directory", "store", "--seed", "1"),
-        *("--count", "50", "--queue-file-size", "400", "--batch-queue-file-size", "920"),
-        *(*STORE_SIZES, "--light-queues", "true", "--crc", "false"),
+        ("regent.interop.StoreMain",),
+        [
+            ("write", "--directory", "store", "--seed", "1", "--count", "50", *STORE_SIZES),
+            ("read", "--directory", "store", *STORE_SIZES),
+        ],
     ),
 }
-"""Runs that load the usual classes of a module; it does not matter that some of them fail."""
+"""Programs, and the commands on their input, that load the usual classes of a module.
+
+It does not matter that some of them fail.
+"""
 
 CLIENT_RUN = (
-    *("regent.interop.Main", "send", "--name-server", NOWHERE),
-    *("--mode", "sync", "--topic", "orders", "--count", "1"),
+    (
+        *("regent.interop.Main", "send", "--name-server", NOWHERE),
+        *("--mode", "sync", "--topic", "orders", "--count", "1"),
+    ),
+    (),
 )
 SAMPLE_TIMEOUT_S = 120.0
+
+
+class Program:
+    """A Java program that runs commands, one a line, and is kept from one to the next.
+
+    A process that has ended is started again by the next command.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], errors: Path | None = None
+    ) -> None:
+        """Prepare to run a program; its errors go to a file, or among what it prints."""
+        self._command, self._environment, self._errors = command, environment, errors
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, words: Sequence[str]) -> str:
+        """Run one command and return what it printed; a command may end the process.
+
+        Raises:
+            AssertionError: the process ended with another code than 0.
+        """
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(line_of(words))
+        process.stdin.flush()
+        printed = []
+        try:
+            for line in process.stdout:
+                if line.endswith(ENDED):
+                    return "".join([*printed, line.removesuffix(ENDED)])
+                printed.append(line)
+        except BaseException:
+            # What it still prints is not the answer to the next command.
+            process.kill()
+            self._process = None
+            raise
+        with process:
+            self._process = None
+        output = "".join(printed)
+        if process.returncode:
+            errors = self._errors.read_text()[-4000:] if self._errors else ""
+            said = f"{output[-4000:]}\n{errors}"
+            raise AssertionError(f"{words} ended the process with {process.returncode}: {said}")
+        return output
+
+    def kill(self) -> None:
+        """End the process, and with it a command that takes too long."""
+        if self._process is not None:
+            self._process.kill()
+
+    def _start(self) -> subprocess.Popen[str]:
+        """Start the process, which ends with its input, and so with this process."""
+        with ExitStack() as stack:
+            errors = self._errors and stack.enter_context(self._errors.open("ab"))
+            return subprocess.Popen(
+                self._command,
+                env={**os.environ, **self._environment},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors or subprocess.STDOUT,
+                text=True,
+            )
+
+
+def line_of(words: Sequence[str]) -> str:
+    """Write a command as a line of the input of a program."""
+    return "\t".join(words) + "\n"
 
 
 def jvm_options(module: str) -> tuple[str, ...]:
@@ -94,13 +176,15 @@ def _make_archive(module: str) -> None:
     """Run a program of a module, and have its JVM write down which classes it loaded."""
     archive = _archive(module)
     archive.unlink(missing_ok=True)
+    program, commands = SAMPLE_RUNS.get(module, CLIENT_RUN)
     with tempfile.TemporaryDirectory(prefix="regent-java-") as home:
         subprocess.run(
             [
                 *("java", *SHORT_RUN, f"-XX:ArchiveClassesAtExit={archive}", *OPENED_PACKAGES),
                 *(f"-Duser.home={home}", "-cp", class_path(module)),
-                *SAMPLE_RUNS.get(module, CLIENT_RUN),
+                *program,
             ],
+            input="".join(map(line_of, commands)).encode(),
             cwd=home,
             env={**os.environ, "ROCKETMQ_HOME": home, "ROCKSDB_SHAREDLIB_DIR": home},
             capture_output=True,

@@ -1,4 +1,4 @@
-"""Stock brokers in controller mode, and the stock tools, each in a separate process."""
+"""Stock brokers in controller mode, each in a separate process, and the stock tools in one."""
 
 import asyncio
 import os
@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from tests.interop.java import BROKER, OPENED_PACKAGES, class_path, jvm_options
+from tests.interop.java import BROKER, OPENED_PACKAGES, Program, class_path, jvm_options
 
 TOOL_TIMEOUT_S = 120.0
 TOOL_ATTEMPTS = 3
-"""The tools wait 3 s for an answer, their own start included, which a busy machine exceeds."""
+"""A tool waits 3 s for an answer, in which its classes are loaded; a busy machine takes longer."""
 
 CONTROLLER_PACKAGES = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
 
@@ -165,20 +166,29 @@ async def _kill(process: asyncio.subprocess.Process | None) -> None:
         await process.wait()
 
 
+_programs: Final[dict[str, Program]] = {}
+
+
+def _tools(home: Path) -> Program:
+    """Give the stock tools, in one process for all; the first home takes its logs."""
+    command = [
+        *("java", *jvm_options(BROKER), f"-Duser.home={home}", "-cp", class_path(BROKER)),
+        "regent.interop.Tools",
+    ]
+    return _programs.setdefault(BROKER, Program(command, {"ROCKETMQ_HOME": str(home)}))
+
+
 async def run_tool(home: Path, *arguments: str) -> str:
     """Run one command of mqadmin and return what it printed."""
-    output = ""
+    tools, output = _tools(home), ""
     for _ in range(TOOL_ATTEMPTS):
-        process = await asyncio.create_subprocess_exec(
-            *("java", *jvm_options(BROKER), f"-Duser.home={home}", "-cp", class_path(BROKER)),
-            *("org.apache.rocketmq.tools.command.MQAdminStartup", *arguments),
-            env={**os.environ, "ROCKETMQ_HOME": str(home)},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        async with asyncio.timeout(TOOL_TIMEOUT_S):
-            printed, _ = await process.communicate()
-        output = "".join(f"{line}\n" for line in printed.decode().splitlines() if "|-" not in line)
+        try:
+            async with asyncio.timeout(TOOL_TIMEOUT_S):
+                printed = await asyncio.to_thread(tools.run, arguments)
+        except TimeoutError:
+            tools.kill()
+            raise
+        output = "".join(f"{line}\n" for line in printed.splitlines() if "|-" not in line)
         if "RemotingTimeoutException" not in output:
             break
     return output

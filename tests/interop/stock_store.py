@@ -1,19 +1,15 @@
-"""The stock message store, run by a separate Java program (`StoreMain`)."""
+"""The stock message store, run by a Java program (`StoreMain`)."""
 
 import ipaddress
 import json
-import os
-import subprocess
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.interop.client import ScenarioError
-from tests.interop.java import OPENED_PACKAGES, STORE, class_path, jvm_options
+from tests.interop.java import OPENED_PACKAGES, STORE, Program, class_path, jvm_options
 
-RUN_TIMEOUT_S = 300.0
 READ_COUNT_MAX = 4
 """As many messages a pull of `StoreMain read` asks for."""
 READ_FIELDS = ("status", "next_offset", "min_offset", "max_offset", "count")
@@ -78,11 +74,19 @@ class Contents:
     look_ups: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
 class StockStore:
-    """Runs commands of the stock store; `home` takes its logs and its native library."""
+    """Runs commands of the stock store, in one process until a command ends it."""
 
-    home: Path
+    def __init__(self, home: Path, jvm_options: Sequence[str] = jvm_options(STORE)) -> None:
+        """Prepare to run commands; `home` takes logs, errors and the native library."""
+        self._program = Program(
+            [
+                *("java", *jvm_options, *OPENED_PACKAGES, f"-Duser.home={home}"),
+                *("-cp", class_path(STORE), "regent.interop.StoreMain"),
+            ],
+            {"ROCKSDB_SHAREDLIB_DIR": str(home)},
+            home / "errors",
+        )
 
     def write(
         self, directory: Path, *, sizes: Sizes, seed: int, count: int, **options: Any
@@ -103,34 +107,12 @@ class StockStore:
         """Run a command to its end and return its events by their names."""
         return by_name(self.output(command, directory, **options).splitlines())
 
-    def output(
-        self,
-        command: str,
-        directory: Path,
-        *,
-        jvm_options: tuple[str, ...] = jvm_options(STORE),
-        **options: Any,
-    ) -> str:
+    def output(self, command: str, directory: Path, **options: Any) -> str:
         """Run a command to its end and return what it printed, one event a line."""
-        words = [
-            *("java", *jvm_options, *OPENED_PACKAGES, f"-Duser.home={self.home}"),
-            *("-cp", class_path(STORE), "regent.interop.StoreMain"),
-            *(command, "--directory", str(directory)),
-        ]
+        words = [command, "--directory", str(directory)]
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}", str(value)]
-        finished = subprocess.run(
-            words,
-            env={**os.environ, "ROCKSDB_SHAREDLIB_DIR": str(self.home)},
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT_S,
-            check=False,
-        )
-        if finished.returncode != 0:
-            said = f"{finished.stdout[-2000:]}\n{finished.stderr[-4000:]}"
-            raise ScenarioError(f"{command} ended with {finished.returncode}: {said}")
-        return finished.stdout
+        return self._program.run(words)
 
 
 def by_name(lines: list[str]) -> dict[str, list[Event]]:

@@ -46,7 +46,7 @@ async def group(database, redis, tmp_path):
 def tool(tmp_path):
     """Run a tool until it prints a line of facts that is wanted.
 
-    The tools wait 3 s for an answer, their own start included, which a busy machine exceeds.
+    A tool waits 3 s for an answer, in which its classes are loaded; a busy machine takes longer.
     """
 
     async def run(wanted, command, *arguments):

@@ -5,6 +5,7 @@ import re
 from contextlib import AsyncExitStack
 
 import pytest
+import pytest_asyncio
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import write_config
@@ -16,19 +17,21 @@ from tests.waiting import eventually
 from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 MESSAGE_COUNT = 5
 
 
-@pytest.fixture
-async def brokers(tmp_path):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def brokers(tmp_path_factory):
     """A client of a stock broker and one of ours, each with a few messages."""
     build()
-    stock = StockBroker(free_port(), controller="", home=tmp_path / "stock", properties=LONE)
+    root = tmp_path_factory.mktemp("brokers")
+    stock = StockBroker(free_port(), controller="", home=root / "stock", properties=LONE)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(stock.kill)
         await stock.start()
-        (tmp_path / "ours").mkdir()
-        loaded = load_settings(write_config(tmp_path / "ours"))
+        (root / "ours").mkdir()
+        loaded = load_settings(write_config(root / "ours"))
         ours = BrokerServer(loaded.settings, given=loaded.given)
         stack.push_async_callback(ours.close)
         await ours.start()

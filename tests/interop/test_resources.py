@@ -4,6 +4,8 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+import pytest_asyncio
+from redis.asyncio import Redis
 
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
@@ -18,14 +20,20 @@ from backend.services.consumer_group.consumer_groups import list_consumer_groups
 from backend.services.message.message_browsing import Browsing, browse_messages
 from backend.services.message.message_deliveries import describe_deliveries
 from backend.services.message.messages import KeySearch, find_messages, get_message
+from tests.compiled_statements import opened_database
 from tests.integration.broker.agent import Agent
 from tests.interop.client import StockClient
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.long_form import few
 from tests.ports import free_port
+from tests.waiting import eventually
 
-pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.interop,
+    pytest.mark.timeout(600),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 START_TIMEOUT_S = 150
 SEEN_TIMEOUT_S = 60
@@ -58,31 +66,38 @@ class Cluster:
         return await asyncio.to_thread(self.client.run, scenario, **options)
 
 
-@pytest.fixture(params=few(["agent", "stock"], 1))
-async def cluster(request, database, redis, tmp_path, eventually):
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=few(["agent", "stock"], 1))
+async def cluster(request, shared_database_url, redis_server_url, tmp_path_factory):
+    """A broker that the tests share: each has its own topic and its own consumer group."""
     await asyncio.to_thread(build)
-    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    root = tmp_path_factory.mktemp("broker")
     async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(
+            opened_database(shared_database_url, application_name="tests")
+        )
+        redis = await stack.enter_async_context(Redis.from_url(redis_server_url))
+        await redis.flushall()
+        stores = {"database": database, "redis": redis, "clock": SystemClock()}
         server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
         if request.param == "stock":
-            broker = StockBroker(free_port(), server.address, tmp_path / "b", properties=STOCK)
+            broker = StockBroker(free_port(), server.address, root / "b", properties=STOCK)
             stack.push_async_callback(broker.kill)
             await broker.start()
         else:
-            (tmp_path / "b").mkdir()
+            (root / "b").mkdir()
             settings = {"brokerName": "g", "brokerClusterName": "c"}
-            agent = Agent(tmp_path / "b", settings | {"namesrvAddr": server.address})
+            agent = Agent(root / "b", settings | {"namesrvAddr": server.address})
             admin = await stack.enter_context(agent).start()
             stack.callback(admin.writer.close)
         await eventually(lambda: server.find_route("TBW102") is not None, timeout_s=START_TIMEOUT_S)
         remoting = RemotingClient()
         stack.push_async_callback(remoting.aclose)
-        (tmp_path / "java").mkdir()
-        client = StockClient("5.5.0", server.address, tmp_path / "java")
+        (root / "java").mkdir()
+        client = StockClient("5.5.0", server.address, root / "java")
         yield Cluster(database, server, Brokers(remoting), client)
 
 
-async def test_groups_clients_and_messages_are_shown_as_they_are(cluster, eventually):
+async def test_groups_clients_and_messages_are_shown_as_they_are(cluster):
     await cluster.run("send", mode="sync", topic="orders", count=COUNT)
     stay = {"expect": f"orders=0:{COUNT}", "timeout_ms": 120_000, "quiet_ms": 3_600_000}
 
@@ -138,15 +153,15 @@ async def test_groups_clients_and_messages_are_shown_as_they_are(cluster, eventu
     assert "billing" in {one.name for one in listed.page.items}
 
 
-async def test_a_message_is_found_each_way_and_judged(cluster, eventually):
-    await cluster.run("send", mode="sync", topic="orders", count=COUNT)
-    await cluster.run("consume", group="billing", expect=f"orders=0:{COUNT}")
-    await cluster.run("send", mode="sync", topic="orders", first=COUNT, count=1)
+async def test_a_message_is_found_each_way_and_judged(cluster):
+    await cluster.run("send", mode="sync", topic="payments", count=COUNT)
+    await cluster.run("consume", group="booking", expect=f"payments=0:{COUNT}")
+    await cluster.run("send", mode="sync", topic="payments", first=COUNT, count=1)
 
     async def is_known():
         try:
             page = await browse_messages(
-                Browsing("c", "orders"), size=1, after=None, **cluster.asked
+                Browsing("c", "payments"), size=1, after=None, **cluster.asked
             )
         except Exception:  # noqa: BLE001 - the topic is not written yet
             return False
@@ -155,29 +170,31 @@ async def test_a_message_is_found_each_way_and_judged(cluster, eventually):
     await eventually(is_known, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
     found, after, has_more = [], None, True
     while has_more:
-        page = await browse_messages(Browsing("c", "orders"), size=32, after=after, **cluster.asked)
+        page = await browse_messages(
+            Browsing("c", "payments"), size=32, after=after, **cluster.asked
+        )
         found += page.messages
         after, has_more = page.next_key, page.has_more
     keys = [one.keys[0] for one in found]
-    assert sorted(keys) == sorted(f"orders#{number}" for number in range(COUNT + 1))
+    assert sorted(keys) == sorted(f"payments#{number}" for number in range(COUNT + 1))
     wanted, unread = (
-        next(one for one in found if one.keys[0] == f"orders#{number}") for number in (40, COUNT)
+        next(one for one in found if one.keys[0] == f"payments#{number}") for number in (40, COUNT)
     )
 
     async def is_indexed():
-        told = await find_messages(KeySearch("c", "orders", unread.keys[0]), **cluster.stores)
+        told = await find_messages(KeySearch("c", "payments", unread.keys[0]), **cluster.stores)
         return [one.order for one in told.messages] == [unread.order]
 
     await eventually(is_indexed, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
     by_id = await get_message("c", wanted.message_id, **cluster.stores)
-    by_sender = await get_message("c", wanted.unique_key, topic="orders", **cluster.stores)
-    by_key = await find_messages(KeySearch("c", "orders", wanted.keys[0]), **cluster.stores)
+    by_sender = await get_message("c", wanted.unique_key, topic="payments", **cluster.stores)
+    by_key = await find_messages(KeySearch("c", "payments", wanted.keys[0]), **cluster.stores)
     by_unique = await find_messages(
-        KeySearch("c", "orders", wanted.unique_key, is_unique=True), **cluster.stores
+        KeySearch("c", "payments", wanted.unique_key, is_unique=True), **cluster.stores
     )
-    place = Browsing("c", "orders", "g", wanted.queue_id, offset=wanted.queue_offset)
+    place = Browsing("c", "payments", "g", wanted.queue_id, offset=wanted.queue_offset)
     by_offset = await browse_messages(place, size=1, after=None, **cluster.asked)
-    moment = Browsing("c", "orders", begin_ms=unread.stored_at_ms)
+    moment = Browsing("c", "payments", begin_ms=unread.stored_at_ms)
     by_time = await browse_messages(moment, size=32, after=None, **cluster.asked)
 
     ways = [by_id, by_sender, *by_key.messages, *by_unique.messages, *by_offset.messages]
@@ -187,6 +204,6 @@ async def test_a_message_is_found_each_way_and_judged(cluster, eventually):
     judged = [await describe_deliveries("c", one, **cluster.stores) for one in (wanted, unread)]
     states = [{one.consumer_group_name: one.state for one in told.deliveries} for told in judged]
     assert states == [
-        {"billing": DeliveryState.CONSUMED},
-        {"billing": DeliveryState.PENDING},
+        {"booking": DeliveryState.CONSUMED},
+        {"booking": DeliveryState.PENDING},
     ]

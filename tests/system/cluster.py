@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,6 +224,15 @@ def takes_connections(address: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def left_running(processes: Iterable[psutil.Process]) -> list[str]:
+    """Describe those of some processes that still run."""
+    return [" ".join(one.cmdline()[:6]) for one in processes if _runs(one)]
+
+
+def _runs(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 def wait_until(

@@ -1,18 +1,23 @@
-"""`regent up --groups 0`: a control plane for brokers that others start."""
+"""`regent up --groups 0` in a terminal: a control plane for brokers that others start."""
 
+import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.system.cluster import (
     REGENT,
     ROOT,
+    STOP_TIMEOUT_S,
     Cluster,
     free_ports,
-    running_cluster,
+    left_running,
     short_directory,
     wait_until,
 )
@@ -22,15 +27,40 @@ from tests.waiting import PATIENCE_S
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
 
 GROUP = "broker-o"
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+"""What makes a terminal show text bold, or move its cursor."""
+
+
+@dataclass(frozen=True, slots=True)
+class InTerminal:
+    """A cluster, and the end of its terminal that a window holds."""
+
+    cluster: Cluster
+    window: int
 
 
 @pytest.fixture(scope="module")
-def alone() -> Iterator[Cluster]:
-    with (
-        short_directory() as directory,
-        running_cluster(directory / "data", free_ports(), "--groups", "0") as cluster,
-    ):
-        yield cluster
+def alone() -> Iterator[InTerminal]:
+    with short_directory() as directory:
+        window, terminal = os.openpty()
+        options = ["--data", str(directory / "data"), *free_ports().options, "--groups", "0"]
+        process = subprocess.Popen(
+            # Also where the tests run under nohup, which has all that they start ignore it.
+            ["env", "--default-signal=HUP", "setsid", "--ctty", str(REGENT), "up", *options],
+            cwd=ROOT,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+        )
+        os.close(terminal)
+        shown = b""
+        while b"\nready" not in shown:
+            shown += os.read(window, 1 << 16)
+        output = directory / "output"
+        output.write_text(STYLE.sub("", shown.decode()))
+        cluster = Cluster(process, directory / "data", output)
+        yield InTerminal(cluster, window)
+        cluster.stop()
 
 
 @contextmanager
@@ -67,16 +97,17 @@ def reported_settings(cluster: Cluster) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
-def test_no_broker_is_started(alone: Cluster):
-    assert alone.brokers == []
-    assert "none" in alone.output
+def test_no_broker_is_started(alone: InTerminal):
+    assert alone.cluster.brokers == []
+    assert "none" in alone.cluster.output
 
 
 def test_brokers_from_outside_form_a_group_with_what_the_terminal_says(
-    alone: Cluster, tmp_path: Path
+    alone: InTerminal, tmp_path: Path
 ):
-    settings = reported_settings(alone)
-    port = int(alone.name_server_address.rpartition(":")[2]) + 20
+    cluster = alone.cluster
+    settings = reported_settings(cluster)
+    port = int(cluster.name_server_address.rpartition(":")[2]) + 20
 
     with (
         outside_broker(tmp_path / "one", port, **settings) as one,
@@ -84,15 +115,24 @@ def test_brokers_from_outside_form_a_group_with_what_the_terminal_says(
     ):
 
         def is_whole() -> bool:
-            state = group_state(alone, GROUP)
+            state = group_state(cluster, GROUP)
             return (
                 state is not None
                 and state.in_sync == {one, two}
-                and registered(alone, GROUP).get("0") == state.master
+                and registered(cluster, GROUP).get("0") == state.master
             )
 
-        wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{group_state(alone, GROUP)}")
-        state = group_state(alone, GROUP)
+        wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{group_state(cluster, GROUP)}")
+        state = group_state(cluster, GROUP)
         assert state is not None
         assert state.master is not None
         assert send(state.master, "from-outside") == 0
+
+
+def test_a_closed_terminal_stops_everything(alone: InTerminal):
+    processes = [psutil.Process(part["pid"]) for part in alone.cluster.state["processes"]]
+
+    os.close(alone.window)
+    alone.cluster.process.wait(STOP_TIMEOUT_S)
+
+    assert left_running(processes) == []

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +13,11 @@ import psutil
 import pytest
 
 from tests.system.cluster import (
-    REGENT,
-    ROOT,
-    STOP_TIMEOUT_S,
     Cluster,
     Ports,
     free_ports,
     launch,
+    left_running,
     short_directory,
     start,
     takes_connections,
@@ -64,7 +61,7 @@ def story() -> Iterator[Story]:
         processes = [psutil.Process(pid) for pid in first.process_ids()]
         addresses = [first.name_server_address, *(one.address for one in first.brokers)]
         exit_code = first.stop(signal.SIGINT)
-        left_over = [describe(process) for process in processes if is_alive(process)]
+        left_over = left_running(processes)
         still_open = [address for address in addresses if takes_connections(address)]
 
         second, restart_s = timed_start(directory / "data", ports)
@@ -89,14 +86,6 @@ def timed_start(data_dir: Path, ports: Ports) -> tuple[Cluster, float]:
 def busy_processor_s() -> float:
     times = psutil.cpu_times()
     return times.user + times.nice + times.system + times.irq + times.softirq + times.steal
-
-
-def is_alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-
-
-def describe(process: psutil.Process) -> str:
-    return " ".join(process.cmdline()[:6])
 
 
 def test_an_interrupt_stops_everything_and_leaves_no_process(story: Story):
@@ -221,28 +210,3 @@ def test_a_broker_that_dies_is_started_again(story: Story):
         answer = producer.ask(SEND_MESSAGE_V2, send_header("after-death"), b"x")
     assert answer.code == 0, answer.remark
     assert story.second.process.poll() is None
-
-
-def test_a_closed_terminal_stops_everything():
-    with short_directory() as directory:
-        ours, theirs = os.openpty()
-        options = ["--data", str(directory / "data"), *free_ports().options, "--groups", "0"]
-        process = subprocess.Popen(
-            # Also where the tests run under nohup, which has all that they start ignore it.
-            ["env", "--default-signal=HUP", "setsid", "--ctty", str(REGENT), "up", *options],
-            cwd=ROOT,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
-        os.close(theirs)
-        output = b""
-        while b"\nready" not in output:
-            output += os.read(ours, 1 << 16)
-        state = msgspec.json.decode((directory / "data" / "cluster.json").read_bytes())
-        processes = [psutil.Process(part["pid"]) for part in state["processes"]]
-
-        os.close(ours)
-        process.wait(STOP_TIMEOUT_S)
-
-        assert [describe(process) for process in processes if is_alive(process)] == []

@@ -43,6 +43,7 @@ from workers.broker.logical.leading import LeadingTable
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.passing_on import IN_FLIGHT_COUNT_MAX
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
@@ -117,14 +118,9 @@ class Broker:
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
-        self.peers = Peers(settings.cluster_name, lambda: self.name_servers, elapsed_ms)
+        self.peers = self._build_peers(IN_FLIGHT_COUNT_MAX)
         # Forwarded pulls wait for messages, and sends must not wait behind them.
-        self.pull_peers = Peers(
-            settings.cluster_name,
-            lambda: self.name_servers,
-            elapsed_ms,
-            in_flight_count_max=FORWARDED_PULL_COUNT_MAX,
-        )
+        self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
         self.shared = SharedState.of(self.state, store, self.timers)
@@ -144,6 +140,14 @@ class Broker:
         self._is_read_limited = False
         self._serve_mappings()
         self.confirmation = Confirmation(self)
+
+    def _build_peers(self, in_flight_count_max: int) -> Peers:
+        return Peers(
+            self.settings.cluster_name,
+            lambda: self.name_servers,
+            self.elapsed_ms,
+            in_flight_count_max=in_flight_count_max,
+        )
 
     def _build_flusher(self) -> Flusher:
         return Flusher(

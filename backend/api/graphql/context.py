@@ -19,6 +19,7 @@ from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.health import GroupHealth
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.operation import Author
 from backend.domain.page import Page
 from backend.domain.protection import Protection, Resource
@@ -36,6 +37,7 @@ from backend.services.controller.replica_views import (
     describe_replica_groups,
     list_replica_groups,
 )
+from backend.services.logical_queue.logical_queues import find_mappings
 from backend.services.protections import find_protections
 from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topic.topics import TopicFilter, list_placements, list_topics
@@ -100,6 +102,9 @@ class Loaders:
         )
         self.placements: DataLoader[int, list[TopicPlacement]] = _by_key(
             lambda ids: list_placements(ids, database=api.database)
+        )
+        self.mappings: DataLoader[tuple[str, str], TopicMapping | None] = _by_key(
+            lambda names: find_mappings(names, database=api.database)
         )
         self.protections: DataLoader[Resource, Protection | None] = _by_key(
             lambda resources: find_protections(resources, database=api.database)

@@ -34,7 +34,8 @@ async def queues(topic: TopicOut, info: Info) -> list[QueueOut]:
     """List the queues of the topic with their offsets."""
     held = await info.context.loaders.placements.load(topic.id)
     samples = await info.context.loaders.samples.load(topic.cluster_name)
-    return [QueueOut.of(queue) for queue in view_queues(topic.name, held, samples)]
+    mapping = await info.context.loaders.mappings.load((topic.cluster_name, topic.name))
+    return [QueueOut.of(queue) for queue in view_queues(topic.name, held, samples, mapping)]
 
 
 @relation(TopicOut)

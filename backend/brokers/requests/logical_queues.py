@@ -7,7 +7,7 @@ gives the same answer.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from backend.brokers.asking import Request
 from backend.brokers.change import REFUSALS
@@ -23,13 +23,14 @@ from backend.domain.topic_layout import TopicLayout
 from backend.remoting import java_json
 from backend.remoting.bodies import StaticTopicConfig
 from backend.remoting.command import Command
-from backend.remoting.headers import FencedAnswer, decode_header
+from backend.remoting.headers import FencedAnswer, Header, decode_header
 from backend.remoting.headers.logical_queues import (
     MAPPING_VERSION,
     LogicalQueueHeader,
     LogicalQueuesHeader,
     PreparedQueueAnswer,
     PrepareLogicalQueueHeader,
+    RetirePhysicalQueueHeader,
     SealedQueueAnswer,
     StaticTopicHeader,
     TopicConfigHeader,
@@ -81,13 +82,15 @@ class StoreMapping(QueueRequest[None]):
     """Store the mapping and the layout of a static topic on a broker (M4, M5).
 
     The broker registers at every name server before it answers. With `is_final` no move of the
-    change is open, and the mapping has every queue that the broker group leads.
+    change is open, and the mapping has every queue that the broker group leads. Attributes are sent
+    as changes of the present layout, since some can only be set at the creation of a topic.
     """
 
     code = RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
 
     layout: TopicLayout
     mapping: BrokerMapping
+    present: TopicLayout | None = None
     is_forced: bool = False
     is_final: bool = False
 
@@ -107,7 +110,7 @@ class StoreMapping(QueueRequest[None]):
             filter_type=layout.filter_type,
             topic_sys_flag=layout.topic_sys_flag,
             is_ordered=layout.is_ordered,
-            attributes=attribute_changes(None, layout),
+            attributes=attribute_changes(self.present, layout),
             force=self.is_forced,
             mapping_version=MAPPING_VERSION,
             is_final=self.is_final,
@@ -148,7 +151,7 @@ class GetStaticTopic(Request[StaticTopic | None]):
 class MoveRequest(QueueRequest[AnswerT_co]):
     """Declare a request of the move of one logical queue."""
 
-    header_type = LogicalQueueHeader
+    header_type: ClassVar[type[Header] | None] = LogicalQueueHeader
 
     topic: str
     global_id: int
@@ -203,6 +206,24 @@ class DiscardLogicalQueue(MoveRequest[None]):
     """Drop the physical queue that an older or equal change reserved for a logical one."""
 
     code = RequestCode.DISCARD_LOGICAL_QUEUE
+
+    def read(self, _response: Command) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetirePhysicalQueue(MoveRequest[None]):
+    """Have a broker remember a physical queue without data, so that it may be used again.
+
+    The broker drops the positions of consumer groups there. The epoch is that of the mapping.
+    """
+
+    code = RequestCode.RETIRE_PHYSICAL_QUEUE
+    header_type = RetirePhysicalQueueHeader
+
+    queue_id: int
+    generation: int
+    final_offset: int
 
     def read(self, _response: Command) -> None:
         return None

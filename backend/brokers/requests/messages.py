@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from regent_engine import (
@@ -139,10 +139,15 @@ class PullMessages(Request[Pulled]):
         except (KeyError, ValueError) as error:
             raise UnexpectedAnswer(f"its answer holds no offsets: {error}") from error
         body = b"" if response.code in self.also_read else response.body
-        found = _messages(self.broker_group_name, body)
+        found = [self._shown(one, response) for one in _messages(self.broker_group_name, body)]
         # A record may be a whole batch, which begins before the requested offset.
         kept = [one for one in found if one.queue_offset >= self.offset and one.topic == self.topic]
         return Pulled(tuple(kept), next_offset, low, high)
+
+    def _shown(self, message: StoredMessage, response: Command) -> StoredMessage:
+        """Return a message of a logical queue with its logical offset (logical-queues.md 16)."""
+        delta = int(response.ext.get("offsetDelta", "0"))
+        return replace(message, queue_id=self.queue_id, queue_offset=message.queue_offset + delta)
 
 
 def locate_message(message_id: str) -> tuple[str, int] | None:

@@ -134,6 +134,33 @@ class GetMaxOffset(Request[int]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _GetMinOffset(Request[int]):
+    code = RequestCode.GET_MIN_OFFSET
+    header_type = QueueHeader
+
+    topic: str
+    queue_id: int
+
+    def read(self, response: Command) -> int:
+        return _offset(response)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetLogicalEnds(Inquiry[dict[int, QueueEnds]]):
+    """Ask a broker for the logical offsets of queues that it leads, by global id."""
+
+    topic: str
+    global_ids: Sequence[int]
+
+    async def put(self, brokers: Brokers, address: str) -> dict[int, QueueEnds]:
+        ids, topic = self.global_ids, self.topic
+        lows = {one: _GetMinOffset(topic=topic, queue_id=one) for one in ids}
+        highs = {one: GetMaxOffset(topic=topic, queue_id=one) for one in ids}
+        low, high = await brokers.ask_each(address, lows), await brokers.ask_each(address, highs)
+        return {one: QueueEnds(low[one], high[one]) for one in ids}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _GetCommittedOffset(Request[int | None]):
     code = RequestCode.QUERY_CONSUMER_OFFSET
     absence = ResponseCode.QUERY_NOT_FOUND

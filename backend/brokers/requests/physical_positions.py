@@ -1,6 +1,6 @@
 """Read the positions of all consumer groups in the physical queues of a topic."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -24,10 +24,29 @@ class GetPhysicalPositions(Request[Positions]):
     topic: str
 
     def read(self, response: Command) -> Positions:
-        table = java_json.decode(response.body, _PositionTable).offsets
+        return _read(response, {self.topic})[self.topic]
+
+
+@dataclass(frozen=True, slots=True)
+class GetPositionsInTopics(Request[Mapping[str, Positions]]):
+    """Ask a broker for the positions of all consumer groups in its queues of some topics."""
+
+    code = RequestCode.GET_ALL_CONSUMER_OFFSET
+
+    topics: Collection[str]
+
+    def read(self, response: Command) -> Mapping[str, Positions]:
+        return _read(response, self.topics)
+
+
+def _read(response: Command, topics: Collection[str]) -> dict[str, dict[str, dict[int, int]]]:
+    found: dict[str, dict[str, dict[int, int]]] = {topic: {} for topic in topics}
+    for key, offsets in java_json.decode(response.body, _PositionTable).offsets.items():
         # A key is topic@group, and neither part contains the mark.
-        named = ((key.rpartition("@"), offsets) for key, offsets in table.items())
-        return {group: offsets for (topic, _, group), offsets in named if topic == self.topic}
+        topic, _, group = key.rpartition("@")
+        if topic in found:
+            found[topic][group] = offsets
+    return found
 
 
 class _PositionTable(Body, frozen=True, kw_only=True):

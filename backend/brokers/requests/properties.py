@@ -21,6 +21,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
 PERMISSION: Final = "brokerPermission"
+NAME_SERVERS: Final = "namesrvAddr"
 
 # A request must not set these properties of a stock broker (D26): its identity, its trusted peers,
 # its paths and its file sizes.
@@ -88,11 +89,21 @@ class GetPermission(Request[int]):
     code = RequestCode.GET_BROKER_CONFIG
 
     def read(self, response: Command) -> int:
-        for line in response.body.decode("utf-8", "replace").splitlines():
-            name, _, value = line.partition("=")
-            if name.strip() == PERMISSION and value.strip().isdecimal():
-                return int(value)
+        value = _value_of(PERMISSION, response)
+        if value is not None and value.isdecimal():
+            return int(value)
         raise UnexpectedAnswer(f"its configuration names no {PERMISSION}")
+
+
+@dataclass(frozen=True, slots=True)
+class GetNameServers(Request[list[str]]):
+    """Ask a broker for the addresses of the name servers where it registers."""
+
+    code = RequestCode.GET_BROKER_CONFIG
+
+    def read(self, response: Command) -> list[str]:
+        value = _value_of(NAME_SERVERS, response) or ""
+        return [address for one in value.split(";") if (address := one.strip())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +118,15 @@ class UpdateBrokerConfig(Change):
     def body(self) -> bytes:
         lines = (f"{name}={_escaped(value)}\n" for name, value in self.changes.items())
         return "".join(lines).encode()
+
+
+def _value_of(name: str, response: Command) -> str | None:
+    """Return the value of a property in the text of a configuration, None if it is not there."""
+    for line in response.body.decode("utf-8", "replace").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == name:
+            return value.strip()
+    return None
 
 
 def _property(reported: PropertyBody) -> BrokerProperty:

@@ -100,15 +100,32 @@ def topic(given: Given, directory: Directory) -> list[str]:
 
 
 def static_topic(given: Given, directory: Directory) -> list[str]:
-    """Create or expand a static topic."""
+    """Create or expand a static topic, or go on from a mapping file."""
+    if "mf" in given:
+        return _mapping_file(given)
+    if _is_forced(given):
+        next_step = "leave it out, or give the mapping file of the interrupted command (-mf)"
+        raise misuse("-fr has no effect on a new plan", next_step)
     verb = "expand" if directory.has_topic(given.get("c"), given["t"]) else "create"
     words = ["topic", "static", verb, given["t"], "--queues", given["qn"]]
     return words + _targets(given, directory, "--broker-group")
 
 
 def static_topic_remapping(given: Given, directory: Directory) -> list[str]:
-    """Spread the queues of a static topic over broker groups."""
-    return ["topic", "static", "move", given["t"], *_targets(given, directory, "--target")]
+    """Spread the queues of a static topic over broker groups, or go on from a mapping file."""
+    if "mf" in given:
+        return _mapping_file(given)
+    words = ["topic", "static", "move", given["t"], *_targets(given, directory, "--target")]
+    return [*words, "--force"] if _is_forced(given) else words
+
+
+def _mapping_file(given: Given) -> list[str]:
+    words = ["topic", "static", "import", given["t"], "--file", given["mf"], *cluster_words(given)]
+    return [*words, "--force"] if _is_forced(given) else words
+
+
+def _is_forced(given: Given) -> bool:
+    return given.get("fr", "").lower() == "true"
 
 
 def _targets(given: Given, directory: Directory, option: str) -> list[str]:

@@ -235,29 +235,31 @@ def store(
     return replace(changed, retired=_retired(base, changed))
 
 
-def retire(topic: BrokerTopic, queue: RetiredQueue) -> BrokerTopic:
+def retire(
+    topic: BrokerTopic, queue: RetiredQueue, *, epoch: int, bounds: QueueBounds
+) -> BrokerTopic:
     """Remember a physical queue whose segment was dropped because it has no data.
 
+    A list that the broker group keeps as a backup goes, if it still names the physical queue: the
+    leader does not name it any more (logical-queues.md 11.3).
+
     Raises:
-        QueueChangeRefused: a segment still uses the queue.
+        QueueEpochFenced: the broker knows a newer change. QueueChangeRefused: the queue has
+        messages, or a segment or a reservation uses it.
     """
-    if queue.queue_id in _used_ids(topic.mapping):
+    _check_epoch(topic, queue.global_id, epoch)
+    mapping = _without_backup(topic.mapping, queue)
+    reserved = {one.queue_id for one in topic.prepared.values()}
+    reason = None
+    if queue.queue_id in _used_ids(mapping):
         reason = f"a segment uses physical queue {queue.queue_id}"
+    elif queue.queue_id in reserved:
+        reason = f"physical queue {queue.queue_id} is reserved"
+    elif not bounds.is_empty:
+        reason = f"physical queue {queue.queue_id} has messages"
+    if reason is not None:
         raise QueueChangeRefused(topic.info.topic_name, reason)
-    return replace(topic, retired={**topic.retired, queue.queue_id: queue})
-
-
-def drop_stale(topic: BrokerTopic, global_id: int) -> BrokerTopic:
-    """Forget the list of a queue that another broker group leads, and that is no backup any more.
-
-    Raises:
-        QueueChangeRefused: the broker group leads the queue.
-    """
-    if topic.mapping.leads(global_id):
-        reason = f"the broker group leads logical queue {global_id}"
-        raise QueueChangeRefused(topic.info.topic_name, reason)
-    hosted = {key: one for key, one in topic.mapping.hosted.items() if key != global_id}
-    return replace(topic, mapping=replace(topic.mapping, hosted=hosted))
+    return replace(topic, mapping=mapping, retired={**topic.retired, queue.queue_id: queue})
 
 
 def _check_epoch(topic: BrokerTopic, global_id: int, epoch: int) -> None:
@@ -298,6 +300,15 @@ def _check_mapping(
         raise QueueChangeRefused(new.info.topic_name, reason)
     if findings:
         raise QueueChangeRefused(new.info.topic_name, "; ".join(map(str, findings[:5])))
+
+
+def _without_backup(mapping: BrokerMapping, queue: RetiredQueue) -> BrokerMapping:
+    """Return a copy without the list of a queue that is led elsewhere and names a retired queue."""
+    kept = mapping.hosted.get(queue.global_id, ())
+    if mapping.leads(queue.global_id) or queue.place not in {one.place for one in kept}:
+        return mapping
+    hosted = {key: one for key, one in mapping.hosted.items() if key != queue.global_id}
+    return replace(mapping, hosted=hosted)
 
 
 def _used_ids(mapping: BrokerMapping) -> frozenset[int]:

@@ -9,6 +9,7 @@ PLANNED ─prepare─▶ PREPARED ─seal─▶ SEALED ─decide─▶ DECIDED �
 ```
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -23,6 +24,7 @@ from backend.domain.logical_queue.commit import (
 from backend.domain.logical_queue.errors import QueueChangeRefused, SealedOffsetLost
 from backend.domain.logical_queue.mapping import (
     EPOCH_STEP,
+    LogicalQueue,
     QueueCounts,
     TopicMapping,
 )
@@ -149,6 +151,24 @@ class QueueChange:
     def is_finished(self) -> bool:
         """Return whether another change of the topic may begin."""
         return self.state in {ChangeState.DONE, ChangeState.ABORTED}
+
+    @property
+    def changed_queues(self) -> tuple[LogicalQueue, ...]:
+        """Return the logical queues that are new, or have other segments than before."""
+        former = {one.global_id: one for one in self.before.queues}
+        return tuple(one for one in self.after.queues if former.get(one.global_id) != one)
+
+    @property
+    def is_committed(self) -> bool:
+        """Return whether the change only goes forward."""
+        is_open = self.state in {ChangeState.MOVING, ChangeState.ROLLING_BACK}
+        return not is_open or any(one.step not in BEFORE_COMMIT for one in self.moves)
+
+    @property
+    def is_moved(self) -> bool:
+        """Return whether all queues of the change have moved, at all brokers."""
+        is_active = all(one.step is MoveStep.ACTIVE for one in self.moves)
+        return self.state is ChangeState.DONE and is_active
 
     def move(self, global_id: int) -> QueueMove:
         """Return the move of a logical queue.
@@ -304,6 +324,16 @@ def without_broker_group(change: QueueChange, broker_group_name: str) -> QueueCh
     return _finished(replace(change, stale=change.stale | {broker_group_name}))
 
 
+def next_destination(change: QueueChange, choices: Collection[str]) -> str | None:
+    """Return the least loaded broker group for one more queue, among those that give none away."""
+    sources = {one.relocation.source for one in change.moves}
+    counts = {name: len(change.after.led_by(name)) for name in choices if name not in sources}
+    for move in change.moves:
+        if move.step in BEFORE_COMMIT and move.relocation.destination in counts:
+            counts[move.relocation.destination] += 1
+    return min(sorted(counts), key=lambda name: counts[name], default=None)
+
+
 def redirect(change: QueueChange, global_id: int, destination: str) -> QueueChange:
     """Choose another destination for a queue whose first one died before the commit point.
 
@@ -336,8 +366,7 @@ def roll_back(change: QueueChange) -> QueueChange:
     """
     if change.state is ChangeState.ROLLING_BACK:
         return change
-    is_open = change.state is ChangeState.MOVING
-    if not is_open or any(one.step not in BEFORE_COMMIT for one in change.moves):
+    if change.is_committed:
         raise QueueChangeRefused(change.topic_name, "the change is committed: it only goes forward")
     epoch = next_epoch(change.after, now_ms=0, topic_name=change.topic_name)
     after = replace(change.before, epoch=epoch, counts=change.after.counts)

@@ -66,6 +66,12 @@ class Overlap:
         return f"{where}: {self.message_count} messages lie beyond the jump of a forced move"
 
 
+def has_no_data(segment: QueueSegment, bounds: QueueBounds) -> bool:
+    """Return whether the physical queue of an ended segment holds no message."""
+    is_empty = bounds.min_offset == bounds.max_offset
+    return segment.is_ended and is_empty and bounds.max_offset >= segment.physical_end
+
+
 def is_expired(
     queue: LogicalQueue, segment: QueueSegment, first: Sighting, second: Sighting
 ) -> bool:
@@ -75,9 +81,8 @@ def is_expired(
     return (
         not is_last
         and next_segment(queue, segment) is not None
-        and segment.is_ended
         and apart_ms >= EXPIRY_INTERVAL_MS
-        and all(_is_past(segment, one.bounds) for one in (first, second))
+        and all(has_no_data(segment, one.bounds) for one in (first, second))
     )
 
 
@@ -222,8 +227,3 @@ def last_known_end(
     """
     ends = [segment.to_logical_strict(one) for one in physical_ends]
     return max([segment.logical_start, *ends, *consumed])
-
-
-def _is_past(segment: QueueSegment, bounds: QueueBounds) -> bool:
-    is_empty = bounds.min_offset == bounds.max_offset
-    return is_empty and bounds.max_offset >= segment.physical_end

@@ -91,11 +91,19 @@ RULES: Final[Mapping[Invariant, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class MappingFinding:
-    """Hold one broken invariant: where it is broken, and what is there."""
+    """Hold one broken invariant: where it is broken, and what is there.
+
+    Attributes:
+        broker_group_name: The broker group whose copy, or whose registration, breaks it; None for
+            the mapping of the control plane, and for a difference without such a place.
+        name_server: The name server whose route breaks it.
+    """
 
     invariant: Invariant
     where: str
     what: str
+    broker_group_name: str | None = None
+    name_server: str | None = None
 
     @property
     def rule(self) -> str:

@@ -5,11 +5,11 @@ that the mapping does not give is None.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.domain.logical_queue.mapping import LogicalQueue
-from backend.domain.logical_queue.segment import QueueSegment
+from backend.domain.logical_queue.mapping import LogicalQueue, Place
+from backend.domain.logical_queue.segment import QueueBounds, QueueSegment, SegmentStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,14 @@ class Located:
 
     segment: QueueSegment
     physical_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalEnds:
+    """Hold the first and the next logical offset of a queue; None where they are unknown."""
+
+    min_offset: int | None
+    max_offset: int | None
 
 
 def find_segment(queue: LogicalQueue, logical_offset: int) -> QueueSegment | None:
@@ -126,6 +134,17 @@ def message_offset(
     return segment.to_logical_strict(physical_offset)
 
 
+def find_message(
+    queues: Iterable[LogicalQueue], place: Place, physical_offset: int
+) -> tuple[int, int] | None:
+    """Return the global id and the logical offset of a message; None without a segment of it."""
+    for queue in queues:
+        offset = message_offset(queue, *place, physical_offset)
+        if offset is not None:
+            return queue.global_id, offset
+    return None
+
+
 def min_offset(
     queue: LogicalQueue, physical_min: int, *, expired: Collection[int] = ()
 ) -> int | None:
@@ -160,6 +179,29 @@ def max_offset(queue: LogicalQueue, physical_max: int | None = None) -> int | No
     if physical_max is None:
         return newest.logical_end
     return max(newest.logical_end, newest.to_logical_strict(physical_max))
+
+
+def statuses_of(
+    queue: LogicalQueue, bounds: Mapping[Place, QueueBounds]
+) -> dict[int, SegmentStatus]:
+    """Return the status of each segment by its generation (logical-queues.md 3)."""
+    return {
+        one.generation: one.status(is_last=one is queue.leader, bounds=bounds.get(one.place))
+        for one in queue.segments
+    }
+
+
+def ends_of(queue: LogicalQueue, bounds: Mapping[Place, QueueBounds]) -> LogicalEnds:
+    """Return the logical offsets between which messages of a queue are stored."""
+    statuses = statuses_of(queue, bounds)
+    expired = [one for one, status in statuses.items() if status is SegmentStatus.EXPIRED]
+    oldest, newest = oldest_segment(queue, expired=expired), newest_segment(queue)
+    low = None if oldest is None else bounds.get(oldest.place)
+    high = None if newest is None else bounds.get(newest.place)
+    return LogicalEnds(
+        None if low is None else min_offset(queue, low.min_offset, expired=expired),
+        None if high is None else max_offset(queue, high.max_offset),
+    )
 
 
 def segments_to_search(

@@ -58,15 +58,17 @@ def plan_evacuation(
 ) -> QueueChange:
     """Plan to move all logical queues off one broker group; all others stay (L14).
 
-    The broker group keeps its data until the data expires.
+    No queue moves to a cordoned broker group. The broker group that is left keeps its data until
+    the data expires.
 
     Raises:
         QueueMappingBroken: the present mapping has findings. QueueChangeRefused: there is no other
         target, a master does not answer, or a shrink is not finished.
     """
-    others = set(targets) - {leaving}
+    others = set(targets) - {leaving} - groups.cordoned
     if not others:
-        raise QueueChangeRefused(topic.topic_name, f"{leaving} has no other broker group")
+        reason = f"no other broker group than {leaving} answers and may be written"
+        raise QueueChangeRefused(topic.topic_name, reason)
     moves = evacuate(topic, leaving, others)
     return plan_moves(topic, moves, kind=ChangeKind.MIGRATE, groups=groups, now_ms=now_ms)
 

@@ -12,10 +12,20 @@ from backend.domain.logical_queue.topic_checks import check_plan
 
 @dataclass(frozen=True, slots=True)
 class ClusterGroups:
-    """Hold the broker groups of a cluster, and those among them whose master answers."""
+    """Hold the broker groups of a cluster, and those among them whose master answers.
+
+    `cordoned` are those whose master has no right to write: they take a logical queue only where an
+    operator names them.
+    """
 
     names: frozenset[str]
     answering: frozenset[str]
+    cordoned: frozenset[str] = frozenset()
+
+    @property
+    def open_names(self) -> frozenset[str]:
+        """Return the broker groups that take logical queues without being named."""
+        return self.names - self.cordoned
 
 
 def begin(topic: TopicMapping, now_ms: int, *, names: Collection[str] = ()) -> TopicMapping:

@@ -109,20 +109,24 @@ def plan_expansion(
 ) -> QueueChange:
     """Plan more logical queues; the existing ones keep their segments (L6, L7, L8).
 
-    The targets are those that the caller names and the broker groups that lead a queue (H-13).
-    Queues that a shrink sealed or removed come back first, at increasing offsets. `bounds` are
-    those of retired physical queues: an empty one is used again.
+    The targets are those that the caller names and the broker groups that lead a queue (H-13),
+    except cordoned ones. Queues that a shrink sealed or removed come back first, at increasing
+    offsets. `bounds` are those of retired physical queues: an empty one is used again.
 
     Raises:
         QueueMappingBroken: the present mapping has findings. QueueChangeRefused: the count does
-        not grow, or a master does not answer.
+        not grow, no broker group may take a queue, or a master does not answer.
     """
     check_sound(topic)
     check_count(topic.topic_name, queue_count)
     leading = {name for name in topic.counts if topic.led_by(name)}
-    targets = {*targets, *leading}
-    refuse(topic, [*check_hosts(topic, targets), *check_growth(topic, queue_count)])
-    check_targets_answer(topic.topic_name, targets, groups)
+    hosts = {*targets, *leading}
+    refuse(topic, [*check_hosts(topic, hosts), *check_growth(topic, queue_count)])
+    check_targets_answer(topic.topic_name, hosts, groups)
+    targets = {*targets, *(leading - groups.cordoned)}
+    if not targets:
+        reason = f"{', '.join(sorted(leading))} is cordoned: name a broker group for the new queues"
+        raise QueueChangeRefused(topic.topic_name, reason)
     after = begin(topic, now_ms, names=groups.names)
     revived = sorted(topic.sealed_ids)[: queue_count - topic.writable_count]
     for global_id in revived:

@@ -6,12 +6,14 @@ from enum import StrEnum
 
 from backend.domain.logical_queue.lookup import (
     Located,
+    newest_segment,
     next_segment,
     oldest_segment,
     physical_bound,
 )
 from backend.domain.logical_queue.mapping import LogicalQueue, Place
 from backend.domain.logical_queue.segment import QueueBounds, QueueSegment
+from backend.domain.queue_reading import Unread
 
 
 class PullCode(StrEnum):
@@ -105,20 +107,42 @@ def find_position(queue: LogicalQueue, positions: Mapping[Place, int]) -> int | 
     return None
 
 
-def lag(
+def count_unread(
     queue: LogicalQueue, logical_offset: int, bounds: Mapping[Place, QueueBounds]
-) -> int | None:
-    """Return the number of stored messages from an offset on, without the gaps between segments.
+) -> Unread | None:
+    """Count the stored messages from an offset on, without the gaps between segments (L41).
 
-    None if the bounds of a segment are unknown (D21).
+    Messages that were deleted unread are counted beside them. None if the bounds of a segment from
+    that offset on are unknown (D21).
     """
-    total = 0
-    for segment in queue.decided:
-        known = bounds.get(segment.place)
-        if known is None:
-            return None
-        bound = physical_bound(queue, segment)
-        end = known.max_offset if bound is None else min(known.max_offset, bound)
-        first = max(segment.physical_start, known.min_offset, segment.to_physical(logical_offset))
-        total += max(0, end - first)
-    return total
+    oldest, newest = oldest_segment(queue), newest_segment(queue)
+    parts = [unread_in(queue, one, logical_offset, bounds) for one in queue.decided]
+    known = [one for one in parts if one is not None]
+    if oldest is None or newest is None or len(known) < len(parts):
+        return None
+    return Unread(
+        sum(one.lag for one in known),
+        # Segments that were dropped had no message any more.
+        sum(one.expired for one in known) + max(0, oldest.logical_start - logical_offset),
+        known[-1].ahead,
+    )
+
+
+def unread_in(
+    queue: LogicalQueue,
+    segment: QueueSegment,
+    logical_offset: int,
+    bounds: Mapping[Place, QueueBounds],
+) -> Unread | None:
+    """Count the messages of one segment from an offset on; None if its bounds are unknown."""
+    bound, known = physical_bound(queue, segment), bounds.get(segment.place)
+    wanted = max(segment.physical_start, segment.to_physical(logical_offset))
+    if bound is not None and wanted >= bound:
+        return Unread(0)
+    if known is None:
+        return None
+    end = known.max_offset if bound is None else min(known.max_offset, bound)
+    if wanted >= end:
+        return Unread(0, ahead=wanted - end)
+    first = min(max(wanted, known.min_offset), end)
+    return Unread(end - first, expired=first - wanted)

@@ -1,7 +1,7 @@
 """Build the mapping of a topic from the copies of its brokers, when the tables are lost.
 
-Each leader stores the whole lists of its queues (logical-queues.md 2.8). Brokers do not store the
-offset mode, and not the ends of removed queues.
+Each leader stores the whole lists of its queues (logical-queues.md 2.8). Attributes of the topic
+say how offsets continue, and where removed queues ended.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.errors import QueueMappingBroken
 from backend.domain.logical_queue.mapping import LogicalQueue, TopicCopy, TopicMapping
-from backend.domain.logical_queue.segment import BLOCK_SIZE, OffsetMode
 from backend.domain.logical_queue.topic_checks import Observation, check_topic
+from backend.domain.logical_queue.topic_settings import TopicSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,7 @@ def copy_of(topic_name: str, held: BrokerTopic) -> TopicCopy:
 def rebuild(
     topic_name: str,
     held: Mapping[str, BrokerTopic],
-    *,
-    offset_mode: OffsetMode = OffsetMode.CONTIGUOUS,
-    block_size: int = BLOCK_SIZE,
+    settings: TopicSettings | None = None,
 ) -> TopicMapping:
     """Build the mapping from the answers of all broker groups of the cluster.
 
@@ -47,7 +45,7 @@ def rebuild(
         QueueMappingBroken: the answers break an invariant, or a change was under way.
     """
     copies = {name: copy_of(topic_name, one) for name, one in held.items()}
-    built = _built(topic_name, held, offset_mode, block_size)
+    built = _built(topic_name, held, settings or TopicSettings())
     findings = [str(one) for one in check_topic(Observation(topic_name, built, copies))]
     findings += [str(one) for one in leftovers(held)]
     if findings or not built.queues:
@@ -73,7 +71,7 @@ def leftovers(held: Mapping[str, BrokerTopic]) -> tuple[Leftover, ...]:
 
 
 def _built(
-    topic_name: str, held: Mapping[str, BrokerTopic], offset_mode: OffsetMode, block_size: int
+    topic_name: str, held: Mapping[str, BrokerTopic], settings: TopicSettings
 ) -> TopicMapping:
     queues = {
         global_id: LogicalQueue(global_id, segments)
@@ -90,8 +88,9 @@ def _built(
         queues=ordered,
         counts={name: topic.counts for name, topic in sorted(held.items())},
         scope=min((one.scope for one in infos), default=""),
-        offset_mode=offset_mode,
-        block_size=block_size,
+        offset_mode=settings.offset_mode,
+        block_size=settings.block_size,
+        ended=settings.ended,
         retired=tuple(
             one for _, topic in sorted(held.items()) for _, one in sorted(topic.retired.items())
         ),

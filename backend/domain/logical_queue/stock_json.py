@@ -2,6 +2,9 @@
 
 Members are in alphabetical order, maps in the order of their keys, and keys are quoted. So equal
 mappings give equal bytes, and what was read is written as before, except for the quotes of keys.
+
+A mapping that is stored has to be read whole: a member that is not known here would be lost, so it
+is refused. A registration is only routed, and may have more members.
 """
 
 from collections.abc import Mapping

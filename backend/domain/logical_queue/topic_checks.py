@@ -43,8 +43,8 @@ class Observation:
         replicas: What replicas hold.
         seal_epochs: The newest epoch of a seal that a broker group has seen, by global id.
         served: The logical queues for which a broker group takes messages.
-        topic_holders: The brokers and name servers whose topic table has the topic.
-        mapping_holders: The brokers and name servers that have a mapping of the topic.
+        topic_holders: The broker groups whose topic table has the topic.
+        mapping_holders: The broker groups that have a mapping of the topic.
         ordinary_holders: Those that serve the topic as an ordinary topic.
     """
 
@@ -87,33 +87,36 @@ def check_copies(topic_name: str, copies: Mapping[str, TopicCopy]) -> Findings:
     for name, copy in sorted(copies.items()):
         where = f"broker group {name}"
         if copy.mapping is None:
-            yield MappingFinding(Invariant.MAPPING_EXISTS, where, "the topic has no mapping")
+            yield MappingFinding(Invariant.MAPPING_EXISTS, where, "the topic has no mapping", name)
             continue
         info = copy.mapping.info
         if info.broker_group_name != name:
             what = f"the mapping names {info.broker_group_name!r}"
-            yield MappingFinding(Invariant.OWN_BROKER_GROUP, where, what)
+            yield MappingFinding(Invariant.OWN_BROKER_GROUP, where, what, name)
         if info.is_dirty:
-            yield MappingFinding(Invariant.NOT_DIRTY, where, "the mapping is dirty")
+            yield MappingFinding(Invariant.NOT_DIRTY, where, "the mapping is dirty", name)
         names = {info.topic_name, copy.configured_name or topic_name}
         if names != {topic_name}:
             what = f"the names are {', '.join(sorted(map(repr, names)))}"
-            yield MappingFinding(Invariant.SAME_TOPIC, where, what)
+            yield MappingFinding(Invariant.SAME_TOPIC, where, what, name)
 
 
 def check_agreement(seen: Observation) -> Findings:
     """Give what breaks INV-5 to INV-7: truth, copies and routes that differ."""
-    infos = {
-        f"broker group {name}": copy.mapping.info
+    infos: dict[_Spot, MappingInfo] = {
+        _Spot(f"broker group {name}", name): copy.mapping.info
         for name, copy in sorted(seen.copies.items())
         if copy.mapping is not None
     }
     for server, route in sorted(seen.routes.items()):
-        infos |= {f"name server {server}, {name}": one for name, one in sorted(route.items())}
+        infos |= {
+            _Spot(f"name server {server}, {name}", name, server): one
+            for name, one in sorted(route.items())
+        }
     if (truth := seen.truth) is not None:
         own = MappingInfo(truth.topic_name, "", truth.epoch, truth.queue_count, truth.scope)
-        infos["the control plane"] = own
-    fields: dict[Invariant, Mapping[str, object]] = {
+        infos[_Spot("the control plane")] = own
+    fields: dict[Invariant, Mapping[_Spot, object]] = {
         Invariant.SAME_SCOPE: {where: one.scope for where, one in infos.items()},
         Invariant.SAME_EPOCH: {where: one.epoch for where, one in infos.items()},
         Invariant.SAME_QUEUE_COUNT: {where: one.queue_count for where, one in infos.items()},
@@ -133,7 +136,8 @@ def check_queues(
     for name, mapping in sorted(mappings.items()):
         for global_id, segments in sorted(mapping.hosted.items()):
             for one in check_segments(global_id, segments):
-                yield MappingFinding(one.invariant, f"broker group {name}, {one.where}", one.what)
+                where = f"broker group {name}, {one.where}"
+                yield MappingFinding(one.invariant, where, one.what, name)
     led = _leading_copies(mappings)
     yield from _check_leaders(led, mappings)
     leading = [copies_by_name[min(copies_by_name)] for _, copies_by_name in sorted(led.items())]
@@ -141,7 +145,8 @@ def check_queues(
     for name, copy in sorted(copies.items()):
         if copy.counts.read_count < copy.counts.write_count:
             what = f"{copy.counts.read_count} read and {copy.counts.write_count} write queues"
-            yield MappingFinding(Invariant.READS_COVER_WRITES, f"broker group {name}", what)
+            where = f"broker group {name}"
+            yield MappingFinding(Invariant.READS_COVER_WRITES, where, what, name)
 
 
 def check_places(
@@ -159,16 +164,16 @@ def check_places(
             former = users.setdefault(segment.place, where)
             if former != where:
                 what = f"{group}:q{queue_id} is also used by {former}"
-                yield MappingFinding(Invariant.QUEUES_USED_ONCE, where, what)
+                yield MappingFinding(Invariant.QUEUES_USED_ONCE, where, what, group)
             if segment.physical_start not in {0, reused.get(segment.place, 0)}:
                 what = f"it starts at {segment.physical_start} of {group}:q{queue_id}"
-                yield MappingFinding(Invariant.STARTS_AT_ZERO, where, what)
+                yield MappingFinding(Invariant.STARTS_AT_ZERO, where, what, group)
             if group not in copies:
                 what = f"broker group {group} does not know the topic"
-                yield MappingFinding(Invariant.BROKER_GROUPS_KNOWN, where, what)
+                yield MappingFinding(Invariant.BROKER_GROUPS_KNOWN, where, what, group)
             elif queue_id >= copies[group].counts.write_count:
                 what = f"{group} has {copies[group].counts.write_count} queues, not {queue_id}"
-                yield MappingFinding(Invariant.QUEUE_EXISTS, where, what)
+                yield MappingFinding(Invariant.QUEUE_EXISTS, where, what, group)
 
 
 def check_targets(topic: TopicMapping, targets: Collection[str]) -> Findings:
@@ -208,8 +213,9 @@ def check_truth(topic: TopicMapping) -> Findings:
 
 
 def check_routes(seen: Observation) -> Findings:
-    """Give what breaks INV-15 in routes: an epoch with two leaders, or with the wrong one."""
+    """Give what breaks INV-15 and INV-16 in routes: not one leader, or the wrong one."""
     for server, route in sorted(seen.routes.items()):
+        yield from _check_led_in_route(seen, server, route)
         leaders: dict[tuple[int, int], set[str]] = defaultdict(set)
         for name, info in route.items():
             for global_id in info.led:
@@ -221,7 +227,8 @@ def check_routes(seen: Observation) -> Findings:
                 what = f"{' and '.join(sorted(names))} lead it in epoch {epoch}"
                 what += "" if right is None else f", and {right} should"
                 where = f"name server {server}, logical queue {global_id}"
-                yield MappingFinding(Invariant.ONE_LEADER, where, what)
+                name = right if right is not None else min(names)
+                yield MappingFinding(Invariant.ONE_LEADER, where, what, name, server)
 
 
 def check_seals(seen: Observation) -> Findings:
@@ -234,7 +241,7 @@ def check_seals(seen: Observation) -> Findings:
             if sealed is not None and sealed > epoch:
                 what = f"it takes messages with epoch {epoch}, and was sealed with {sealed}"
                 where = f"broker group {name}, logical queue {global_id}"
-                yield MappingFinding(Invariant.SEALS_FENCE, where, what)
+                yield MappingFinding(Invariant.SEALS_FENCE, where, what, name)
 
 
 def check_replicas(seen: Observation) -> Findings:
@@ -244,17 +251,26 @@ def check_replicas(seen: Observation) -> Findings:
         if master is not None and one.mapping != master.mapping:
             where = f"broker {one.broker_group_name}-{one.own_id}"
             what = "the mapping differs from that of the master"
-            yield MappingFinding(Invariant.REPLICAS_HOLD_MAPPING, where, what)
+            yield MappingFinding(
+                Invariant.REPLICAS_HOLD_MAPPING, where, what, one.broker_group_name
+            )
 
 
 def check_holders(seen: Observation) -> Findings:
     """Give what breaks INV-36 and INV-37: orphaned mappings, and a topic of two kinds (H-9)."""
     for name in sorted(seen.mapping_holders - seen.topic_holders):
-        yield MappingFinding(Invariant.TOPIC_EXISTS, name, "a mapping has no topic")
+        where = f"broker group {name}"
+        yield MappingFinding(Invariant.TOPIC_EXISTS, where, "a mapping has no topic", name)
+    for server, route in sorted(seen.routes.items()):
+        for name in sorted(route.keys() - seen.copies.keys()):
+            where = f"name server {server}, {name}"
+            what = "the broker group has no such topic"
+            yield MappingFinding(Invariant.TOPIC_EXISTS, where, what, name, server)
     is_static = seen.truth is not None
     for name in sorted(seen.ordinary_holders if is_static else ()):
         what = "the topic is static, and is served as an ordinary one"
-        yield MappingFinding(Invariant.KIND_UNCHANGED, name, what)
+        where = f"broker group {name}"
+        yield MappingFinding(Invariant.KIND_UNCHANGED, where, what, name)
 
 
 def check_lock(*, is_held: bool, where: str) -> Findings:
@@ -263,9 +279,18 @@ def check_lock(*, is_held: bool, where: str) -> Findings:
         yield MappingFinding(Invariant.ONE_LOCK, where, "another update holds the lock")
 
 
-def _check_equal(invariant: Invariant, values: Mapping[str, object]) -> Findings:
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Hold a place where the head of a mapping is kept."""
+
+    where: str
+    broker_group_name: str | None = None
+    name_server: str | None = None
+
+
+def _check_equal(invariant: Invariant, values: Mapping[_Spot, object]) -> Findings:
     """Give one finding for each place that differs from the most frequent value."""
-    by_value: dict[object, list[str]] = defaultdict(list)
+    by_value: dict[object, list[_Spot]] = defaultdict(list)
     for where, value in values.items():
         by_value[value].append(where)
     if len(by_value) <= 1:
@@ -274,9 +299,25 @@ def _check_equal(invariant: Invariant, values: Mapping[str, object]) -> Findings
     for value, places in by_value.items():
         if value == common:
             continue
-        for where in places:
-            what = f"it is {value!r} here, and {common!r} at {by_value[common][0]}"
-            yield MappingFinding(invariant, where, what)
+        for one in places:
+            what = f"it is {value!r} here, and {common!r} at {by_value[common][0].where}"
+            yield MappingFinding(invariant, one.where, what, one.broker_group_name, one.name_server)
+
+
+def _check_led_in_route(
+    seen: Observation, server: str, route: Mapping[str, MappingInfo]
+) -> Findings:
+    """Find the broker groups whose logical queues no client of a name server can reach."""
+    led = {global_id for info in route.values() for global_id in info.led}
+    missing: dict[str, list[int]] = defaultdict(list)
+    for queue in () if seen.truth is None else seen.truth.queues:
+        name = queue.leader_name
+        if queue.global_id not in led and name is not None and name in seen.copies:
+            missing[name].append(queue.global_id)
+    for name, ids in sorted(missing.items()):
+        where = f"name server {server}, {name}"
+        what = f"it leads {len(ids)} logical queues that the route does not have, first {ids[0]}"
+        yield MappingFinding(Invariant.ALL_IDS_LED, where, what, name, server)
 
 
 def _leader_in_truth(truth: TopicMapping | None, global_id: int, epoch: int) -> str | None:

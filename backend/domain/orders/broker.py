@@ -48,6 +48,15 @@ class CordonBroker(BrokerOrder):
 class UncordonBroker(BrokerOrder):
     """Give a broker the right to write."""
 
+    takes_back: Annotated[
+        str | None,
+        Parameter(
+            "Id of the drain whose moves of logical queues are taken back.",
+            for_undo=True,
+            length_max=36,
+        ),
+    ] = None
+
 
 @dataclass(frozen=True, slots=True)
 class DrainBroker(BrokerOrder):
@@ -63,11 +72,25 @@ class DrainBroker(BrokerOrder):
             count_max=100,
         ),
     ] = ()
+    move_queues: Annotated[
+        bool,
+        Parameter(
+            "First move the logical queues of static topics from the broker group to other broker"
+            " groups."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetBroker(BrokerOrder):
     """Forget a broker that is not registered."""
+
+    loses_segments: Annotated[
+        bool,
+        Parameter(
+            "Forget the last broker of a group even if logical queues have older messages there."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from backend.domain.logical_queue.segment import OffsetMode
 from backend.domain.orders.parameter import (
     BROKER_GROUPS_MAX,
     LONG_MAX,
+    BrokerGroupName,
     BrokerGroups,
     ClusterName,
     Parameter,
@@ -15,6 +16,19 @@ from backend.domain.orders.parameter import (
 from backend.domain.orders.topic import TopicName
 
 IN_FLIGHT_MAX: Final = 64
+DOCUMENT_LENGTH_MAX: Final = 700_000
+"""Enough for some two thousand segments; a request body holds 1 MiB."""
+
+InFlightMax = Annotated[
+    int,
+    Parameter(
+        "How many queues move at the same time.", option="in_flight", low=1, high=IN_FLIGHT_MAX
+    ),
+]
+OffsetModeAfterMoves = Annotated[
+    OffsetMode,
+    Parameter("How the offsets of a queue continue after a move: without a gap, or in blocks."),
+]
 QueueCount = Annotated[
     int,
     Parameter(
@@ -31,10 +45,21 @@ class CreateStaticTopic:
     topic_name: TopicName
     queue_count: QueueCount
     broker_groups: BrokerGroups = ()
-    offset_mode: Annotated[
-        OffsetMode,
-        Parameter("How the offsets of a queue continue after a move: without a gap, or in blocks."),
-    ] = OffsetMode.CONTIGUOUS
+    offset_mode: OffsetModeAfterMoves = OffsetMode.CONTIGUOUS
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertTopic:
+    """Make an ordinary topic static; its queues stay where they are, and become logical queues."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    offset_mode: OffsetModeAfterMoves = OffsetMode.CONTIGUOUS
 
     @property
     def target(self) -> str:
@@ -58,6 +83,40 @@ class ExpandStaticTopic:
             count_max=BROKER_GROUPS_MAX,
         ),
     ] = ()
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkStaticTopic:
+    """Take the last logical queues from a static topic, once they are read."""
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    queue_count: QueueCount
+    waived_groups: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Name of a consumer group that the removal does not wait for.",
+            option="waive",
+            length_min=1,
+            length_max=300,
+            count_max=100,
+        ),
+    ] = ()
+    force: Annotated[
+        bool,
+        Parameter(
+            "Seal the queues although producers are connected: their sends to these queues fail."
+        ),
+    ] = False
+    takes_back: Annotated[
+        str | None,
+        Parameter("Id of the change to take back.", for_undo=True, length_max=36),
+    ] = None
 
     @property
     def target(self) -> str:
@@ -105,15 +164,7 @@ class MoveQueues:
             count_max=BROKER_GROUPS_MAX,
         ),
     ] = ()
-    in_flight_max: Annotated[
-        int,
-        Parameter(
-            "How many queues move at the same time.",
-            option="in_flight",
-            low=1,
-            high=IN_FLIGHT_MAX,
-        ),
-    ] = 4
+    in_flight_max: InFlightMax = 4
     force: Annotated[
         bool,
         Parameter(
@@ -143,6 +194,60 @@ class MoveQueues:
     def target(self) -> str:
         """Name the topic."""
         return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStaticTopic:
+    """Restore a static topic from a mapping file of RocketMQ's form, or from its brokers.
+
+    A file may also have moves and new queues of a topic that is there. The change goes on at the
+    first step that no broker confirms.
+    """
+
+    cluster_name: ClusterName
+    topic_name: TopicName
+    document: Annotated[
+        str | None,
+        Parameter(
+            "Text of the mapping file.",
+            absence="the mapping that the brokers have",
+            length_max=DOCUMENT_LENGTH_MAX,
+        ),
+    ] = None
+    force: Annotated[
+        bool,
+        Parameter("Accept a file with an older epoch: the change gets a new epoch."),
+    ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the topic."""
+        return self.topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class EvacuateBrokerGroup:
+    """Move the logical queues of all static topics off a broker group.
+
+    The other broker groups of the cluster take them, except cordoned ones.
+    """
+
+    cluster_name: ClusterName
+    broker_group_name: BrokerGroupName
+    in_flight_max: InFlightMax = 4
+    takes_back: Annotated[
+        str | None,
+        Parameter(
+            "Id of the operation whose moves are taken back, in place of other moves.",
+            for_undo=True,
+            length_max=36,
+        ),
+    ] = None
+
+    @property
+    def target(self) -> str:
+        """Name the broker group."""
+        return self.broker_group_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from backend.remoting.headers import RouteHeader, TopicHeader, decode_header
 VERSION_WITH_STRICT_JSON: Final = 401
 ZONE_MODE_KEY: Final = "__ZONE_MODE"
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
-STATIC_TOPICS_KEY: Final = "lqv"
 JAVA: Final = "JAVA"
 
 
@@ -28,7 +27,7 @@ def on_get_route(command: Command, _session: object, directory: Directory) -> An
     """Answer the route of a topic."""
     header = decode_header(RouteHeader, command.ext)
     route = directory.table.route(header.topic)
-    if route.static is not None and not _knows_static_topics(command):
+    if route.static is not None and not _knows_static_topics(command, header):
         route = without_static(route)
     zone_name = command.ext.get(ZONE_NAME_KEY, "").strip()
     if zone_name and command.ext.get(ZONE_MODE_KEY, "").lower() == "true":
@@ -90,11 +89,11 @@ def _queue_data(entry: RouteEntry) -> QueueData:
     )
 
 
-def _knows_static_topics(command: Command) -> bool:
+def _knows_static_topics(command: Command, header: RouteHeader) -> bool:
     return knows_static_topics(
         version=command.version,
         is_java=command.language == JAVA,
-        sends_lqv=STATIC_TOPICS_KEY in command.ext,
+        sends_lqv=header.mapping_version > 0,
     )
 
 

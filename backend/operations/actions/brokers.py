@@ -37,6 +37,7 @@ from backend.operations.planning.masters import shortened
 from backend.services.cluster.broker_configs import ask_properties
 from backend.services.consumer_group.unread_messages import FindUnreadMessages
 from backend.services.controller.group_changes import BrokerGroupName, find_group
+from backend.services.logical_queue.leaving import forget_group
 
 UNREAD: Final = "messages that are still to be read"
 
@@ -316,6 +317,7 @@ class RemoveBroker(_BrokerAction):
                     await static_counts.remove_orphans(connection, held)
                     result = topic_events(TOPIC_REMOVED, *of_group, held, at=context.clock.now())
                     await events.stage(connection, [*result])
+                    await forget_group(connection, *of_group, at=context.clock.now())
                     await broker_groups.remove(connection, group_id)
                 cluster = await clusters.get(connection, self.cluster_name)
                 await clusters.raise_route_version(connection, cluster.id, at=context.clock.now())

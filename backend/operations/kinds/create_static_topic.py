@@ -1,18 +1,15 @@
 """Create a static topic, with its logical queues spread evenly over broker groups."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from backend.db import topics as topic_rows
-from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import BrokerGroupNotFound
 from backend.domain.logical_queue.change import QueueChange
 from backend.domain.orders.static_topic import CreateStaticTopic
-from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk
-from backend.domain.topic import Topic
-from backend.operations.actions.static_topics import BeginCreation, SpreadMapping, count_queues
+from backend.domain.plan import Difference, Plan, Precondition, Risk
+from backend.operations.actions.queue_counts import BeginCreation
+from backend.operations.actions.static_topics import SpreadMapping, count_queues
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, static_topics
@@ -50,8 +47,9 @@ async def read_facts(order: CreateStaticTopic, context: OperationContext) -> Fac
     change = begin.plan(holders, context)
     facts = (Precondition("targets", ", ".join(targets)),)
     checks = (
-        await _check_name(order, context),
+        await static_topics.check_name(order.topic_name, context),
         static_topics.check_answers(holders, holders.groups.names),
+        static_topics.check_cordons(holders.groups, targets),
     )
     return Facts(Present(holders, begin, change), facts, checks)
 
@@ -85,29 +83,14 @@ async def preview(
 def chosen_targets(
     cluster_name: str, chosen: tuple[str, ...], holders: TopicHolders
 ) -> tuple[str, ...]:
-    """Return the named broker groups, or all of the cluster.
+    """Return the named broker groups, or all of the cluster that are not cordoned.
 
     Raises:
         BrokerGroupNotFound: a named one does not exist.
     """
     for name in sorted(set(chosen) - holders.groups.names):
         raise BrokerGroupNotFound(cluster_name, name)
-    return tuple(sorted(set(chosen) or holders.groups.names))
-
-
-async def _check_name(order: CreateStaticTopic, context: OperationContext) -> Check:
-    """Check whether the name is free in all clusters: clients see one queue set (L5)."""
-    name = "the name is free"
-    async with context.database.connect() as connection:
-        held = await topic_rows.list_of_name(connection, order.topic_name, within=EVERYWHERE)
-    if held:
-        why = f"there is a topic of the name in {masters.shortened(_clusters_of(held))}"
-        return Check(name, CheckVerdict.BLOCK, why)
-    return Check(name, CheckVerdict.PASS, "no cluster has a topic of the name")
-
-
-def _clusters_of(held: Sequence[Topic]) -> list[str]:
-    return [f"cluster {one.cluster_name}" for one in held]
+    return tuple(sorted(set(chosen) or holders.groups.open_names))
 
 
 KIND: Final = Kind(

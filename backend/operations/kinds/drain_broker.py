@@ -1,34 +1,44 @@
 """Empty a broker for a stop: producers leave, the mastership moves, consumers finish."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from backend.db import brokers as broker_rows
+from backend.db import logical_queues
 from backend.domain.broker import MASTER_ID
 from backend.domain.orders.broker import DrainBroker
 from backend.domain.orders.replica_group import ElectMaster
+from backend.domain.orders.static_topic import EvacuateBrokerGroup
 from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.unread_messages import UnreadMessages
 from backend.operations.actions.brokers import UNREAD, AwaitReaders, AwaitRoutes, SetPermission
 from backend.operations.actions.replica_groups import AwaitFollowers, Elect
-from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
+from backend.operations.actions.static_topics import count_queues
+from backend.operations.engine.kind import Action, Facts, Kind, OperationContext, OperationRequest
 from backend.operations.engine.steps import planned_steps
-from backend.operations.kinds import cordon_broker, elect_master
+from backend.operations.kinds import cordon_broker, elect_master, evacuate_broker_group
 from backend.operations.kinds.elect_master import Judged
 from backend.operations.planning import broker_permissions as permissions
-from backend.operations.planning import groups, writers
+from backend.operations.planning import groups, masters, writers
 from backend.services.consumer_group.unread_messages import FindUnreadMessages
 from backend.services.controller.group_changes import GroupView, find_group
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold the broker, its group if under a controller, and the election of a successor if any."""
+    """Hold the broker, its group if under a controller, and the election of a successor if any.
+
+    `led` counts the logical queues that the group leads, by static topic, and `moves` are those
+    that move them away, if that is wanted.
+    """
 
     found: permissions.Present
     view: GroupView | None
     order: ElectMaster | None
     election: Facts[Judged] | None
+    led: Mapping[str, int]
+    moves: Facts[evacuate_broker_group.Present] | None
 
     @property
     def heir_id(self) -> int | None:
@@ -50,22 +60,31 @@ async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Pre
     """Read the permission of the broker, and the possible successor.
 
     Raises:
-        BrokerUnknown: the records of the cluster hold no such broker.
+        BrokerUnknown: the records of the cluster hold no such broker. QueueChangeRefused: the
+        logical queues of a static topic can't move away.
     """
     found = await permissions.read_present(order, context)
     view = await find_group(
         groups.checked(order.cluster_name, order.broker_group_name), context.controller
     )
+    async with context.database.connect() as connection:
+        led = await logical_queues.count_led_by(
+            connection, order.cluster_name, order.broker_group_name
+        )
+    moves = None
+    if order.move_queues:
+        undo = _undo_of_moves(order, found)
+        moves = await evacuate_broker_group.read_facts(_evacuation(order), context, undo=undo)
     heir_id = _find_heir(view, found.broker.address)
-    if heir_id is None:
-        present = Present(found, view, None, None)
-        return Facts(present, found.preconditions, (found.check,))
-    elect = ElectMaster(order.cluster_name, order.broker_group_name, heir_id)
-    election = await elect_master.read_facts(elect, context)
+    elect, election = None, None
+    if heir_id is not None:
+        elect = ElectMaster(order.cluster_name, order.broker_group_name, heir_id)
+        election = await elect_master.read_facts(elect, context)
+    parts = [one for one in (moves, election) if one is not None]
     return Facts(
-        Present(found, view, elect, election),
-        (*found.preconditions, *election.preconditions),
-        (found.check, *election.checks),
+        Present(found, view, elect, election, led, moves),
+        (*found.preconditions, *(fact for one in parts for fact in one.preconditions)),
+        (found.check, *(check for one in parts for check in one.checks)),
     )
 
 
@@ -77,16 +96,20 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
     election = None
     if present.order is not None and present.election is not None:
         election = await elect_master.preview(present.order, present.election, context)
+    moves = None if present.moves is None else present.moves.seen
+    part = evacuate_broker_group.part_of(_evacuation(order), moves)
     left = None if is_read_elsewhere else await context.brokers.find(address, FindUnreadMessages())
     return Plan(
         summary=f"Broker {order.target} ({address}) is drained: {_summary(present)}",
         risk=Risk.SERVICE,
-        steps=planned_steps(_actions(order, present)),
+        steps=(*part.steps, *planned_steps(_actions(order, present))),
         changes=(
+            *part.changes,
             found.difference(after),
             *(() if election is None else election.changes),
         ),
         impact=(
+            *part.impact,
             *await cordon_broker.describe_impact(order, found, context),
             *(() if election is None else election.impact),
         ),
@@ -102,13 +125,14 @@ async def preview(order: DrainBroker, facts: Facts[Present], context: OperationC
             ),
             *(() if election is None else election.checks),
             await permissions.check_other_queues(order, context),
+            *await _check_logical_queues(order, present, context),
             *(
                 await _check_elsewhere(order, present, context)
                 if is_read_elsewhere
                 else _check_unread_messages(order, left)
             ),
         ),
-        way_back="Uncordon it at any time; then elect it to make it master again",
+        way_back=_undo_text(moves),
         facts={
             **({} if election is None else election.facts),
             "address": address,
@@ -124,7 +148,14 @@ KIND: Final = Kind(
     DrainBroker,
     read_facts,
     preview,
-    (SetPermission, Elect, AwaitFollowers, AwaitRoutes, AwaitReaders),
+    (
+        SetPermission,
+        Elect,
+        AwaitFollowers,
+        AwaitRoutes,
+        AwaitReaders,
+        *evacuate_broker_group.KIND.actions,
+    ),
     settle=permissions.settle,
 )
 
@@ -146,6 +177,54 @@ def _actions(order: DrainBroker, present: Present) -> list[Action]:
         )
         actions.append(readers)
     return actions
+
+
+def _evacuation(order: DrainBroker) -> EvacuateBrokerGroup:
+    return EvacuateBrokerGroup(order.cluster_name, order.broker_group_name)
+
+
+def _undo_of_moves(order: DrainBroker, found: permissions.Present) -> OperationRequest | None:
+    """Return what takes the drain back: the write permission is part of it if it is taken."""
+    if found.permission is None or found.permission == found.without_write:
+        return None
+    broker = {
+        "cluster_name": order.cluster_name,
+        "broker_group_name": order.broker_group_name,
+        "broker_id": order.broker_id,
+        "address": found.broker.address,
+    }
+    return OperationRequest("uncordon_broker", broker)
+
+
+def _undo_text(moves: evacuate_broker_group.Present | None) -> str:
+    if moves is not None and moves.moved_count:
+        return (
+            "Undo it: the broker is uncordoned, and the logical queues move back;"
+            " then elect it to make it master again"
+        )
+    return "Uncordon it at any time; then elect it to make it master again"
+
+
+async def _check_logical_queues(
+    order: DrainBroker, present: Present, context: OperationContext
+) -> tuple[Check, ...]:
+    """Say which static topics have queues on the group, and check where these go."""
+    name = "logical queues"
+    count = count_queues(sum(present.led.values()))
+    if not present.led:
+        return (Check(name, CheckVerdict.PASS, "the broker group leads none"),)
+    topics = masters.shortened(f"{topic} ({led})" for topic, led in present.led.items())
+    if present.moves is not None:
+        why = f"{count} move away, of {topics}"
+        takers = await evacuate_broker_group.check_takers(
+            order.cluster_name, present.moves.seen, context
+        )
+        return (Check(name, CheckVerdict.PASS, why), *takers)
+    if present.is_read_elsewhere:
+        why = f"{count} stay with the broker group, of {topics}"
+        return (Check(name, CheckVerdict.PASS, why),)
+    why = f"the broker group leads {count}, of {topics}: no other takes their messages"
+    return (Check(name, CheckVerdict.WARN, f"{why}, unless the drain moves the queues"),)
 
 
 def _find_heir(view: GroupView | None, address: str) -> int | None:

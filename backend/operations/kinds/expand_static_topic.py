@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.logical_queue.change import QueueChange
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.orders.static_topic import ExpandStaticTopic
-from backend.domain.plan import Plan, Risk, no_undo
-from backend.operations.actions.static_topics import BeginExpansion, SpreadMapping, count_queues
+from backend.domain.plan import Plan, Precondition, Risk, no_undo
+from backend.operations.actions.queue_counts import BeginExpansion
+from backend.operations.actions.static_topics import SpreadMapping, count_queues
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.kinds.create_static_topic import chosen_targets
@@ -40,8 +42,13 @@ async def read_facts(order: ExpandStaticTopic, context: OperationContext) -> Fac
         order.cluster_name, order.topic_name, order.queue_count, targets, topic.mapping.epoch
     )
     change = begin.plan(topic.mapping, topic.holders, topic.bounds, context)
-    checks = (static_topics.check_answers(topic.holders, topic.holders.groups.names),)
-    return Facts(Present(topic, begin, change), topic.preconditions, checks)
+    takers = _takers_of(topic.mapping, change)
+    checks = (
+        static_topics.check_answers(topic.holders, topic.holders.groups.names),
+        static_topics.check_cordons(topic.holders.groups, takers),
+    )
+    fact = Precondition("broker groups that get queues", ", ".join(sorted(takers)))
+    return Facts(Present(topic, begin, change), (*topic.preconditions, fact), checks)
 
 
 async def preview(
@@ -51,7 +58,7 @@ async def preview(
     topic, begin, change = facts.seen.topic, facts.seen.begin, facts.seen.change
     before, after = topic.mapping, change.after
     new_ids = [one.global_id for one in after.queues if before.queue(one.global_id) != one]
-    leaders = {after.queues[one].leader_name or "" for one in new_ids}
+    leaders = _takers_of(before, change)
     return Plan(
         summary=f"Static topic {order.topic_name} gets {order.queue_count} logical queues in"
         f" place of {before.queue_count}",
@@ -70,6 +77,12 @@ async def preview(
         way_back=no_undo("the new queues may hold messages"),
         facts={"segments": static_topics.pictures(before, after, new_ids)},
     )
+
+
+def _takers_of(before: TopicMapping, change: QueueChange) -> set[str]:
+    """Return the broker groups that lead a queue which is new, or takes messages again."""
+    changed = [one for one in change.after.queues if before.queue(one.global_id) != one]
+    return {one.leader_name for one in changed if one.leader_name is not None}
 
 
 KIND: Final = Kind(

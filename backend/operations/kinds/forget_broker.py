@@ -3,6 +3,7 @@
 The ids of replicas under a controller are not affected (see `forget_replicas`).
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from backend.db import brokers as broker_rows
@@ -19,10 +20,12 @@ from backend.domain.plan import (
 )
 from backend.domain.protection import broker_resource, check_unprotected, protection_fact
 from backend.operations.actions.brokers import RemoveBroker
+from backend.operations.actions.static_topics import name_queues
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.operations.planning import groups
+from backend.operations.planning import groups, masters
 from backend.operations.planning.broker_permissions import find_broker, settle
+from backend.services.logical_queue.leaving import GroupSegments, find_segments
 
 
 async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Broker]:
@@ -32,9 +35,13 @@ async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Br
         BrokerUnknown: the records of the cluster hold no such broker.
     """
     broker = await find_broker(order, context)
+    of_group = order.cluster_name, order.broker_group_name
     async with context.database.connect() as connection:
-        resource = broker_resource(order.cluster_name, order.broker_group_name, broker.address)
+        resource = broker_resource(*of_group, broker.address)
         protected = await protections.find_of(connection, [resource])
+        held = await broker_rows.list_of_groups(connection, [broker.broker_group_id])
+        segments = await find_segments(connection, *of_group)
+    is_last = len(held[broker.broker_group_id]) == 1
     return Facts(
         broker,
         (
@@ -43,7 +50,11 @@ async def read_facts(order: ForgetBroker, context: OperationContext) -> Facts[Br
             protection_fact(protected),
             Precondition("last registration", broker.last_registered_at.isoformat()),
         ),
-        (check_unprotected(protected), _check(broker)),
+        (
+            check_unprotected(protected),
+            _check(broker),
+            *([_check_segments(order, segments)] if is_last else []),
+        ),
     )
 
 
@@ -83,6 +94,25 @@ async def preview(order: ForgetBroker, facts: Facts[Broker], context: OperationC
 KIND: Final = Kind(
     "forget_broker", ForgetBroker, read_facts, preview, (RemoveBroker,), settle=settle
 )
+
+
+def _check_segments(order: ForgetBroker, segments: GroupSegments) -> Check:
+    """Check whether logical queues are on the broker group, which goes with its last broker."""
+    name = "logical queues"
+    if segments.led:
+        why = f"the broker group leads {_text(segments.led)}: move these first, with force"
+        return Check(name, CheckVerdict.BLOCK, why)
+    if not segments.held:
+        return Check(name, CheckVerdict.PASS, "none has a segment on the broker group")
+    why = f"older segments are on the broker group, of {_text(segments.held)}"
+    if order.loses_segments:
+        return Check(name, CheckVerdict.WARN, f"{why}: their messages can't be read")
+    why = f"{why}: wait until these expire, or give up their messages (loses_segments)"
+    return Check(name, CheckVerdict.BLOCK, why)
+
+
+def _text(queues: Mapping[str, tuple[int, ...]]) -> str:
+    return masters.shortened(f"{topic} ({name_queues(ids)})" for topic, ids in queues.items())
 
 
 def _check(broker: Broker) -> Check:

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
-from backend.db import logical_queues
 from backend.db.logical_queues import StoredChange
 from backend.domain.logical_queue.change import QueueChange
 from backend.domain.logical_queue.errors import QueueChangeRefused
@@ -13,17 +11,13 @@ from backend.domain.logical_queue.placement import Relocation
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.static_topic import MoveQueues
 from backend.domain.plan import Check, CheckVerdict, Plan, Precondition, Risk, no_undo
-from backend.operations.actions.static_topics import (
+from backend.operations.actions.queue_moves import (
     BeginMoves,
     PrepareQueues,
     RollBackMoves,
-    SpreadMapping,
     SwitchQueues,
-    count_queues,
-    is_committed,
-    is_moved,
-    name_queues,
 )
+from backend.operations.actions.static_topics import SpreadMapping, count_queues, name_queues
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, queue_moves, static_topics
@@ -63,8 +57,7 @@ async def read_facts(order: MoveQueues, context: OperationContext) -> Facts[Pres
         order.cluster_name, order.topic_name, context, with_replicas=order.force
     )
     if former is not None:
-        back = {one.global_id: one.relocation.source for one in former.change.moves}
-        moves = queue_moves.moves_to(topic.mapping, back)
+        moves = queue_moves.moves_back(topic.mapping, former)
     else:
         moves = queue_moves.choose_moves(
             order, topic.mapping, topic.holders.groups, now_ms=context.clock.now_ms()
@@ -78,7 +71,7 @@ async def read_facts(order: MoveQueues, context: OperationContext) -> Facts[Pres
     change = begin.plan(topic.mapping, topic.holders, context) if is_possible else None
     return Facts(
         Present(topic, begin, change),
-        (*topic.preconditions, Precondition("queues that move", _moves_text(moves))),
+        (*topic.preconditions, Precondition("queues that move", queue_moves.moves_text(moves))),
         checks,
     )
 
@@ -102,9 +95,11 @@ async def preview(order: MoveQueues, facts: Facts[Present], context: OperationCo
     return Plan(
         summary=_summary(order, begin),
         risk=Risk.LOSS if order.force else Risk.SERVICE,
-        steps=planned_steps(_actions(order, begin)),
+        steps=planned_steps(
+            actions_of(begin, order.in_flight_max, may_redirect=order.leaving is not None)
+        ),
         changes=static_topics.differences(before, after),
-        impact=_impact(order),
+        impact=_impact(order, begin),
         checks=(
             *facts.checks,
             *await static_topics.check_sets(order.cluster_name, asked, context),
@@ -113,7 +108,7 @@ async def preview(order: MoveQueues, facts: Facts[Present], context: OperationCo
                 for name in sorted(takers)
             ],
         ),
-        way_back=_undo(order),
+        way_back=_undo(order, begin),
         loss=_loss(begin) if order.force else None,
         facts={"segments": static_topics.pictures(before, after, ids, topic.bounds)},
     )
@@ -134,22 +129,16 @@ async def _find_former(order: MoveQueues, context: OperationContext) -> StoredCh
     """Return the change to take back.
 
     Raises:
-        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward.
+        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward, or was
+        rolled back.
     """
     if order.takes_back is None:
         return None
-    try:
-        change_id = UUID(order.takes_back)
-    except ValueError as error:
-        raise InvalidParameters(KIND_NAME, "takes_back is no id of a change") from error
-    async with context.database.connect() as connection:
-        found = await logical_queues.find_change(connection, change_id)
-    if found is None or found.change.topic_name != order.topic_name:
+    change_id = queue_moves.read_change_id(KIND_NAME, order.takes_back)
+    found = await queue_moves.find_former(change_id, order.topic_name, context)
+    if found is None:
         raise InvalidParameters(KIND_NAME, "the topic has no change of this id")
-    if found.ended_at is None and is_committed(found.change):
-        reason = "queues have moved already: retry the operation, then undo it"
-        raise QueueChangeRefused(order.topic_name, reason)
-    if found.ended_at is not None and not is_moved(found.change):
+    if found.ended_at is not None and not found.change.is_moved:
         raise QueueChangeRefused(order.topic_name, "the change was rolled back")
     return found
 
@@ -176,6 +165,8 @@ def _plan_moves(
     else:
         named = {one.source for one in moves} | {one.destination for one in moves}
         checks.append(static_topics.check_answers(topic.holders, named))
+    takers = [one.destination for one in moves]
+    checks.append(static_topics.check_cordons(topic.holders.groups, takers))
     begin = BeginMoves(
         order.cluster_name, order.topic_name, tuple(moves), topic.mapping.epoch, ends, starts
     )
@@ -186,6 +177,9 @@ def _check_something_moves(order: MoveQueues, moves: Sequence[Relocation]) -> Ch
     name = "something moves"
     if moves:
         return Check(name, CheckVerdict.PASS, count_queues(len(moves)))
+    if order.targets:
+        why = "the queues are spread evenly already; only the epoch of the mapping rises (L18)"
+        return Check(name, CheckVerdict.PASS, why)
     return Check(name, CheckVerdict.BLOCK, queue_moves.why_nothing_moves(order))
 
 
@@ -214,29 +208,40 @@ def _check_forced(
     return checks
 
 
-def _actions(order: MoveQueues, begin: BeginMoves) -> list[Action]:
-    """Record the moves, carry out as many at a time as wanted, and spread the result."""
-    cluster_name, topic_name = order.cluster_name, order.topic_name
+def actions_of(
+    begin: BeginMoves, in_flight_max: int, *, may_redirect: bool = False
+) -> list[Action]:
+    """Record the moves, carry out as many at a time as wanted, and spread the result.
+
+    With `may_redirect` a queue goes elsewhere if its destination is lost before the queue is there.
+    """
+    cluster_name, topic_name = begin.cluster_name, begin.topic_name
     ids = [one.global_id for one in begin.moves]
     actions: list[Action] = [begin]
-    for at in range(0, len(ids), order.in_flight_max):
-        part = tuple(ids[at : at + order.in_flight_max])
-        actions.append(PrepareQueues(cluster_name, topic_name, part))
-        actions.append(SwitchQueues(cluster_name, topic_name, part))
+    for at in range(0, len(ids), in_flight_max):
+        part = tuple(ids[at : at + in_flight_max])
+        actions.append(PrepareQueues(cluster_name, topic_name, part, may_redirect))
+        actions.append(SwitchQueues(cluster_name, topic_name, part, may_redirect))
     return [*actions, SpreadMapping(cluster_name, topic_name)]
 
 
-def _impact(order: MoveQueues) -> tuple[str, ...]:
+def _impact(order: MoveQueues, begin: BeginMoves) -> tuple[str, ...]:
+    if not begin.moves:
+        return ()
     lines = [
         "Each queue takes no messages for some milliseconds while it moves",
         "Messages stay where they are: their broker groups serve them until they expire",
     ]
+    if order.leaving is not None:
+        lines.append("If a destination is lost, its queues move to another broker group")
     if order.force:
         lines.append("Messages that only the sources hold can't be read until these return")
     return tuple(lines)
 
 
-def _undo(order: MoveQueues) -> str:
+def _undo(order: MoveQueues, begin: BeginMoves) -> str:
+    if not begin.moves:
+        return no_undo("an epoch only rises")
     if order.force:
         return no_undo("the sources can't be asked")
     return "Roll back as long as no queue has moved; move the queues back after the end"
@@ -245,11 +250,6 @@ def _undo(order: MoveQueues) -> str:
 def _loss(begin: BeginMoves) -> str:
     named = name_queues([one.global_id for one in begin.moves])
     return f"messages of {named} that no replica reports, if they are many or their disk is lost"
-
-
-def _moves_text(moves: Sequence[Relocation]) -> str:
-    parts = [f"{one.global_id}: {one.source} to {one.destination}" for one in moves]
-    return ", ".join(parts) or "none"
 
 
 def _roll_back_facts(former: StoredChange) -> Facts[Present]:

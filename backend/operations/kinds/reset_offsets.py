@@ -123,7 +123,8 @@ def _checks(
         present.meant.check(CheckVerdict.BLOCK if _chosen(order) else CheckVerdict.WARN),
         masters.check_answers(*answers),
         previews.check_inside(held),
-        previews.check_mode(present.members, previews.mode(order, present.members)),
+        previews.check_segments(held),
+        previews.check_mode(held, present.members, previews.mode(order, present.members)),
         previews.check_size(held),
     )
 

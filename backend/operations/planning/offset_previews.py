@@ -7,8 +7,11 @@ from typing import Any, Final
 
 from backend.brokers.asking import Brokers, Inquiry
 from backend.brokers.requests.consumer_groups import GetGroupSettings, GetOnlineGroup
-from backend.brokers.requests.offsets import GetCommittedOffsets, GetOffsetsAt
-from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout
+from backend.brokers.requests.logical_queues import GetStaticTopic
+from backend.brokers.requests.offsets import GetCommittedOffsets, GetLogicalEnds, GetOffsetsAt
+from backend.brokers.requests.topics import GetTopicEnds, QueueEnds
+from backend.domain.logical_queue.lookup import find_segment
+from backend.domain.logical_queue.mapping import BrokerMapping
 from backend.domain.offset_reset import Position, QueueReset, ResetMode
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.offset import ResetOffsets
@@ -27,12 +30,14 @@ class Seen:
     """Hold the answer of a master: the queues of the order, and the connected members.
 
     `is_held` says whether the master holds the topic, and `is_known` whether it knows the group.
+    Queues and offsets of a static topic are logical, and `mapping` is its mapping there.
     """
 
     queues: tuple[QueueReset, ...]
     members: tuple[str, ...] = ()
     is_held: bool = True
     is_known: bool = False
+    mapping: BrokerMapping | None = None
 
 
 Held = Mapping[Master, Seen]
@@ -42,7 +47,7 @@ Held = Mapping[Master, Seen]
 class Look(Inquiry[Seen]):
     """Ask a master for the queues of the order, their ends and the group's offsets.
 
-    Only `Complete` asks for the offset of a time: before that, the oldest message takes its place.
+    Only `Complete` asks for the offset of a time: before that, the present one takes its place.
     """
 
     broker_group_name: str
@@ -55,18 +60,25 @@ class Look(Inquiry[Seen]):
             InvalidParameters: the master has fewer queues than the order names.
         """
         order, topic = self.order, self.order.topic_name
-        layout = await brokers.ask(address, GetTopicLayout(topic))
-        if layout is None:
+        found = await brokers.ask(address, GetStaticTopic(topic))
+        if found is None:
             return Seen((), is_held=False)
+        # Of a static topic, the queues are the logical ones that the broker group leads.
+        led = None if found.mapping is None else sorted(found.mapping.registered.led)
+        known = range(found.layout.read_queue_count) if led is None else led
         given = {
             one.queue_id: one.offset
             for one in order.offsets
             if one.broker_group_name == self.broker_group_name
         }
-        wanted = [*given] or [*order.queue_ids] or [*range(layout.read_queue_count)]
-        self._check_held(wanted, layout.read_queue_count)
+        named = [one for one in order.queue_ids if led is None or one in led]
+        wanted = [*given] or (named if order.queue_ids else [*known])
+        self._check_held(wanted, known)
+        asked: Inquiry[Mapping[int, QueueEnds]] = GetTopicEnds(topic)
+        if led is not None:
+            asked = GetLogicalEnds(topic=topic, global_ids=wanted)
         ends, former, online = await asyncio.gather(
-            brokers.ask(address, GetTopicEnds(topic)),
+            brokers.ask(address, asked),
             brokers.ask(address, self._committed(order.consumer_group_name, wanted)),
             brokers.ask(address, GetOnlineGroup(order.consumer_group_name)),
         )
@@ -80,21 +92,21 @@ class Look(Inquiry[Seen]):
             offset = {
                 Position.EARLIEST: low,
                 Position.LATEST: high,
-                Position.TIME: low,
+                Position.TIME: min(max(low, former[queue_id] or 0), high),
                 Position.OFFSET: order.offset or 0,
                 Position.GIVEN: given.get(queue_id, 0),
                 Position.GROUP: source.get(queue_id) or 0,
             }[order.position]
             queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
         members = set() if online is None else {one.client_id for one in online.members}
-        return Seen(tuple(queues), tuple(sorted(members)))
+        return Seen(tuple(queues), tuple(sorted(members)), mapping=found.mapping)
 
-    def _check_held(self, wanted: Sequence[int], queue_count: int) -> None:
-        missing = [one for one in wanted if one >= queue_count]
+    def _check_held(self, wanted: Sequence[int], known: Sequence[int]) -> None:
+        missing = [one for one in wanted if one not in known]
         if missing:
             raise InvalidParameters(
                 KIND_NAME,
-                f"{self.order.topic_name} has {queue_count} queues on {self.broker_group_name},"
+                f"{self.order.topic_name} has {len(known)} queues on {self.broker_group_name},"
                 f" none is {missing[0]}",
             )
 
@@ -216,9 +228,38 @@ def check_inside(held: Held) -> Check:
     return Check(name, CheckVerdict.BLOCK, f"outside: {masters.shortened(outside)}")
 
 
-def check_mode(members: Sequence[str], mode: ResetMode) -> Check:
+def check_segments(held: Held) -> Check:
+    """Check that no logical queue goes back to an older segment.
+
+    The broker of the newer one would keep its position there, which is the one that holds.
+    """
+    name = "segments"
+    back = [
+        f"{one.broker_group_name} queue {queue.queue_id}"
+        for one in sorted(held)
+        for queue in held[one].queues
+        if _goes_back(held[one].mapping, queue)
+    ]
+    if not back:
+        return Check(name, CheckVerdict.PASS, "no queue goes back to an older segment")
+    why = f"these go back to an older segment, which is not possible: {masters.shortened(back)}"
+    return Check(name, CheckVerdict.BLOCK, why)
+
+
+def _goes_back(mapping: BrokerMapping | None, queue: QueueReset) -> bool:
+    logical = None if mapping is None else mapping.queue(queue.queue_id)
+    if logical is None or queue.former is None:
+        return False
+    before, after = (find_segment(logical, one) for one in (queue.former, queue.offset))
+    return before is not None and after is not None and after.generation < before.generation
+
+
+def check_mode(held: Held, members: Sequence[str], mode: ResetMode) -> Check:
     """Check whether consumers would overwrite the offsets."""
     name = "consumers"
+    if mode is ResetMode.ONLINE and any(one.mapping is not None for one in held.values()):
+        why = "connected consumers of a static topic are not notified: stop them first"
+        return Check(name, CheckVerdict.BLOCK, why)
     if mode is ResetMode.OFFLINE and members:
         why = f"connected are {masters.shortened(members)}, who would write their own offsets over"
         return Check(name, CheckVerdict.BLOCK, f"{why} these: stop them, or reset online")

@@ -1,8 +1,11 @@
 """Choose which logical queues of a static topic move, and where to (logical-queues.md 8, 19.5)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from uuid import UUID
 
+from backend.db import logical_queues
+from backend.db.logical_queues import StoredChange
 from backend.domain.errors import BrokerGroupNotFound
 from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.mapping import TopicMapping
@@ -16,6 +19,7 @@ from backend.domain.logical_queue.plan_checks import ClusterGroups
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.parameter import kind_name
 from backend.domain.orders.static_topic import MoveQueues
+from backend.operations.engine.kind import OperationContext
 
 
 def check_choice(order: MoveQueues) -> None:
@@ -79,14 +83,56 @@ def moves_to(mapping: TopicMapping, wanted: Mapping[int, str]) -> tuple[Relocati
     )
 
 
+def moves_back(mapping: TopicMapping, former: StoredChange) -> tuple[Relocation, ...]:
+    """Return the moves that take the moves of an earlier change back.
+
+    Raises:
+        QueueChangeRefused: the topic has less queues now.
+    """
+    sources = {one.global_id: one.relocation.source for one in former.change.moves}
+    return moves_to(mapping, sources)
+
+
+def moves_text(moves: Iterable[Relocation]) -> str:
+    """Write moves as a fact of a plan."""
+    parts = [f"{one.global_id}: {one.source} to {one.destination}" for one in moves]
+    return ", ".join(parts) or "none"
+
+
+def read_change_id(kind: str, given: str) -> UUID:
+    """Read the id of the operation whose moves are taken back.
+
+    Raises:
+        InvalidParameters: it is no id.
+    """
+    try:
+        return UUID(given)
+    except ValueError as error:
+        raise InvalidParameters(kind, "takes_back is no id of an operation") from error
+
+
+async def find_former(
+    change_id: UUID, topic_name: str, context: OperationContext
+) -> StoredChange | None:
+    """Return the moves of a topic that are taken back; None if the operation has none.
+
+    Raises:
+        QueueChangeRefused: they only go forward.
+    """
+    async with context.database.connect() as connection:
+        found = await logical_queues.find_change(connection, change_id, topic_name)
+    if found is not None and found.ended_at is None and found.change.is_committed:
+        reason = "queues have moved already: retry the operation, then undo it"
+        raise QueueChangeRefused(topic_name, reason)
+    return found
+
+
 def why_nothing_moves(order: MoveQueues) -> str:
     """Say why an order without moves has none."""
     if order.leaving is not None:
         return f"{order.leaving} leads no queue of the topic"
     if order.onto is not None:
         return f"{order.onto} leads its even share of the queues already"
-    if order.targets:
-        return "the queues are spread evenly over these broker groups already"
     return "the destination leads all of these queues already"
 
 

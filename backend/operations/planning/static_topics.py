@@ -6,10 +6,14 @@ from typing import Any, Final
 
 from backend.brokers.requests.figures import GetRuntimeInfo
 from backend.db import logical_queues
+from backend.db import topics as topic_rows
 from backend.db.logical_queues import StoredTopic
+from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.logical_queue.change import QueueChange
 from backend.domain.logical_queue.commit import Prepared, Seal, with_successor
+from backend.domain.logical_queue.lookup import statuses_of
 from backend.domain.logical_queue.mapping import LogicalQueue, TopicMapping
+from backend.domain.logical_queue.plan_checks import ClusterGroups
 from backend.domain.logical_queue.planning import Bounds
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
 from backend.operations.engine.kind import OperationContext
@@ -18,7 +22,6 @@ from backend.services.controller.group_changes import find_group
 from backend.services.logical_queue.bounds import find_bounds
 from backend.services.logical_queue.changes import check_no_change
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
-from backend.services.logical_queue.logical_queues import statuses_of
 
 ILLEGAL_OPERATION: Final = 604
 DISK_RATIO: Final = "commitLogDiskRatio"
@@ -85,6 +88,23 @@ async def check_ordinary(
     return (Check("it is an ordinary topic", CheckVerdict.BLOCK, why, ILLEGAL_OPERATION),)
 
 
+async def check_name(
+    topic_name: str, context: OperationContext, *, besides: str | None = None
+) -> Check:
+    """Check whether the name is free in all clusters: clients see one queue set (L5).
+
+    `besides` is the cluster of an ordinary topic that becomes static.
+    """
+    name = "the name is free"
+    async with context.database.connect() as connection:
+        held = await topic_rows.list_of_name(connection, topic_name, within=EVERYWHERE)
+    found = [f"cluster {one.cluster_name}" for one in held if one.cluster_name != besides]
+    if found:
+        why = f"there is a topic of the name in {masters.shortened(found)}"
+        return Check(name, CheckVerdict.BLOCK, why)
+    return Check(name, CheckVerdict.PASS, "no other cluster has a topic of the name")
+
+
 def check_answers(holders: TopicHolders, names: Collection[str]) -> Check:
     """Check whether the masters of broker groups answer."""
     title = "every master answers"
@@ -93,6 +113,15 @@ def check_answers(holders: TopicHolders, names: Collection[str]) -> Check:
         why = f"no answer from {masters.shortened(silent)}"
         return Check(title, CheckVerdict.BLOCK, why)
     return Check(title, CheckVerdict.PASS, f"{masters.count_groups(names)} asked")
+
+
+def check_cordons(groups: ClusterGroups, takers: Iterable[str]) -> Check:
+    """Warn of cordoned broker groups that would take logical queues, since they were named."""
+    title = "destinations may be written"
+    if cordoned := sorted(groups.cordoned.intersection(takers)):
+        why = f"{masters.shortened(cordoned)} would get queues although it is cordoned"
+        return Check(title, CheckVerdict.WARN, why)
+    return Check(title, CheckVerdict.PASS, "none of them is cordoned")
 
 
 async def check_sets(

@@ -46,6 +46,17 @@ class PrepareLogicalQueueHeader(LogicalQueueHeader, frozen=True, kw_only=True):
     """Whether the physical queue of another logical queue may be used again."""
 
 
+class RetirePhysicalQueueHeader(LogicalQueueHeader, frozen=True, kw_only=True):
+    """The physical queue of a dropped segment, and the offset after its last message; ours (7016).
+
+    The epoch is that of the mapping.
+    """
+
+    queue_id: Int32
+    generation: Int32
+    final_offset: Int64
+
+
 class PreparedQueueAnswer(Header, frozen=True, kw_only=True):
     """The physical queue that is reserved, and the first offset to use in it (7011)."""
 

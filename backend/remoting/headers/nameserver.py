@@ -11,6 +11,8 @@ class RouteHeader(Header, frozen=True, kw_only=True):
 
     topic: str
     accept_standard_json_only: bool = False
+    mapping_version: Int32 = msgspec.field(name="lqv", default=0)
+    """Ours: not 0 if the requester merges the mappings of static topics."""
 
 
 class RegisterBrokerHeader(Header, frozen=True, kw_only=True):

@@ -15,9 +15,10 @@ from backend.brokers.requests.clients import GetClients
 from backend.brokers.requests.consumer_groups import GetConsumerGroupNames
 from backend.brokers.requests.offsets import GetGroupsWithOffsets
 from backend.clients.clock import Clock
-from backend.db import topics
+from backend.db import logical_queues, topics
 from backend.db.engine import Database
 from backend.domain.client import Client
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.queue_lock import BrokerKey
 from backend.services.cluster.broker_questions import Questions, find_brokers, find_masters
 from backend.services.consumer_group.reported_clients import (
@@ -111,6 +112,14 @@ class ClientSnapshots:
         """Say which broker groups hold each of some topics, as they have registered them."""
         async with self._database.connect() as connection:
             return await topics.list_holders(connection, cluster_name, topic_names)
+
+    async def static_topics(
+        self, cluster_name: str, topic_names: Iterable[str]
+    ) -> Mapping[str, TopicMapping]:
+        """Return the mappings of those of some topics that are static."""
+        async with self._database.connect() as connection:
+            found = await logical_queues.list_of_names(connection, cluster_name, topic_names)
+        return {one.mapping.topic_name: one.mapping for one in found}
 
     async def aclose(self) -> None:
         """End the questions that are on their way."""

@@ -17,6 +17,8 @@ from backend.brokers.requests.topics import GetTopicEnds, GetTopicLayout
 from backend.clients.clock import Clock
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import QueueLag
+from backend.domain.logical_queue.mapping import TopicMapping
+from backend.domain.logical_queue.route import synthetic_broker_name
 from backend.domain.membership import Membership, subscriptions_text
 from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
 from backend.domain.queue_lock import BrokerKey
@@ -106,11 +108,13 @@ async def describe_consumer_group(
     masters = snapshot.masters_of(name, holders[retries])
     serving = snapshot.serving.get(name, ())
     keeping = snapshot.masters_of(name, holders[letters])
-    observed, held_settings, dead = await asyncio.gather(
-        Observer(snapshot, questions, clock).observe(name, masters),
+    observer = Observer(cluster_name, snapshot, questions, client_snapshots, clock)
+    observations, held_settings, dead = await asyncio.gather(
+        observer.observe_all({name: masters}),
         questions.ask_all(serving, GetGroupSettings(name)),
         questions.ask_all(keeping, CountMessages(letters)),
     )
+    observed = observations[name]
     settings = {
         one.broker_group_name: held for one, held in held_settings.items() if held is not None
     }
@@ -128,8 +132,7 @@ async def describe_consumer_group(
         members=_members(observed, said),
         subscriptions=_subscriptions(observed, said),
         queues=tuple(
-            replace(one, owner=owners.get((one.topic, one.broker_group_name, one.queue_id)))
-            for one in observed.queues
+            replace(one, owner=_find_owner(one, owners, observed.static)) for one in observed.queues
         ),
         dead_letter_count=sum(dead.values()) if dead or is_whole else None,
         is_dead_letter_count_complete=is_whole,
@@ -177,6 +180,24 @@ async def _find_owners(
     if stock:
         owners |= await _ask_members(observed, sorted(stock, key=lambda one: one.address), brokers)
     return owners
+
+
+def _find_owner(
+    queue: QueueLag, owners: Mapping[QueueKey, str], static: Mapping[str, TopicMapping]
+) -> str | None:
+    """Return the owner of a queue; that of a logical queue reads at its leader.
+
+    An agent names the physical queue there. Members name the logical one, with a synthetic name in
+    the place of the broker group (logical-queues.md 16).
+    """
+    mapping = static.get(queue.topic)
+    if mapping is None:
+        return owners.get((queue.topic, queue.broker_group_name, queue.queue_id))
+    logical = mapping.queue(queue.queue_id)
+    names = [(synthetic_broker_name(mapping.scope), queue.queue_id)]
+    if logical is not None and logical.leader is not None:
+        names.insert(0, logical.leader.place)
+    return next((owner for one in names if (owner := owners.get((queue.topic, *one)))), None)
 
 
 async def _ask_members(

@@ -8,13 +8,14 @@ the list nor on the cluster.
 import asyncio
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from backend.brokers.asking import Brokers
 from backend.brokers.requests.consumer_groups import GetOnlineGroup
 from backend.brokers.requests.offsets import GetCommittedOffsets, GetProgress, GetWaitingTimes
+from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
 from backend.domain.consumer_group_lag import (
     NO_LAG,
@@ -26,6 +27,9 @@ from backend.domain.consumer_group_lag import (
     add_up,
     state_of,
 )
+from backend.domain.logical_queue.group_progress import in_logical_terms
+from backend.domain.logical_queue.mapping import Place, TopicMapping
+from backend.domain.logical_queue.segment import QueueBounds
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import OnlineGroup, QueueProgress
@@ -65,6 +69,7 @@ class Observation:
 
     `online` is by broker, without those where no member of the group is connected.
     `broker_group_names` are those of the cluster; masters that did not answer are `unknown`.
+    `static` are the mappings of the static topics that it reads: their `queues` are logical.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Observation:
     unknown: tuple[UnknownBroker, ...]
     observed_at: datetime
     broker_group_names: frozenset[str]
+    static: Mapping[str, TopicMapping] = field(default_factory=dict)
 
     @property
     def is_system(self) -> bool:
@@ -172,24 +178,112 @@ async def observe_consumer_groups(
     snapshot = await client_snapshots.groups(cluster_name)
     wanted = list(dict.fromkeys(names))
     holders = await client_snapshots.holders(cluster_name, [retry_topic(name) for name in wanted])
-    observer = Observer(snapshot, snapshot.questions.follow_up(brokers), clock)
-    found = await asyncio.gather(
-        *(
-            observer.observe(name, snapshot.masters_of(name, holders[retry_topic(name)]))
-            for name in wanted
-        )
+    observer = Observer(
+        cluster_name, snapshot, snapshot.questions.follow_up(brokers), client_snapshots, clock
     )
-    return dict(zip(wanted, found, strict=True))
+    return await observer.observe_all(
+        {name: snapshot.masters_of(name, holders[retry_topic(name)]) for name in wanted}
+    )
 
 
 class Observer:
     """Ask masters for groups; missing answers are noted in the questions."""
 
-    def __init__(self, snapshot: GroupSnapshot, questions: Questions, clock: Clock) -> None:
+    def __init__(
+        self,
+        cluster_name: str,
+        snapshot: GroupSnapshot,
+        questions: Questions,
+        client_snapshots: ClientSnapshots,
+        clock: Clock,
+    ) -> None:
+        self._cluster_name, self._client_snapshots = cluster_name, client_snapshots
         self._questions, self._clock = questions, clock
-        self._group_names = frozenset(snapshot.by_group)
+        self._by_group = snapshot.by_group
 
-    async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
+    async def observe_all(
+        self, masters: Mapping[str, Sequence[BrokerKey]]
+    ) -> dict[str, Observation]:
+        """Ask the masters of each group; static topics are shown by their logical queues."""
+        asked = (self._observe(name, keys) for name, keys in masters.items())
+        found = dict(zip(masters, await asyncio.gather(*asked), strict=True))
+        topics = {queue.topic for one in found.values() for queue in one.queues}
+        static: Mapping[str, TopicMapping] = {}
+        if topics:
+            static = await self._client_snapshots.static_topics(self._cluster_name, topics)
+        if not static:
+            return found
+        shown = await asyncio.gather(
+            *(self._in_logical_terms(one, static) for one in found.values())
+        )
+        return dict(zip(found, shown, strict=True))
+
+    async def _in_logical_terms(
+        self, seen: Observation, static: Mapping[str, TopicMapping]
+    ) -> Observation:
+        read = {one.topic for one in seen.queues} & static.keys()
+        if not read:
+            return seen
+        queues = [one for one in seen.queues if one.topic not in read]
+        for topic in sorted(read):
+            lags = await self._with_commits(
+                seen.name, [one for one in seen.queues if one.topic == topic]
+            )
+            bounds = await self._bounds_elsewhere(static[topic], lags)
+            queues += in_logical_terms(static[topic], lags, bounds)
+        queues.sort(key=lambda one: one.key)
+        if seen.is_broadcasting:
+            queues = [one.kept_by_members() for one in queues]
+        mappings = {name: static[name] for name in read}
+        unknown = self._questions.unknown
+        return replace(seen, queues=tuple(queues), static=mappings, unknown=unknown)
+
+    async def _with_commits(self, name: str, lags: Sequence[QueueLag]) -> list[QueueLag]:
+        """Distinguish 0 from never committed in empty queues too.
+
+        A group that has read all segments before an empty one has a position there.
+        """
+        unsure: dict[str, list[int]] = {}
+        for one in lags:
+            if one.committed == 0 and one.end == 0:
+                unsure.setdefault(one.broker_group_name, []).append(one.queue_id)
+        masters = [self._by_group[group] for group in unsure]
+        answers = await self._questions.ask_all(
+            masters,
+            lambda master: GetCommittedOffsets(
+                consumer_group=name,
+                topic=lags[0].topic,
+                queue_ids=unsure[master.broker_group_name],
+                is_logical=False,
+            ),
+        )
+        committed = {
+            (master.broker_group_name, queue_id): offset
+            for master, offsets in answers.items()
+            for queue_id, offset in offsets.items()
+        }
+        return [
+            replace(one, committed=committed.get((one.broker_group_name, one.queue_id)))
+            if one.queue_id in unsure.get(one.broker_group_name, ())
+            else one
+            for one in lags
+        ]
+
+    async def _bounds_elsewhere(
+        self, mapping: TopicMapping, lags: Sequence[QueueLag]
+    ) -> dict[Place, QueueBounds]:
+        """Ask the other broker groups with a segment for the bounds of their queues."""
+        answered = {one.broker_group_name for one in lags}
+        names = {one.broker_group_name for _, one in mapping.places()} - answered
+        masters = [self._by_group[name] for name in sorted(names & self._by_group.keys())]
+        answers = await self._questions.ask_all(masters, GetTopicEnds(mapping.topic_name))
+        return {
+            (master.broker_group_name, queue_id): QueueBounds(ends.low, ends.high)
+            for master, by_queue in answers.items()
+            for queue_id, ends in by_queue.items()
+        }
+
+    async def _observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
         """Ask masters of one group."""
         answers = await asyncio.gather(*(self._ask(name, master) for master in masters))
         online = {
@@ -204,7 +298,7 @@ class Observer:
             tuple(queues),
             self._questions.unknown,
             self._clock.now(),
-            self._group_names,
+            frozenset(self._by_group),
         )
         if not seen.is_broadcasting:
             return seen
@@ -244,7 +338,9 @@ class Observer:
         started = [one.queue_id for one in progress if one.end and not one.committed]
         committed: Mapping[int, int | None] = {}
         if started:
-            request = GetCommittedOffsets(consumer_group=name, topic=topic, queue_ids=started)
+            request = GetCommittedOffsets(
+                consumer_group=name, topic=topic, queue_ids=started, is_logical=False
+            )
             committed = await ask(master, request) or dict.fromkeys(started)
         ages: Mapping[int, int | None] = {}
         if any(one.lag != 0 for one in progress):

@@ -13,10 +13,10 @@ from backend.brokers.requests.consumer_groups import GetMemberships, GetOnlineGr
 from backend.brokers.requests.offsets import GetGroupsWithOffsets
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
-from backend.db import contradictions
-from backend.db.contradictions import FoundContradictions
+from backend.db import suspicions
 from backend.db.engine import Database
 from backend.domain.broker import MASTER_ID
+from backend.domain.finding import OF_CONSUMER_GROUPS, Evidence, FindingKey
 from backend.domain.membership import Membership, find_contradictions
 from backend.domain.queue_reading import OnlineGroup
 
@@ -30,24 +30,21 @@ async def find_and_keep(*, database: Database, brokers: Brokers, clock: Clock) -
     masters = [one for one in online if one.broker_id == MASTER_ID]
     answers = (await brokers.ask_all(masters, CollectMemberships())).answers
     names = sorted({master.cluster_name for master in masters})
-    memberships = [
-        _judge(name, [answers.get(one) for one in masters if one.cluster_name == name])
-        for name in names
-    ]
+    found: dict[FindingKey, Evidence] = {}
+    silent = {one.cluster_name for one in masters if one not in answers}
+    for name in names:
+        known = [answer for one, answer in answers.items() if one.cluster_name == name]
+        found |= {
+            FindingKey(one.code, name, one.consumer_group_name): one.evidence
+            for one in find_contradictions(known)
+        }
     async with database.begin() as connection:
-        for one in memberships:
-            await contradictions.replace(connection, one, at=clock.now())
-        await contradictions.forget_clusters(connection, names)
-    return sum(len(one.found) for one in memberships)
-
-
-def _judge(
-    cluster_name: str, answers: Sequence[Sequence[Membership] | None]
-) -> FoundContradictions:
-    known = [one for one in answers if one is not None]
-    return FoundContradictions(
-        cluster_name, find_contradictions(known), is_complete=len(known) == len(answers)
-    )
+        # While a broker does not answer, none ends: its members may be part of one (D21).
+        for name in sorted(set(names) - silent):
+            await suspicions.clear(connection, OF_CONSUMER_GROUPS, name)
+        await suspicions.save(connection, found, at=clock.now())
+        await suspicions.forget_clusters(connection, OF_CONSUMER_GROUPS, names)
+    return len(found)
 
 
 class CollectMemberships(Inquiry[Sequence[Membership]]):

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.broker import MASTER_ID
+from backend.domain.logical_queue.lookup import ends_of
+from backend.domain.logical_queue.mapping import Place, TopicMapping
+from backend.domain.logical_queue.segment import QueueBounds
 from backend.domain.topic import TopicPlacement
 from backend.services.samples import ObservedSample, ObservedTopic
 
@@ -35,14 +38,40 @@ class TopicRates:
 
 
 def view_queues(
-    topic_name: str, placements: Iterable[TopicPlacement], samples: Sequence[ObservedSample]
+    topic_name: str,
+    placements: Iterable[TopicPlacement],
+    samples: Sequence[ObservedSample],
+    mapping: TopicMapping | None = None,
 ) -> list[QueueView]:
-    """List every queue that a topic should have, with its ends where they were seen."""
+    """List every queue that a topic should have, with its ends where they were seen.
+
+    The queues of a static topic are logical: each is named by the broker group that leads it.
+    """
+    if mapping is not None:
+        return _logical_queues(mapping, samples)
     return [
         queue
         for placement in placements
         for queue in _queues_of_group(topic_name, placement, samples)
     ]
+
+
+def _logical_queues(mapping: TopicMapping, samples: Sequence[ObservedSample]) -> list[QueueView]:
+    bounds = sampled_bounds(mapping, samples)
+    views = []
+    for queue in mapping.queues:
+        name, ends = queue.leader_name or "", ends_of(queue, bounds)
+        seen = find_sampled_topic(mapping.topic_name, name, samples)
+        views.append(
+            QueueView(
+                name,
+                queue.global_id,
+                ends.min_offset,
+                ends.max_offset,
+                None if seen is None or ends.max_offset is None else seen[0].observed_at_ms,
+            )
+        )
+    return views
 
 
 def view_rates(topic_name: str, samples: Iterable[ObservedSample], *, now_ms: int) -> TopicRates:
@@ -80,6 +109,18 @@ def _queues_of_group(
             )
         )
     return views
+
+
+def sampled_bounds(
+    mapping: TopicMapping, samples: Sequence[ObservedSample]
+) -> dict[Place, QueueBounds]:
+    """Return the physical offsets of a topic's queues, as far as samples show them."""
+    found = {}
+    for name in mapping.counts:
+        seen = find_sampled_topic(mapping.topic_name, name, samples)
+        for queue in () if seen is None else seen[1].queues:
+            found[name, queue.queue_id] = QueueBounds(queue.min_offset, queue.max_offset)
+    return found
 
 
 def find_sampled_topic(

@@ -5,7 +5,9 @@ from typing import Final
 
 from backend.db.engine import Database
 from backend.domain.errors import InvalidName
+from backend.domain.logical_queue.route import synthetic_broker_name
 from backend.domain.queue_allocation import AllocatedQueue, Allocation, AllocationRule, allocate
+from backend.services.logical_queue.logical_queues import find_mappings
 from backend.services.topic.topics import describe_topic, list_placements
 
 CLIENT_COUNT_MAX: Final = 500
@@ -29,10 +31,16 @@ async def compare_allocations(
             raise InvalidName(kind="client", name=one[:100], reason="is empty or too long")
     topic = await describe_topic(cluster_name, topic_name, database=database)
     placements = (await list_placements([topic.id], database=database))[topic.id]
+    key = cluster_name, topic_name
+    mapping = (await find_mappings([key], database=database))[key]
     queues = [
         AllocatedQueue(one.broker_group_name, queue_id)
         for one in placements
         if one.settings.is_readable
         for queue_id in range(one.settings.read_queue_count)
     ]
+    if mapping is not None:
+        # Clients see the logical queues, all of one broker with a synthetic name.
+        name = synthetic_broker_name(mapping.scope)
+        queues = [AllocatedQueue(name, one.global_id) for one in mapping.queues]
     return {rule: allocate(queues, client_ids, rule) for rule in AllocationRule}

@@ -1,7 +1,7 @@
 """Ask the brokers of a topic why a consumer group does not read its queues."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
@@ -18,11 +18,14 @@ from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.broker import MASTER_ID
+from backend.domain.logical_queue.mapping import TopicMapping
+from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.queue_lock import HeldLocks
 from backend.domain.queue_pause import Explanation, QueueFacts, explain
 from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReaders
 from backend.domain.topic import QueueSettings, TopicPlacement
 from backend.domain.topic_layout import TopicLayout
+from backend.services.logical_queue.logical_queues import find_mappings
 from backend.services.topic.topics import describe_topic
 
 MEMBERS: Final = "the group's members"
@@ -61,9 +64,15 @@ async def explain_queues(
     topic = await describe_topic(asked.cluster_name, asked.topic, database=database)
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
-    meant = [one for one in placements if asked.broker_group_name in (None, one.broker_group_name)]
+    key = asked.cluster_name, asked.topic
+    mapping = (await find_mappings([key], database=database))[key]
+    meant = _kept_there(placements) if mapping is None else _led_there(mapping)
     found = await asyncio.gather(
-        *(_explain_group(asked, one, database=database, brokers=brokers) for one in meant)
+        *(
+            _explain_group(asked, name, places, database=database, brokers=brokers)
+            for name, places in meant.items()
+            if asked.broker_group_name in (None, name)
+        )
     )
     queues = [one for explained in found for one in explained]
     order = {True: 0, None: 1, False: 2}
@@ -73,20 +82,43 @@ async def explain_queues(
     return Explanations(tuple(queues), clock.now())
 
 
+_Places = Mapping[int, QueueSegment | None]
+"""The queues of a broker group by number; a logical queue with its last segment."""
+
+
+def _kept_there(placements: Sequence[TopicPlacement]) -> dict[str, _Places]:
+    return {
+        one.broker_group_name: dict.fromkeys(range(one.settings.read_queue_count))
+        for one in placements
+    }
+
+
+def _led_there(mapping: TopicMapping) -> dict[str, _Places]:
+    found: dict[str, dict[int, QueueSegment | None]] = {}
+    for queue in mapping.queues:
+        if queue.leader is not None:
+            found.setdefault(queue.leader.broker_group_name, {})[queue.global_id] = queue.leader
+    return dict(found)
+
+
 async def _explain_group(
-    asked: QueuesAsked, placement: TopicPlacement, *, database: Database, brokers: Brokers
+    asked: QueuesAsked,
+    broker_group_name: str,
+    places: _Places,
+    *,
+    database: Database,
+    brokers: Brokers,
 ) -> list[Explanation]:
     async with database.connect() as connection:
         master = await broker_rows.find(
-            connection, asked.cluster_name, placement.broker_group_name, broker_id=MASTER_ID
+            connection, asked.cluster_name, broker_group_name, broker_id=MASTER_ID
         )
-    ids = [*range(placement.settings.read_queue_count)]
+    ids = [*places]
     if asked.queue_id is not None:
-        ids = [asked.queue_id]
+        is_elsewhere = any(places.values()) and asked.queue_id not in places
+        ids = [] if is_elsewhere else [asked.queue_id]
     without_master = [
-        QueueFacts(
-            asked.topic, placement.broker_group_name, i, asked.consumer_group_name, has_master=False
-        )
+        QueueFacts(asked.topic, broker_group_name, i, asked.consumer_group_name, has_master=False)
         for i in ids
     ]
     if master is None or not master.is_online:
@@ -95,15 +127,17 @@ async def _explain_group(
         replace(facts, has_master=True, address=master.address) for facts in without_master
     ]
     return [
-        explain(facts) for facts in await _Asker(asked, master.address, brokers).fill(at_master)
+        explain(facts)
+        for facts in await _Asker(asked, master.address, places, brokers).fill(at_master)
     ]
 
 
 class _Asker:
     """Ask one master for the facts of a topic's queues; missing answers are noted."""
 
-    def __init__(self, asked: QueuesAsked, address: str, brokers: Brokers) -> None:
+    def __init__(self, asked: QueuesAsked, address: str, places: _Places, brokers: Brokers) -> None:
         self._asked, self._address, self._brokers = asked, address, brokers
+        self._places = places
         self._unreported: dict[str, str] = {}
 
     async def fill(self, queues: list[QueueFacts]) -> list[QueueFacts]:
@@ -126,15 +160,15 @@ class _Asker:
                 max_offset=max_offset if facts.queue_id == first else None,
                 is_gate_open=None if answers.readers is None else answers.readers.is_gate_open,
                 permission=answers.permission,
-                settings=answers.settings,
+                settings=self._settings_of(answers.settings),
                 may_consume=answers.may_consume,
                 online=answers.online,
                 is_online_known=MEMBERS not in self._unreported,
-                progress=answers.progress.get(facts.queue_id),
+                progress=self._progress_of(facts.queue_id, answers.progress),
                 locks=None if answers.locks is None else answers.locks.locks,
                 reader=None
                 if answers.readers is None
-                else answers.readers.readers.get(facts.queue_id),
+                else answers.readers.readers.get(self._physical(facts.queue_id)),
                 observed_for_ms=None
                 if answers.readers is None
                 else answers.readers.observed_for_ms,
@@ -142,6 +176,35 @@ class _Asker:
             )
             for facts in queues
         ]
+
+    def _physical(self, queue_id: int) -> int:
+        """Return the number under which the broker reports a queue."""
+        segment = self._places.get(queue_id)
+        return queue_id if segment is None else segment.queue_id
+
+    def _settings_of(self, settings: QueueSettings | None) -> QueueSettings | None:
+        """Return the layout of the topic; consumers see logical queues, however many it has."""
+        if settings is None or not any(self._places.values()):
+            return settings
+        return replace(settings, read_queue_count=max(self._places) + 1)
+
+    def _progress_of(
+        self, queue_id: int, progress: Mapping[int, QueueProgress]
+    ) -> QueueProgress | None:
+        """Return the progress in a queue; in a logical one it is known in its last segment only."""
+        found = progress.get(self._physical(queue_id))
+        segment = self._places.get(queue_id)
+        if found is None or segment is None:
+            return found
+        if not found.committed:
+            return None
+        return replace(
+            found,
+            queue_id=queue_id,
+            committed=segment.to_logical_strict(found.committed),
+            end=segment.to_logical_strict(found.end),
+            begin=None if found.begin is None else segment.to_logical_strict(found.begin),
+        )
 
     async def _ask_all(self) -> "_BrokerAnswers":
         group, topic = self._asked.consumer_group_name, self._asked.topic

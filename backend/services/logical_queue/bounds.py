@@ -14,7 +14,7 @@ from backend.services.logical_queue.copies import TopicHolders
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """Hold the master of a broker group."""
 
     broker_group_name: str
@@ -28,7 +28,7 @@ async def find_bounds(
     if mapping is None:
         return {}
     asked = [
-        _Asked(name, holders.addresses[name])
+        Asked(name, holders.addresses[name])
         for name in mapping.counts
         if name in holders.masters and holders.masters[name].layout is not None
     ]

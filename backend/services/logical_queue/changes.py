@@ -4,14 +4,15 @@ Nothing here asks a broker. Each transaction locks the topic, decides from what 
 and commits mapping and change together (logical-queues.md 2.8, 9.4).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 from uuid import UUID
 
 from backend.clients.clock import Clock
-from backend.db import logical_queues
+from backend.db import events, logical_queues
 from backend.db.engine import Connection, Database
 from backend.db.logical_queues import StoredTopic
+from backend.domain.event import NewEvent
 from backend.domain.logical_queue.change import ChangeKind, ChangeState, QueueChange
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingMoved
 from backend.domain.logical_queue.mapping import TopicMapping
@@ -39,18 +40,18 @@ async def begin_creation(
     clock: Clock,
     guard: Guard = NO_GUARD,
 ) -> QueueChange:
-    """Record a new static topic with the change that spreads it; repeated, it changes nothing.
+    """Record a new or lost static topic with its change; repeated, it changes nothing.
 
     Raises:
         StaticTopicExists: there is a static topic of the name. OperationFenced: by the guard.
     """
     async with database.begin() as connection:
         await guard(connection)
-        begun = await logical_queues.find_change(connection, change_id)
+        begun = await logical_queues.find_change(connection, change_id, change.topic_name)
         if begun is not None:
             return begun.change
         at = clock.now()
-        await logical_queues.add(connection, cluster_name, change.after, at=at)
+        await logical_queues.add(connection, cluster_name, change.after, change.moves, at=at)
         await logical_queues.add_change(connection, cluster_name, change_id, change, at=at)
     return change
 
@@ -77,7 +78,7 @@ async def begin_change(
     """
     async with database.begin() as connection:
         await guard(connection)
-        begun = await logical_queues.find_change(connection, change_id)
+        begun = await logical_queues.find_change(connection, change_id, topic_name)
         if begun is not None:
             return begun.change
         held = await logical_queues.lock(connection, cluster_name, topic_name)
@@ -109,7 +110,7 @@ async def advance_change(
     """
     async with database.begin() as connection:
         await guard(connection)
-        stored = await logical_queues.find_change(connection, change_id)
+        stored = await logical_queues.find_change(connection, change_id, topic_name)
         if stored is None:
             raise QueueChangeRefused(topic_name, f"change {change_id} was never begun")
         if stored.ended_at is not None:
@@ -130,6 +131,28 @@ async def advance_change(
         await logical_queues.save(connection, held, after.after, moves, at=at)
         await logical_queues.save_change(connection, change_id, after, at=at)
     return after
+
+
+async def save_between_changes(
+    held: StoredTopic,
+    mapping: TopicMapping,
+    *,
+    database: Database,
+    clock: Clock,
+    new_events: Collection[NewEvent] = (),
+) -> bool:
+    """Write a mapping of the same epoch, unless the topic was changed since it was read.
+
+    Return whether it was written.
+    """
+    names = held.cluster_name, mapping.topic_name
+    async with database.begin() as connection:
+        present = await logical_queues.lock(connection, *names)
+        if present.unfinished is not None or present.version != held.version:
+            return False
+        await logical_queues.save(connection, held, mapping, at=clock.now())
+        await events.stage(connection, new_events)
+    return True
 
 
 def check_no_change(held: StoredTopic) -> None:

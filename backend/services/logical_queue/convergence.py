@@ -1,18 +1,22 @@
-"""Bring broker groups that missed a change of a static topic to the present mapping (L50).
+"""Bring broker groups to the present mapping of static topics (L50, logical-queues.md 11.3).
 
 A broker group that was away keeps its old mapping, and believes to lead queues that have moved. It
 gets the present one as soon as its master is back. Then the ends of segments that a forced move
-left open can be recorded.
+left open can be recorded. Segments that upkeep dropped go from the lists in the same way.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import NoAnswer
-from backend.brokers.requests.logical_queues import GetLogicalQueues, GetStaticTopic
+from backend.brokers.requests.logical_queues import (
+    GetLogicalQueues,
+    GetStaticTopic,
+    RetirePhysicalQueue,
+)
 from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
@@ -23,8 +27,9 @@ from backend.domain.broker import Broker
 from backend.domain.errors import DomainError
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.expiry import close_forced
-from backend.domain.logical_queue.mapping import TopicMapping
+from backend.domain.logical_queue.mapping import RetiredQueue, TopicMapping, copy_for
 from backend.domain.topic_layout import TopicLayout
+from backend.services.logical_queue.changes import save_between_changes
 from backend.services.logical_queue.copies import store_request
 
 Held = Mapping[Broker, Mapping[str, BrokerTopic]]
@@ -34,11 +39,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ConvergeOutcome:
-    """Count the mappings that were sent, the ends that were recorded, and the failures."""
+    """Count what was sent, recorded and retired, and the topics that failed.
+
+    `sent_count` is of mappings, `closed_count` of ends that were recorded, and `retired_count` of
+    physical queues that may be used again.
+    """
 
     sent_count: int = 0
     closed_count: int = 0
     failed_count: int = 0
+    retired_count: int = 0
 
 
 async def converge(*, database: Database, brokers: Brokers, clock: Clock) -> ConvergeOutcome:
@@ -59,12 +69,15 @@ async def converge(*, database: Database, brokers: Brokers, clock: Clock) -> Con
             log.warning("static_topic_not_converged", topic=look.topic_name, reason=str(error))
             failed_count += 1
     return ConvergeOutcome(
-        sum(one.sent_count for one in looks), sum(one.closed_count for one in looks), failed_count
+        sent_count=sum(one.sent_count for one in looks),
+        closed_count=sum(one.closed_count for one in looks),
+        failed_count=failed_count,
+        retired_count=sum(one.retired_count for one in looks),
     )
 
 
 class _Look:
-    """Look at one static topic."""
+    """Look at one static topic; `_copies` are of the masters that answered."""
 
     def __init__(
         self, topic: StoredTopic, held: Held, database: Database, brokers: Brokers, clock: Clock
@@ -74,10 +87,8 @@ class _Look:
         self._masters = {
             one.broker_group_name: one for one in held if one.cluster_name == topic.cluster_name
         }
-        self._epochs = {
-            name: _epoch_of(held[one], self.topic_name) for name, one in self._masters.items()
-        }
-        self.sent_count = self.closed_count = 0
+        self._copies = {name: held[one].get(self.topic_name) for name, one in self._masters.items()}
+        self.sent_count = self.closed_count = self.retired_count = 0
 
     @property
     def topic_name(self) -> str:
@@ -85,22 +96,39 @@ class _Look:
         return self._mapping.topic_name
 
     async def converge(self) -> None:
-        """Send the mapping to broker groups with an older one, and close what can be closed."""
-        present = self._mapping.epoch
-        for name in sorted(self._mapping.counts):
-            if self._epochs.get(name, present) < present:
-                await self._send(self._mapping, name)
+        """Close what can be closed, send the mapping where it differs, retire what has no data."""
         for global_id, generation in sorted(self._mapping.forced):
             await self._close(global_id, generation)
+        for name in sorted(self._mapping.counts.keys() & self._copies.keys()):
+            if _differs(self._copies[name], self._mapping, name):
+                await self._send(name)
+        for queue in self._mapping.retired:
+            copy = self._copies.get(queue.broker_group_name)
+            if copy is not None and queue.queue_id not in copy.retired:
+                await self._retire(queue)
 
-    async def _send(self, mapping: TopicMapping, name: str) -> None:
+    async def _send(self, name: str) -> None:
         address = self._masters[name].address
         found = await self._brokers.ask(address, GetStaticTopic(self.topic_name))
         layout = TopicLayout() if found is None else found.layout
-        request = store_request(mapping, name, layout, is_final=True)
+        request = store_request(self._mapping, name, layout, is_final=True)
         await self._brokers.ask(address, request)
         self.sent_count += 1
         log.info("static_topic_sent", topic=self.topic_name, broker_group_name=name)
+
+    async def _retire(self, queue: RetiredQueue) -> None:
+        request = RetirePhysicalQueue(
+            topic=self.topic_name,
+            global_id=queue.global_id,
+            epoch=self._mapping.epoch,
+            queue_id=queue.queue_id,
+            generation=queue.generation,
+            final_offset=queue.final_offset,
+        )
+        await self._brokers.ask(self._masters[queue.broker_group_name].address, request)
+        self.retired_count += 1
+        place = {"broker_group_name": queue.broker_group_name, "queue_id": queue.queue_id}
+        log.info("physical_queue_retired", topic=self.topic_name, **place)
 
     async def _close(self, global_id: int, generation: int) -> None:
         """Record the end of a segment that a forced move left open, if that is possible now.
@@ -112,7 +140,8 @@ class _Look:
         assert queue is not None
         [segment] = [one for one in queue.segments if one.generation == generation]
         name = segment.broker_group_name
-        if self._epochs.get(name) != self._mapping.epoch:
+        copy = self._copies.get(name)
+        if copy is None or copy.info.epoch != self._mapping.epoch:
             return
         ends = await self._brokers.ask(self._masters[name].address, GetTopicEnds(self.topic_name))
         if segment.queue_id not in ends:
@@ -121,24 +150,23 @@ class _Look:
         closed, overlap = close_forced(self._mapping, global_id, generation, end)
         if overlap is not None:
             log.warning("logical_queue_overlap", topic=self.topic_name, overlap=str(overlap))
-        elif await self._save(closed):
-            hosts = {one.broker_group_name for one in queue.segments[-2:]}
-            for host in sorted(hosts & self._masters.keys()):
-                await self._send(closed, host)
+        elif await save_between_changes(
+            self._topic, closed, database=self._database, clock=self._clock
+        ):
+            self._topic = replace(self._topic, mapping=closed, version=self._topic.version + 1)
+            self._mapping = closed
             self.closed_count += 1
 
-    async def _save(self, closed: TopicMapping) -> bool:
-        """Write the mapping with the recorded end, unless the topic was changed meanwhile."""
-        async with self._database.begin() as connection:
-            cluster_name = self._topic.cluster_name
-            present = await logical_queues.lock(connection, cluster_name, self.topic_name)
-            if present.unfinished is not None or present.version != self._topic.version:
-                return False
-            await logical_queues.save(connection, self._topic, closed, at=self._clock.now())
+
+def _differs(copy: BrokerTopic | None, mapping: TopicMapping, name: str) -> bool:
+    """Return whether a broker group has no copy, an older one, or lists of other segments.
+
+    It may have more lists than the mapping gives to it: those of queues that it led before.
+    """
+    if copy is None or copy.info.epoch < mapping.epoch:
         return True
-
-
-def _epoch_of(held: Mapping[str, BrokerTopic], topic_name: str) -> int:
-    """Return the epoch of a copy; one below all others if the broker group has none."""
-    copy = held.get(topic_name)
-    return -1 if copy is None else copy.info.epoch
+    wanted = copy_for(mapping, name).hosted
+    held = copy.mapping.hosted
+    return copy.info.epoch == mapping.epoch and any(
+        held.get(global_id) != segments for global_id, segments in wanted.items()
+    )

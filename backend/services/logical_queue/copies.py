@@ -10,6 +10,7 @@ from backend.brokers.requests.logical_queues import (
     StaticTopic,
     StoreMapping,
 )
+from backend.brokers.requests.properties import GetPermission
 from backend.db import brokers as broker_rows
 from backend.db import clusters
 from backend.db.engine import Database
@@ -17,6 +18,8 @@ from backend.domain.broker import Broker
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.mapping import QueueCounts, TopicMapping, copy_for
 from backend.domain.logical_queue.plan_checks import ClusterGroups
+from backend.domain.logical_queue.topic_settings import with_settings
+from backend.domain.topic import Permission
 from backend.domain.topic_layout import TopicLayout
 
 
@@ -26,6 +29,7 @@ class HeldTopic:
 
     layout: StaticTopic | None
     copy: BrokerTopic | None
+    is_cordoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,12 @@ class TopicHolders:
 
     @property
     def groups(self) -> ClusterGroups:
-        """Return the broker groups, and those whose master answers."""
-        return ClusterGroups(frozenset({*self.masters, *self.silent}), frozenset(self.masters))
+        """Return the broker groups, those whose master answers, and those that are cordoned."""
+        return ClusterGroups(
+            frozenset({*self.masters, *self.silent}),
+            frozenset(self.masters),
+            frozenset(name for name, one in self.masters.items() if one.is_cordoned),
+        )
 
     @property
     def copies(self) -> dict[str, BrokerTopic]:
@@ -58,41 +66,58 @@ class TopicHolders:
 
 @dataclass(frozen=True, slots=True)
 class FindHeldTopic(Inquiry[HeldTopic]):
-    """Ask a broker for a topic, and for its copy if the topic is static there."""
+    """Ask a broker for a topic, for its copy if the topic is static there, and for its permission.
 
-    topic_name: str
+    Without a name of a topic only the permission is asked for.
+    """
+
+    topic_name: str | None
 
     async def put(self, brokers: Brokers, address: str) -> HeldTopic:
-        """Ask for the layout, and for the copy of a static topic."""
-        layout = await brokers.ask(address, GetStaticTopic(self.topic_name))
-        if layout is None or layout.mapping is None:
-            return HeldTopic(layout, None)
+        """Ask for the permission, the layout, and the copy of a static topic."""
+        is_cordoned = not await brokers.ask(address, GetPermission()) & Permission.WRITE
+        layout = None
+        if self.topic_name is not None:
+            layout = await brokers.ask(address, GetStaticTopic(self.topic_name))
+        if self.topic_name is None or layout is None or layout.mapping is None:
+            return HeldTopic(layout, None, is_cordoned)
         held = await brokers.ask(address, GetLogicalQueues(self.topic_name))
-        return HeldTopic(layout, held.get(self.topic_name))
+        return HeldTopic(layout, held.get(self.topic_name), is_cordoned)
 
 
 def store_request(
     mapping: TopicMapping, broker_group_name: str, layout: TopicLayout, *, is_final: bool
 ) -> StoreMapping:
-    """Return the request that stores the copy of a broker group, with the queues that it needs."""
+    """Return the request that stores the copy of a broker group, with the queues that it needs.
+
+    `layout` is the present one, of which the rest is kept.
+    """
     counts = mapping.counts.get(broker_group_name, QueueCounts())
-    sized = replace(
-        layout, read_queue_count=counts.read_count, write_queue_count=counts.write_count
+    wished = replace(
+        layout,
+        read_queue_count=counts.read_count,
+        write_queue_count=counts.write_count,
+        attributes=with_settings(layout.attributes, mapping),
     )
     return StoreMapping(
-        layout=sized, mapping=copy_for(mapping, broker_group_name), is_final=is_final
+        layout=wished,
+        present=layout,
+        mapping=copy_for(mapping, broker_group_name),
+        is_final=is_final,
     )
 
 
 async def ask_holders(
     cluster_name: str,
-    topic_name: str,
+    topic_name: str | None,
     *,
     database: Database,
     brokers: Brokers,
     with_replicas: bool = False,
 ) -> TopicHolders:
     """Ask the masters of a cluster, and its replicas if wanted, for a topic.
+
+    Without a name of a topic only the state of the broker groups is asked for.
 
     Raises:
         ClusterNotFound: there is no cluster of the name.

@@ -6,7 +6,7 @@ and every request to a broker is fenced by the epoch of the change (logical-queu
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -21,8 +21,6 @@ from backend.brokers.requests.logical_queues import (
     SealLogicalQueue,
     UnsealLogicalQueue,
 )
-from backend.brokers.requests.offsets import UpdateConsumerOffset
-from backend.brokers.requests.physical_positions import GetPhysicalPositions
 from backend.brokers.requests.topics import DeleteTopicInBroker
 from backend.clients.clock import Clock
 from backend.db import brokers as broker_rows
@@ -38,11 +36,11 @@ from backend.domain.logical_queue.change import (
 from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import LeaderLeaseLive, QueueChangeRefused
 from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
-from backend.domain.logical_queue.mapping import Place
-from backend.domain.operation_errors import BrokerSilent, ChangeRefused
+from backend.domain.operation_errors import BrokerSilent
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
-from backend.services.logical_queue.copies import store_request
+from backend.services.logical_queue.copies import ask_holders, store_request
+from backend.services.logical_queue.positions import commit_carried, read_positions
 
 AnswerT = TypeVar("AnswerT")
 
@@ -51,7 +49,8 @@ AnswerT = TypeVar("AnswerT")
 class Driver:
     """Hold the change to drive, and the clients of the process that drives it.
 
-    `fence` identifies the attempt in requests that no epoch fences.
+    `fence` identifies the attempt in requests that no epoch fences. With `may_redirect` a queue
+    moves to another broker group if its destination is lost before the commit point (L43).
     """
 
     change_id: UUID
@@ -62,6 +61,7 @@ class Driver:
     clock: Clock
     fence: Fence
     guard: Guard = NO_GUARD
+    may_redirect: bool = False
 
     async def read(self) -> QueueChange:
         """Return the change as it is recorded.
@@ -70,7 +70,7 @@ class Driver:
             QueueChangeRefused: it was never begun.
         """
         async with self.database.connect() as connection:
-            stored = await logical_queues.find_change(connection, self.change_id)
+            stored = await logical_queues.find_change(connection, self.change_id, self.topic_name)
         if stored is None:
             raise QueueChangeRefused(self.topic_name, f"change {self.change_id} was never begun")
         return stored.change
@@ -139,6 +139,12 @@ async def switch_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChang
     return await driver.read()
 
 
+async def end_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
+    """Seal queues that take no more messages, and record their ends (M2, M3)."""
+    await _each(_end(driver, one) for one in global_ids)
+    return await driver.read()
+
+
 async def spread(driver: Driver) -> QueueChange:
     """Store the result at all broker groups, first at the former leaders (M5, M6).
 
@@ -149,14 +155,13 @@ async def spread(driver: Driver) -> QueueChange:
         NoAnswer: a broker did not answer this time.
     """
     change = await driver.read()
-    if change.is_finished:
-        return change
-    sources = {one.relocation.source for one in change.moves}
-    left = change.after.counts.keys() - change.converged
-    await _each(_store_final(driver, name) for name in sorted(left & sources))
-    # Consumer groups commit at the source until it has stored the new list.
-    await _each(_carry(driver, one.global_id) for one in change.moves)
-    await _each(_store_final(driver, name) for name in sorted(left - sources))
+    moved = [one.global_id for one in change.moves]
+    if not change.is_finished:
+        await _store_everywhere(driver, change, moved)
+    # A queue that a shrink had sealed or removed may come back on another physical queue. That one
+    # takes positions once its broker group has stored it.
+    returned = [one.global_id for one in change.changed_queues if one.global_id not in moved]
+    await _each(_carry(driver, one) for one in returned)
     return await driver.read()
 
 
@@ -185,12 +190,24 @@ async def delete_on_brokers(driver: Driver, *, only_empty: bool) -> QueueChange:
     return await driver.read()
 
 
+async def _store_everywhere(driver: Driver, change: QueueChange, moved: Sequence[int]) -> None:
+    sources = {one.relocation.source for one in change.moves}
+    left = change.after.counts.keys() - change.converged
+    await _each(_store_final(driver, name) for name in sorted(left & sources))
+    # Consumer groups commit at the source until it has stored the new list.
+    await _each(_carry(driver, one) for one in moved)
+    await _each(_store_final(driver, name) for name in sorted(left - sources))
+
+
 async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     """Reserve a physical queue; None if the queue is decided already."""
     change = await driver.read()
     move = change.move(global_id)
     if move.step not in BEFORE_COMMIT:
         return None
+    if driver.may_redirect and await driver.find_master(move.relocation.destination) is None:
+        change = await _redirect(driver, global_id)
+        move = change.move(global_id)
     name = move.relocation.destination
     if await driver.ask(name, GetStaticTopic(driver.topic_name)) is None:
         # A broker group that came after the last change does not know the topic.
@@ -200,6 +217,20 @@ async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     if move.step is MoveStep.PLANNED:
         await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
     return answer
+
+
+async def _redirect(driver: Driver, global_id: int) -> QueueChange:
+    """Choose another destination for a queue, if there is one that may be written."""
+    holders = await ask_holders(
+        driver.cluster_name, None, database=driver.database, brokers=driver.brokers
+    )
+    choices = holders.groups.answering - holders.groups.cordoned
+
+    def choose(now: QueueChange) -> QueueChange:
+        name = domain.next_destination(now, choices)
+        return now if name is None else domain.redirect(now, global_id, name)
+
+    return await driver.advance(choose)
 
 
 async def _switch(driver: Driver, global_id: int) -> None:
@@ -238,6 +269,17 @@ async def _inform_source(driver: Driver, name: str) -> None:
         await driver.ask(name, store_request(change.after, name, layout, is_final=False))
 
 
+async def _end(driver: Driver, global_id: int) -> None:
+    change = await driver.read()
+    move = change.move(global_id)
+    if move.step in BEFORE_COMMIT:
+        seal = await _seal(driver, change, move)
+        assert seal is not None, "the end of a queue is not forced"
+        await driver.advance(
+            lambda now: domain.decide(domain.with_sealed(now, global_id, seal), global_id)
+        )
+
+
 async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:
     """Seal the source; a source that can't be asked is not sealed."""
     if move.forced_start is not None:
@@ -268,28 +310,11 @@ async def _carry(driver: Driver, global_id: int) -> None:
     if queue is None or queue.leader is None or not dropped:
         return
     leader = queue.leader.broker_group_name
-    held: dict[str, dict[Place, int]] = {}
-    for name in sorted({leader, *(group for group, _ in dropped)}):
-        if name != leader and await driver.find_master(name) is None:
-            continue
-        found = await driver.ask(name, GetPhysicalPositions(driver.topic_name))
-        for consumer_group, offsets in found.items():
-            places = {(name, queue_id): offset for queue_id, offset in offsets.items()}
-            held.setdefault(consumer_group, {}).update(places)
-    for one in carry_to_leader(change.before, change.after, global_id, held):
-        group, queue_id = one.place
-        key = f"{driver.fence['regentStep']}/{global_id}/{one.consumer_group_name}"
-        commit = UpdateConsumerOffset(
-            consumer_group=one.consumer_group_name,
-            topic=driver.topic_name,
-            queue_id=queue_id,
-            offset=one.physical_offset,
-            is_logical=False,
-            fence={**driver.fence, "regentStep": key},
-        )
-        # Where the consumer group does not exist, its members can't read the queue either.
-        with contextlib.suppress(ChangeRefused):
-            await driver.ask(group, commit)
+    names = {group for group, _ in dropped} - {leader}
+    answering = [one for one in sorted(names) if await driver.find_master(one) is not None]
+    held = await read_positions(driver, [leader, *answering], driver.topic_name)
+    carried = carry_to_leader(change.before, change.after, global_id, held)
+    await commit_carried(driver, driver.topic_name, carried, fence=driver.fence)
 
 
 async def _store_final(driver: Driver, name: str) -> None:

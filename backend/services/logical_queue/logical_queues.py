@@ -1,27 +1,14 @@
 """Describe the logical queues of a static topic, and list the static topics of a cluster."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from backend.db import clusters, logical_queues, static_topic_lists
 from backend.db.engine import Database
 from backend.db.logical_queues import StoredTopic
 from backend.db.static_topic_lists import ListedTopic, Wanted
-from backend.domain.logical_queue.lookup import max_offset, min_offset, oldest_segment
-from backend.domain.logical_queue.mapping import LogicalQueue, Place, TopicMapping
-from backend.domain.logical_queue.segment import QueueBounds, SegmentStatus
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
-from backend.services.consumer_group.observations import find_sampled_topic
-from backend.services.samples import ObservedSample
-
-
-@dataclass(frozen=True, slots=True)
-class QueueEnds:
-    """Hold the first and the next logical offset of a queue; None if no sample shows them."""
-
-    min_offset: int | None
-    max_offset: int | None
 
 
 async def describe_logical_queues(
@@ -64,36 +51,16 @@ async def list_static_topics(
     return cut_page(found, size=size, key=lambda topic: topic.name, total_count=total)
 
 
-def sampled_bounds(
-    mapping: TopicMapping, samples: Sequence[ObservedSample]
-) -> dict[Place, QueueBounds]:
-    """Return the physical offsets of a topic's queues, as far as samples show them."""
-    found = {}
-    for name in mapping.counts:
-        seen = find_sampled_topic(mapping.topic_name, name, samples)
-        for queue in () if seen is None else seen[1].queues:
-            found[name, queue.queue_id] = QueueBounds(queue.min_offset, queue.max_offset)
+async def find_mappings(
+    names: Iterable[tuple[str, str]], *, database: Database
+) -> dict[tuple[str, str], TopicMapping | None]:
+    """Return the mappings of topics, by cluster and name; None for one that is not static."""
+    found: dict[tuple[str, str], TopicMapping | None] = dict.fromkeys(names)
+    by_cluster: dict[str, list[str]] = {}
+    for cluster_name, topic_name in found:
+        by_cluster.setdefault(cluster_name, []).append(topic_name)
+    async with database.connect() as connection:
+        for cluster_name, topic_names in by_cluster.items():
+            for one in await logical_queues.list_of_names(connection, cluster_name, topic_names):
+                found[cluster_name, one.mapping.topic_name] = one.mapping
     return found
-
-
-def statuses_of(
-    queue: LogicalQueue, bounds: Mapping[Place, QueueBounds]
-) -> dict[int, SegmentStatus]:
-    """Return the status of each segment by its generation (logical-queues.md 3)."""
-    return {
-        one.generation: one.status(is_last=one is queue.leader, bounds=bounds.get(one.place))
-        for one in queue.segments
-    }
-
-
-def ends_of(queue: LogicalQueue, bounds: Mapping[Place, QueueBounds]) -> QueueEnds:
-    """Return the logical offsets between which messages of a queue are stored."""
-    statuses = statuses_of(queue, bounds)
-    expired = [one for one, status in statuses.items() if status is SegmentStatus.EXPIRED]
-    oldest, newest = oldest_segment(queue, expired=expired), queue.leader
-    low = None if oldest is None else bounds.get(oldest.place)
-    high = None if newest is None else bounds.get(newest.place)
-    return QueueEnds(
-        None if low is None else min_offset(queue, low.min_offset, expired=expired),
-        None if high is None else max_offset(queue, high.max_offset),
-    )

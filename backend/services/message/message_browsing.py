@@ -6,27 +6,30 @@ brokers are.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from backend.brokers.asking import Brokers, Inquiry
+from backend.brokers.asking import Brokers
 from backend.brokers.requests.messages import PullMessages
 from backend.brokers.requests.offsets import GetOffsetsAt
 from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
-from backend.db import topics
+from backend.db import logical_queues, topics
 from backend.db.engine import Database
 from backend.domain.errors import InvalidCursor
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch
 from backend.domain.message_reading import Pulled, QueueName, merge_queues
 from backend.domain.page import check_page_size
 from backend.domain.queue_lock import BrokerKey
+from backend.domain.topic import TopicPlacement
 from backend.remoting.names import STATE_TOPIC
 from backend.services.cluster.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.message.messages import EVER_MS
+from backend.services.topic.topic_offsets import logical_ends
 from backend.services.topic.topics import describe_topic
 
 PAGE_SIZE_MAX: Final = 100
@@ -92,10 +95,20 @@ async def browse_messages(
     if wanted.offset is not None and None in (wanted.broker_group_name, wanted.queue_id):
         raise InvalidMessageSearch("an offset is of one queue: name its broker group and number")
     questions = Questions(brokers)
-    queues = await _find_queues(wanted, questions, database=database)
-    positions = (
-        _positions(after, queues) if after is not None else await _begin(wanted, queues, questions)
-    )
+    topic = await describe_topic(wanted.cluster_name, wanted.topic, database=database)
+    if wanted.topic == STATE_TOPIC:
+        raise InvalidMessageSearch("the topic holds internal messages of brokers")
+    async with database.connect() as connection:
+        placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
+        static = await logical_queues.find(connection, wanted.cluster_name, wanted.topic)
+    mapping = None if static is None else static.mapping
+    holding = {one.broker_group_name for one in placements}
+    masters = await find_masters(wanted.cluster_name, questions, database=database, holding=holding)
+    queues = _find_queues(wanted, _names(placements, mapping), masters)
+    if after is not None:
+        positions = _positions(after, queues, mapping)
+    else:
+        positions = await _begin(wanted, queues, mapping, masters, questions)
     pulled = await _pull(wanted.topic, positions, queues, size, questions)
     messages, positions, has_more = merge_queues(pulled, positions, size=size, end_ms=wanted.end_ms)
     return MessagePage(
@@ -107,22 +120,30 @@ async def browse_messages(
     )
 
 
-async def _find_queues(wanted: Browsing, questions: Questions, *, database: Database) -> Queues:
-    topic = await describe_topic(wanted.cluster_name, wanted.topic, database=database)
-    if wanted.topic == STATE_TOPIC:
-        raise InvalidMessageSearch("the topic holds internal messages of brokers")
-    async with database.connect() as connection:
-        placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
-    holding = {one.broker_group_name for one in placements}
-    online = await find_masters(wanted.cluster_name, questions, database=database, holding=holding)
-    masters = {one.broker_group_name: one for one in online}
+def _names(
+    placements: Sequence[TopicPlacement], mapping: TopicMapping | None
+) -> Iterator[QueueName]:
+    """Name the queues of a topic; logical queues by the broker groups that lead them."""
+    if mapping is not None:
+        for queue in mapping.queues:
+            if queue.leader_name is not None:
+                yield queue.leader_name, queue.global_id
+        return
+    for one in placements:
+        for queue_id in range(one.settings.read_queue_count):
+            yield one.broker_group_name, queue_id
+
+
+def _find_queues(
+    wanted: Browsing, names: Iterable[QueueName], masters: Sequence[BrokerKey]
+) -> Queues:
+    online = {one.broker_group_name: one for one in masters}
     found = {
-        (one.broker_group_name, queue_id): masters[one.broker_group_name]
-        for one in placements
-        if one.broker_group_name in masters
-        and wanted.broker_group_name in (None, one.broker_group_name)
-        for queue_id in range(one.settings.read_queue_count)
-        if wanted.queue_id in (None, queue_id)
+        (group, queue_id): online[group]
+        for group, queue_id in names
+        if group in online
+        and wanted.broker_group_name in (None, group)
+        and wanted.queue_id in (None, queue_id)
     }
     if len(found) > QUEUE_COUNT_MAX:
         why = f"{len(found)} queues are too many at once, {QUEUE_COUNT_MAX} at most"
@@ -139,8 +160,10 @@ def _grouped(positions: Mapping[QueueName, int]) -> Positions:
     return tuple((group, tuple(found)) for group, found in by_group.items())
 
 
-def _positions(after: Positions, queues: Queues) -> dict[QueueName, int]:
-    """Read the next offsets.
+def _positions(
+    after: Positions, queues: Queues, mapping: TopicMapping | None
+) -> dict[QueueName, int]:
+    """Read the next offsets; those of a logical queue stay when another broker group leads it.
 
     Raises:
         InvalidCursor: the cursor is of other queues.
@@ -148,37 +171,51 @@ def _positions(after: Positions, queues: Queues) -> dict[QueueName, int]:
     found = {(group, queue_id): offset for group, offsets in after for queue_id, offset in offsets}
     if any(not 0 <= offset <= EVER_MS for offset in found.values()):
         raise InvalidCursor
+    if mapping is not None:
+        leaders = {one.global_id: one.leader_name or "" for one in mapping.queues}
+        found = {(leaders[i], i): offset for (_, i), offset in found.items() if i in leaders}
     # A new queue is read from its beginning. A queue without a master is kept.
     return dict.fromkeys(queues, 0) | found
 
 
-@dataclass(frozen=True, slots=True)
-class GetEnds(Inquiry[dict[int, int]]):
-    """Ask a broker for the first or the last offsets of the queues of a topic."""
-
-    topic_name: str
-    is_last: bool
-
-    async def put(self, brokers: Brokers, address: str) -> dict[int, int]:
-        """Ask for both ends, and choose one."""
-        ends = await brokers.ask(address, GetTopicEnds(self.topic_name))
-        return {i: one.high if self.is_last else one.low for i, one in ends.items()}
-
-
-async def _begin(wanted: Browsing, queues: Queues, questions: Questions) -> dict[QueueName, int]:
+async def _begin(
+    wanted: Browsing,
+    queues: Queues,
+    mapping: TopicMapping | None,
+    masters: Sequence[BrokerKey],
+    questions: Questions,
+) -> dict[QueueName, int]:
     if wanted.offset is not None:
         return dict.fromkeys(queues, wanted.offset)
+    if wanted.begin_ms is not None:
+        return await _begin_at(wanted.topic, wanted.begin_ms, queues, questions)
+    asked = set(queues.values()) if mapping is None else masters
+    answers = await questions.ask_all(asked, GetTopicEnds(wanted.topic))
+    ends = {
+        (broker.broker_group_name, queue_id): one
+        for broker, by_queue in answers.items()
+        for queue_id, one in by_queue.items()
+    }
+    if mapping is not None:
+        ends, _ = logical_ends(mapping, ends)
+    return {
+        name: 0 if name not in ends else ends[name].high if wanted.from_latest else ends[name].low
+        for name, broker in queues.items()
+        if broker in answers
+    }
+
+
+async def _begin_at(
+    topic: str, at_ms: int, queues: Queues, questions: Questions
+) -> dict[QueueName, int]:
     by_broker: dict[BrokerKey, list[int]] = {}
     for (_, queue_id), broker in queues.items():
         by_broker.setdefault(broker, []).append(queue_id)
 
-    def begin(broker: BrokerKey) -> Inquiry[dict[int, int]]:
-        if wanted.begin_ms is None:
-            return GetEnds(wanted.topic, is_last=wanted.from_latest)
-        ids, at_ms = by_broker[broker], wanted.begin_ms
-        return GetOffsetsAt(topic=wanted.topic, queue_ids=ids, timestamp_ms=at_ms)
-
-    answers = await questions.ask_all(by_broker, begin)
+    answers = await questions.ask_all(
+        by_broker,
+        lambda one: GetOffsetsAt(topic=topic, queue_ids=by_broker[one], timestamp_ms=at_ms),
+    )
     return {
         (group, queue_id): answers[broker].get(queue_id, 0)
         for (group, queue_id), broker in queues.items()

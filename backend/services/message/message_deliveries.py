@@ -10,7 +10,7 @@ from backend.brokers.asking import Brokers
 from backend.brokers.requests.messages import KeyQuery, QueryMessages
 from backend.brokers.requests.offsets import GetCommittedOffsets
 from backend.brokers.requests.topics import GetGroupsOfTopic
-from backend.db import topics
+from backend.db import logical_queues, topics
 from backend.db.engine import Database
 from backend.domain.message import (
     ORIGIN_ID,
@@ -54,11 +54,20 @@ async def describe_deliveries(
     """
     questions = Questions(brokers)
     find = partial(find_masters, cluster_name, questions, database=database)
-    home = next(iter(await find(holding=[message.broker_group_name])), None)
+    async with database.connect() as connection:
+        static = await logical_queues.find(connection, cluster_name, message.topic)
+    home_name, reading = message.broker_group_name, {message.broker_group_name}
+    if static is not None and (queue := static.mapping.queue(message.queue_id)) is not None:
+        # Positions in a logical queue are asked of its leader. They may be in any segment.
+        home_name = queue.leader_name or home_name
+        reading |= {one.broker_group_name for one in queue.segments}
+    home = next(iter(await find(holding=[home_name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
-    answer = await questions.ask(home, GetGroupsOfTopic(message.topic))
-    groups = [name for name in answer or () if not is_system_group(name)]
+    keeping = await find(holding=reading)
+    answers = await questions.ask_all(keeping, GetGroupsOfTopic(message.topic))
+    known = {name for answer in answers.values() for name in answer}
+    groups = [name for name in sorted(known) if not is_system_group(name)]
     meant = [name(one) for one in groups[:GROUP_COUNT_MAX] for name in _TOPICS_OF_COPIES]
     async with database.connect() as connection:
         holders = await topics.list_holders(connection, cluster_name, meant)

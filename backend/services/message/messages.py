@@ -3,8 +3,8 @@
 Every search reports whether it is complete: brokers without an answer are named.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from backend.brokers.asking import Brokers
@@ -15,8 +15,10 @@ from backend.brokers.requests.messages import (
     locate_message,
 )
 from backend.db import brokers as broker_rows
-from backend.db import topics
+from backend.db import logical_queues, topics
 from backend.db.engine import Database
+from backend.domain.logical_queue.lookup import find_message
+from backend.domain.logical_queue.mapping import LogicalQueue
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.domain.names import check_topic_name
@@ -74,7 +76,8 @@ async def get_message(
     if place is not None:
         found = await _at_place(cluster_name, message_id, place, database=database, brokers=brokers)
         if found is not None:
-            return found
+            [shown] = await _in_logical_terms(cluster_name, [found], database=database)
+            return shown
     if topic is None:
         why = (
             "no broker of the cluster has that log position; an id of a sender needs the topic"
@@ -92,7 +95,8 @@ async def get_message(
     )
     messages = sorted((one for found in answers.values() for one in found), key=_order)
     if messages:
-        return messages[-1]
+        [shown] = await _in_logical_terms(cluster_name, messages[-1:], database=database)
+        return shown
     for silent in questions.unknown:
         raise BrokerSilent(silent.broker.address, silent.why)
     raise MessageNotFound(message_id, f"no message of topic {topic} has it as its id")
@@ -130,7 +134,33 @@ async def find_messages(
         len(found) < search.count_max for found in answers.values()
     )
     kept = messages[-search.count_max :]
-    return FoundMessages(tuple(kept), is_whole and len(kept) == len(messages), questions.unknown)
+    shown = await _in_logical_terms(search.cluster_name, kept, database=database)
+    return FoundMessages(tuple(shown), is_whole and len(kept) == len(messages), questions.unknown)
+
+
+async def _in_logical_terms(
+    cluster_name: str, messages: Sequence[StoredMessage], *, database: Database
+) -> list[StoredMessage]:
+    """Give messages of static topics the number and the offset in their logical queue.
+
+    Brokers find messages by their place in a physical queue (logical-queues.md 20).
+    """
+    topic_names = {one.topic for one in messages}
+    if not topic_names:
+        return []
+    async with database.connect() as connection:
+        found = await logical_queues.list_of_names(connection, cluster_name, topic_names)
+    queues = {one.mapping.topic_name: one.mapping.queues for one in found}
+    return [_shown(one, queues.get(one.topic, ())) for one in messages]
+
+
+def _shown(message: StoredMessage, queues: Iterable[LogicalQueue]) -> StoredMessage:
+    place = message.broker_group_name, message.queue_id
+    logical = find_message(queues, place, message.queue_offset)
+    if logical is None:
+        return message
+    global_id, offset = logical
+    return replace(message, queue_id=global_id, queue_offset=offset)
 
 
 async def _find_holders(

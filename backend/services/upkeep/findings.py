@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.clients.clock import Clock
-from backend.db import contradictions, events, findings
+from backend.db import events, findings, suspicions
 from backend.db.engine import Database
 from backend.db.findings import FindingFilter
 from backend.domain.event import FINDING_CLOSED, FINDING_OPENED, NewEvent
@@ -41,7 +41,7 @@ async def scan_findings(
             await findings.list_forsaken(connection),
             await list_recorded_facts(connection),
             await findings.list_invalid_items(connection),
-            await contradictions.list_all(connection),
+            await suspicions.list_all(connection),
             looking_since=looking_since,
             at=now,
         )

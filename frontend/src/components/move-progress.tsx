@@ -9,19 +9,22 @@ export function MoveProgress({ label, moves }: { label: string; moves: readonly 
   const { t } = useTranslation();
   const moved = movedCount(moves);
   const said = t('moves.moved', { moved, total: moves.length });
+  const counts = countsByStep(moves);
   return (
     <div className={classes.progress}>
       <div className={classes.whole}>
         <strong className={classes.said}>{said}</strong>
         <Meter end={moves.length === 0 ? 0 : moved / moves.length} label={said} />
       </div>
-      <ul className={classes.counts}>
-        {countsByStep(moves).map(({ step, count }) => (
-          <li key={step} className={classes.count} data-step={step}>
-            {t('moves.count', { count, step: t(`moves.step.${step}`) })}
-          </li>
-        ))}
-      </ul>
+      {counts.length > 1 ? (
+        <ul className={classes.counts}>
+          {counts.map(({ step, count }) => (
+            <li key={step} className={classes.count} data-step={step}>
+              {t('moves.count', { count, step: t(`moves.step.${step}`) })}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
       <section className={classes.scroller} aria-label={label} tabIndex={0}>
         <ol className={classes.moves}>

@@ -16,6 +16,7 @@ export function SegmentBox({ segment }: { segment: SegmentBoxData }) {
         <SegmentMark state={state} />
       </span>
       <span className={classes.offsets}>
+        {segment.logicalStart === null ? null : `${t('segments.offsets')} `}
         <LogicalRange segment={segment} />
       </span>
       <span className={classes.physical}>

@@ -162,6 +162,15 @@ export type ConsumerGroupState =
   | 'INACTIVE'
   | 'UNKNOWN';
 
+export type ConvertTopicInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** How the offsets of a queue continue after a move: without a gap, or in blocks. */
+  offsetMode?: QueueOffsetMode;
+  /** Name of the topic. */
+  topicName: string;
+};
+
 export type CreateConsumerGroupInput = {
   /** Allow broadcasting: each consumer of the group reads all messages. */
   broadcastAllowed?: boolean;
@@ -272,6 +281,8 @@ export type DrainBrokerInput = {
   brokerId?: string;
   /** Name of the cluster. */
   clusterName: string;
+  /** First move the logical queues of static topics from the broker group to other broker groups. */
+  moveQueues?: boolean;
   /** Name of a consumer group that the drain does not wait for. */
   waivedGroups?: Array<string>;
 };
@@ -310,6 +321,15 @@ export type ElectionVerdict =
   | 'UNVERIFIED'
   | 'WINS';
 
+export type EvacuateBrokerGroupInput = {
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** How many queues move at the same time. */
+  inFlightMax?: number;
+};
+
 export type ExpandStaticTopicInput = {
   /** Name of a broker group that also gets new queues. Default: only those that lead a queue of the topic. */
   brokerGroups?: Array<string>;
@@ -334,8 +354,22 @@ export type FindingCode =
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
+  | 'STATIC_TOPIC_DIFFERS'
   | 'SUBSCRIPTIONS_DIFFER'
   | 'TWO_MASTERS';
+
+export type ForgetBrokerInput = {
+  /** Address of the broker, in place of its id. */
+  address?: string | null | undefined;
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
+  brokerId?: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Forget the last broker of a group even if logical queues have older messages there. */
+  losesSegments?: boolean;
+};
 
 export type ForgetReplicasInput = {
   /** Name of the broker group. */
@@ -369,6 +403,17 @@ export type HealthVerdict =
   | 'DEGRADED'
   | 'HEALTHY'
   | 'UNKNOWN';
+
+export type ImportStaticTopicInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Text of the mapping file. Default: the mapping that the brokers have. */
+  document?: string | null | undefined;
+  /** Accept a file with an older epoch: the change gets a new epoch. */
+  force?: boolean;
+  /** Name of the topic. */
+  topicName: string;
+};
 
 export type LagQueueKind =
   | 'NORMAL'
@@ -515,75 +560,92 @@ export type PlanInput =
    *
    * `least_epoch` stands for epochs that no broker reports.
    */
-  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
-  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never;   /**
    * Change what is given of a consumer group, on the broker groups named or all that know it.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a change back.
    */
-  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
-  changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
+  changeProtection: ChangeProtectionInput; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
    * Change what is given of a topic, on the broker groups named or on all that hold it.
    *
    * Instead, `layouts` may give each group's whole layout; that takes a change back.
    */
-  changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Take the right to write from a broker. */
-  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   /**
+  changeTopic: ChangeTopicInput; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Make an ordinary topic static; its queues stay where they are, and become logical queues. */
+  convertTopic: ConvertTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never;   /** Take the right to write from a broker. */
+  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never;   /**
    * Create a consumer group on the broker groups named, or on all of the cluster.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a deletion back.
    */
-  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
-  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
-  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
-  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
-  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
-  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
-  drainBroker: DrainBrokerInput; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
+  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
+  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
+  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
+  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
+  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
+  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
+  drainBroker: DrainBrokerInput; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
    * Elect the named broker as master or, without a name, the broker that the rules choose.
    *
    * With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
    */
-  electMaster: ElectMasterInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
-  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
-  forgetBroker: BrokerOrderInput; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
-  forgetReplicas: ForgetReplicasInput; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
+  electMaster: ElectMasterInput; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /**
+   * Move the logical queues of all static topics off a broker group.
+   *
+   * The other broker groups of the cluster take them, except cordoned ones.
+   */
+  evacuateBrokerGroup: EvacuateBrokerGroupInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
+  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
+  forgetBroker: ForgetBrokerInput; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
+  forgetReplicas: ForgetReplicasInput; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
+   * Restore a static topic from a mapping file of RocketMQ's form, or from its brokers.
+   *
+   * A file may also have moves and new queues of a topic that is there. The change goes on at the
+   * first step that no broker confirms.
+   */
+  importStaticTopic: ImportStaticTopicInput; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never;   /**
    * Move logical queues of a static topic to other broker groups.
    *
    * One of `destination`, `leaving`, `onto` and `targets` chooses the moves.
    */
-  moveQueues: MoveQueuesInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
-  preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
-  releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
-  resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
+  moveQueues: MoveQueuesInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
+  preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
+  releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
+  resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
    * Set a consumer group's offsets in a topic, in all queues or in those named.
    *
    * In a queue where the source group never committed an offset, nothing is set.
    */
-  resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Give a broker the right to write. */
-  uncordonBroker: BrokerOrderInput; };
+  resetOffsets: ResetOffsetsInput; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Take the last logical queues from a static topic, once they are read. */
+  shrinkStaticTopic: ShrinkStaticTopicInput; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; shrinkStaticTopic?: never;   /** Give a broker the right to write. */
+  uncordonBroker: UncordonBrokerInput; };
 
 export type PreferMasterInput = {
   /** Name of the broker group. */
@@ -736,6 +798,19 @@ export type Severity =
   | 'CRITICAL'
   | 'WARNING';
 
+export type ShrinkStaticTopicInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Seal the queues although producers are connected: their sends to these queues fail. */
+  force?: boolean;
+  /** Number of logical queues of the topic. */
+  queueCount: number;
+  /** Name of the topic. */
+  topicName: string;
+  /** Name of a consumer group that the removal does not wait for. */
+  waivedGroups?: Array<string>;
+};
+
 export type StepState =
   | 'DONE'
   | 'FAILED'
@@ -757,6 +832,17 @@ export type TopicMessageType =
   | 'NORMAL'
   | 'TRANSACTION'
   | 'UNSPECIFIED';
+
+export type UncordonBrokerInput = {
+  /** Address of the broker, in place of its id. */
+  address?: string | null | undefined;
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
+  brokerId?: string;
+  /** Name of the cluster. */
+  clusterName: string;
+};
 
 export type WriterFault =
   | 'CORDONED'
@@ -988,7 +1074,7 @@ export type FindingsQueryVariables = Exact<{
 }>;
 
 
-export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, brokerGroupName: string | null, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
+export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, brokerGroupName: string | null, topicName: string | null, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
 export type OpenFindingsQueryVariables = Exact<{
   clusterName: string;
@@ -2474,6 +2560,7 @@ export const FindingsDocument = new TypedDocumentString(`
       clusterName
       subject
       brokerGroupName
+      topicName
       sentence
       evidence
       advice

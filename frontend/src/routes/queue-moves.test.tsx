@@ -40,7 +40,7 @@ test('the plan shows the segments before and after, and once only', async () => 
   const before = await screen.findByRole('region', { name: 'Before' });
   const after = screen.getByRole('region', { name: 'After' });
   expect(within(before).getByText('led by broker-a')).toBeVisible();
-  expect(within(before).getByText('0 to open')).toBeVisible();
+  expect(within(before).getByText('offsets 0 to open')).toBeVisible();
   expect(within(before).getByText(/physical offsets 7 to open/)).toBeVisible();
   expect(within(after).getByText('led by broker-b')).toBeVisible();
   const lane = within(after).getByRole('list', { name: 'Logical queue 3' });

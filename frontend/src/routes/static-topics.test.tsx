@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
+import userEvent, { type UserEvent } from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { violations } from '@/testing/axe';
 import { aConsumerGroup, aConsumerQueue } from '@/testing/consumer-group-builders';
@@ -160,6 +160,41 @@ test('an ordinary topic has no queues to migrate', async () => {
   expect(screen.queryByRole('button', { name: 'Migrate queues…' })).toBeNull();
 });
 
+async function choose(user: UserEvent, dialog: ReturnType<typeof within>, way: string) {
+  await user.click(dialog.getByRole('combobox', { name: 'Which way' }));
+  await user.click(screen.getByRole('option', { name: way }));
+}
+
+test('the queues of all static topics leave a broker group by one order', async () => {
+  const user = userEvent.setup();
+  const { ordered } = show('/replica-groups/broker-a?order=migrate');
+  const dialog = within(await screen.findByRole('dialog', { name: 'Migrate queues of broker-a' }));
+
+  expect(dialog.queryByRole('combobox', { name: 'Static topic' })).toBeNull();
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() =>
+    expect(ordered()?.variables.plan).toEqual({
+      evacuateBrokerGroup: { clusterName: 'regent', brokerGroupName: 'broker-a', inFlightMax: 4 },
+    }),
+  );
+});
+
+test('queues are removed from the highest number on', async () => {
+  const user = userEvent.setup();
+  const { ordered } = show('/topics/orders?order=shrink');
+  const dialog = within(await screen.findByRole('dialog', { name: 'Remove queues of orders' }));
+  expect(dialog.getByLabelText('Number of logical queues')).toHaveValue('3');
+
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() =>
+    expect(ordered()?.variables.plan).toMatchObject({
+      shrinkStaticTopic: { topicName: 'orders', queueCount: 3, force: false },
+    }),
+  );
+});
+
 test('queues leave a broker group by an order from its page', async () => {
   const user = userEvent.setup();
   const { address, ordered } = show('/replica-groups/broker-a');
@@ -172,6 +207,7 @@ test('queues leave a broker group by an order from its page', async () => {
   await user.click(screen.getByRole('button', { name: 'Migrate queues…' }));
   const dialog = within(await screen.findByRole('dialog', { name: 'Migrate queues of broker-a' }));
   expect(await violations(screen.getByRole('dialog'))).toEqual([]);
+  await choose(user, dialog, 'One topic off this broker group');
   await user.click(dialog.getByRole('combobox', { name: 'Static topic' }));
   // The broker group leads no queue of the other topic.
   expect(screen.getAllByRole('option').map((one) => one.textContent)).toEqual(['orders']);
@@ -196,7 +232,7 @@ test('a broker group gets its share of the queues of any static topic', async ()
   const { ordered } = show('/replica-groups/broker-a?order=migrate');
   const dialog = within(await screen.findByRole('dialog', { name: 'Migrate queues of broker-a' }));
 
-  await user.click(dialog.getByRole('radio', { name: 'Onto this broker group' }));
+  await choose(user, dialog, 'One topic onto this broker group');
   await user.click(dialog.getByRole('combobox', { name: 'Static topic' }));
   await user.click(screen.getByRole('option', { name: 'bills' }));
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));

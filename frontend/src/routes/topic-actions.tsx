@@ -5,9 +5,11 @@ import { WriteButton } from '@/components/write-button';
 import { resetOffsets } from '@/features/orders/offset-orders';
 import type { OrderKind } from '@/features/orders/order-kind';
 import {
+  convertTopic,
   deleteStaticTopic,
   expandStaticTopic,
   moveQueues,
+  shrinkStaticTopic,
 } from '@/features/orders/static-topic-orders';
 import { changeTopic, deleteTopic } from '@/features/orders/topic-orders';
 import type { TopicDetail } from '@/features/topics/topic-detail';
@@ -21,8 +23,8 @@ import { usePlanOrder } from './use-plan-order';
 import { useTopology } from './use-topology';
 import { withinPage } from './within-page';
 
-const ordinaryWords: readonly TopicOrder[] = ['change', 'reset', 'delete', 'send'];
-const staticWords: readonly TopicOrder[] = ['move', 'expand', 'reset', 'delete', 'send'];
+const ordinaryWords: readonly TopicOrder[] = ['change', 'reset', 'delete', 'send', 'convert'];
+const staticWords: readonly TopicOrder[] = ['move', 'expand', 'shrink', 'reset', 'delete', 'send'];
 
 type Offered = {
   words: readonly TopicOrder[];
@@ -42,6 +44,7 @@ function useOffered(topic: TopicDetail, consumerGroupName: string | undefined): 
       change: () => changeTopic(topic),
       reset,
       delete: () => deleteTopic(topic),
+      convert: () => convertTopic(clusterName, name),
     };
     return { words: ordinaryWords, forms };
   }
@@ -49,6 +52,7 @@ function useOffered(topic: TopicDetail, consumerGroupName: string | undefined): 
   const forms = {
     move: () => moveQueues(staticTopic, groups),
     expand: () => expandStaticTopic(staticTopic, groups),
+    shrink: () => shrinkStaticTopic(staticTopic),
     reset,
     delete: () => deleteStaticTopic(staticTopic),
   };

@@ -3,7 +3,16 @@ import type { SegmentsView } from '@/components/segments-as';
 import { consoleRoute } from './console-route';
 import { searchOf, text, word } from './search';
 
-const orders = ['send', 'change', 'move', 'expand', 'reset', 'delete'] as const;
+const orders = [
+  'send',
+  'change',
+  'convert',
+  'move',
+  'expand',
+  'shrink',
+  'reset',
+  'delete',
+] as const;
 /** The form that is open over the page; `group` fills in the consumer group of a reset. */
 export type TopicOrder = (typeof orders)[number];
 export type TopicSearch = {

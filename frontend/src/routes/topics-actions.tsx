@@ -4,13 +4,14 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
 import { changeGroup, createGroup, deleteGroup } from '@/features/orders/group-orders';
-import { createStaticTopic } from '@/features/orders/static-topic-orders';
+import { createStaticTopic, importStaticTopic } from '@/features/orders/static-topic-orders';
 import { createTopic } from '@/features/orders/topic-orders';
 import { OrderModal } from './order-modal';
 import type { TopicsOrder } from './topics-route';
 import { useTopology } from './use-topology';
 import { withinPage } from './within-page';
 
+const staticWords = ['createStatic', 'importStatic'] as const;
 const groupWords: readonly TopicsOrder[] = ['createGroup', 'changeGroup', 'deleteGroup'];
 
 /** Creates topics, and creates, changes or deletes consumer groups; each leads to a plan first. */
@@ -24,6 +25,7 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
   const kinds = {
     create: () => createTopic(clusterName, groups),
     createStatic: () => createStaticTopic(clusterName, groups),
+    importStatic: () => importStaticTopic(clusterName),
     createGroup: () => createGroup(clusterName, groups),
     changeGroup: () => changeGroup(clusterName, groups, group),
     deleteGroup: () => deleteGroup(clusterName, groups, group),
@@ -33,9 +35,11 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
       <WriteButton data-act onClick={() => show('create')}>
         {t('topics.create')}
       </WriteButton>
-      <WriteButton variant="default" onClick={() => show('createStatic')}>
-        {t('topics.createStatic')}
-      </WriteButton>
+      {staticWords.map((word) => (
+        <WriteButton key={word} variant="default" onClick={() => show(word)}>
+          {t(`topics.${word}`)}
+        </WriteButton>
+      ))}
       <Menu position="bottom-end" shadow="sm">
         <Menu.Target>
           <WriteButton variant="default" rightSection={<IconChevronDown size={13} aria-hidden />}>

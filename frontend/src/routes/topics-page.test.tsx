@@ -135,7 +135,7 @@ test('a static topic shows the segments of its logical queues', async () => {
   renderConsole('/topics/orders', { answers });
 
   const lane = await screen.findByRole('list', { name: 'Logical queue 0' });
-  expect(within(lane).getByText('0 to 42')).toBeVisible();
+  expect(within(lane).getByText('offsets 0 to 42')).toBeVisible();
 });
 
 test('the queues of a static topic are named as logical ones', async () => {

@@ -4,7 +4,14 @@ import type { TopicKind } from '@/gql/operations';
 import { consoleRoute } from './console-route';
 import { cursor, searchOf, text, word } from './search';
 
-const orders = ['create', 'createStatic', 'createGroup', 'changeGroup', 'deleteGroup'] as const;
+const orders = [
+  'create',
+  'createStatic',
+  'importStatic',
+  'createGroup',
+  'changeGroup',
+  'deleteGroup',
+] as const;
 /** The form that is open over the page; `group` fills in its consumer group. */
 export type TopicsOrder = (typeof orders)[number];
 

@@ -11,6 +11,7 @@ export function aFinding(change: Partial<Finding> = {}): Finding {
     clusterName: 'regent',
     subject: 'broker-b',
     brokerGroupName: 'broker-b',
+    topicName: null,
     sentence: null,
     evidence: { topics: 12 },
     advice: 'Start a broker of the group, or forget it: `regent broker forget broker-b`.',

@@ -68,6 +68,9 @@ class Rewriting:
         assert NEW_VERSION in frame
         self.writer.write(frame.replace(NEW_VERSION, OLD_VERSION))
 
+    def is_closing(self) -> bool:
+        return self.writer.is_closing()
+
 
 @dataclass
 class Directory(RecordingNameServer):

@@ -344,7 +344,7 @@ async def test_a_deleted_topic_goes_with_its_last_broker_and_its_change_stays(tr
 
     assert await truth.read() is None
     async with database.connect() as connection:
-        stored = await logical_queues.find_change(connection, change_id)
+        stored = await logical_queues.find_change(connection, change_id, "T")
     assert (stored.change.state, stored.change.before) == (ChangeState.DONE, mapping)
     # The name is free again.
     await truth.write(mapping)

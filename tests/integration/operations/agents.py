@@ -39,6 +39,7 @@ CHANGING = frozenset(
         RequestCode.SEAL_LOGICAL_QUEUE,
         RequestCode.UNSEAL_LOGICAL_QUEUE,
         RequestCode.DISCARD_LOGICAL_QUEUE,
+        RequestCode.RETIRE_PHYSICAL_QUEUE,
     }
 )
 
@@ -140,14 +141,14 @@ class Agents:
 
 
 @asynccontextmanager
-async def running_agents(database, workers_database, redis, root, clock):
+async def running_agents(database, workers_database, redis, root, clock, **properties):
     """Run them; the workers have a separate pool, so that only they die at its commits."""
     async with AsyncExitStack() as stack:
         stores = {"database": database, "redis": redis, "clock": clock}
         server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
         brokers = {}
         for name in NAMES:
-            brokers[name] = await _start(name, root, server, stack)
+            brokers[name] = await _start(name, root, server, stack, **properties)
 
         async def are_known():
             async with database.connect() as connection:
@@ -160,12 +161,11 @@ async def running_agents(database, workers_database, redis, root, clock):
         await agents.client.aclose()
 
 
-async def _start(name, root, server, stack):
+async def _start(name, root, server, stack, **properties):
     folder = root / name
     await asyncio.to_thread(folder.mkdir, exist_ok=True)
-    path = write_config(
-        folder, brokerClusterName=CLUSTER, brokerName=name, namesrvAddr=server.address
-    )
+    names = {"brokerClusterName": CLUSTER, "brokerName": name, "namesrvAddr": server.address}
+    path = write_config(folder, **names, **properties)
     loaded = load_settings(path)
     broker = BrokerServer(loaded.settings, given=loaded.given, config_file=ConfigFile(path))
     stack.push_async_callback(broker.close)

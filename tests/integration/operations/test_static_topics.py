@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from types import SimpleNamespace
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import insert, text
@@ -13,11 +12,7 @@ from backend.brokers.errors import BrokerUnreachable
 from backend.db import clusters, logical_queues
 from backend.db.tables import topics
 from backend.domain.logical_queue.change import ChangeState
-from backend.domain.logical_queue.errors import (
-    QueueChangeRefused,
-    QueueMappingBroken,
-    StaticTopicNotFound,
-)
+from backend.domain.logical_queue.errors import QueueChangeRefused, StaticTopicNotFound
 from backend.domain.logical_queue.expiry import Overlap
 from backend.domain.operation import OperationState as S
 from backend.domain.operation import StepState
@@ -25,16 +20,17 @@ from backend.domain.operation_errors import InvalidParameters, NotUndoable, Plan
 from backend.domain.plan import CheckVerdict
 from backend.operations.engine import following, orders
 from backend.operations.planning import static_topics as planning
+from backend.remoting.bodies.logical_queues import NewerMappings
 from backend.remoting.request_code import RequestCode
 from backend.services.logical_queue.consistency import check_consistency
 from backend.services.logical_queue.convergence import ConvergeOutcome, converge
-from backend.services.logical_queue.copies import TopicHolders
-from backend.services.logical_queue.importing import import_topic
+from backend.services.logical_queue.copies import TopicHolders, ask_holders
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.waiting import eventually
+from workers.broker.logical import confirmation
 
-A, B = "broker-a", "broker-b"
+A, B, C = "broker-a", "broker-b", "broker-c"
 NOT_LEADER = 501
 T = {"topic_name": "orders"}
 OFFSETS = ("logical_start", "logical_end", "physical_start", "physical_end")
@@ -243,6 +239,7 @@ async def test_the_plan_draws_the_segments_and_names_the_gates(topic, agents):
     assert [one.name for one in planned.plan.checks] == [
         "something moves",
         "every master answers",
+        "destinations may be written",
         f"set of {A}",
         f"set of {B}",
         f"room on {B}",
@@ -292,15 +289,56 @@ async def test_queues_are_spread_onto_a_broker_group_or_over_several_l15(topic, 
 
     assert spread.state is S.DONE, spread.outcome
     assert await topic.leaders() == {A: 2, B: 2}
-    planned = await agents.plan("move_queues", **T, targets=[A, B])
-    assert planned.plan.summary == "No logical queue of topic orders moves"
-    assert planned.plan.block.name == "something moves"
     remapped = await topic.choose(targets=[B])
     assert remapped.state is S.DONE, remapped.outcome
     assert await topic.leaders() == {B: 4}
     undone = await agents.undo(remapped)
     assert undone.state is S.DONE, undone.outcome
     assert await topic.leaders() == {A: 2, B: 2}
+    assert await topic.is_sound()
+
+
+async def test_a_remapping_to_the_present_groups_only_raises_the_epoch_l18(topic, agents):
+    await topic.create(4)
+    assert await topic.send(A, b"0") == [0]
+    before = await topic.mapping()
+
+    raised = await topic.choose(targets=[A, B])
+
+    assert raised.state is S.DONE, raised.outcome
+    assert raised.plan.summary == "No logical queue of topic orders moves"
+    after = await topic.mapping()
+    assert after.epoch >= before.epoch + 1_000
+    assert after.queues == before.queues
+    assert await topic.is_sound()
+    assert await topic.send(A, b"1") == [1]
+    with pytest.raises(NotUndoable):
+        await following.undo_operation(raised.id, ANNA, agents.context)
+
+
+async def test_queues_that_leave_find_another_destination_before_the_commit_point_l43(
+    topic, agents
+):
+    await agents.start(C)
+    await eventually(lambda: _knows(topic, C))
+    await topic.create(2, broker_groups=[A])
+    await topic.send(A, b"0")
+    planned = await agents.plan("move_queues", **T, leaving=A)
+    await agents.confirm(planned)
+    # The first destination has a place for its queue, and no queue is sealed.
+    assert not await agents.run(planned.id, ("after the effect", 1))
+    await agents.stop(B)
+    await eventually(lambda: _is_away(topic, B))
+
+    await eventually(lambda: _ends(agents, planned.id))
+
+    ended = await agents.look(planned.id)
+    assert ended.state is S.DONE, ended.outcome
+    assert await topic.leaders() == {C: 2}
+    assert await topic.read(C, count=1) == [b"0"]
+    await agents.start(B)
+    await eventually(lambda: _is_back(topic))
+    await _converge(agents)
     assert await topic.is_sound()
 
 
@@ -562,9 +600,8 @@ async def test_a_destination_that_dies_before_the_commit_point_is_given_up_l43(t
     assert undone.state is S.DONE, undone.outcome
     assert await topic.send(A, b"1") == [1]
     await agents.start(B)
-    await eventually(lambda: _is_back(topic))
-    assert [one.is_sealed for one in (await topic.check()).leftovers] == [False]
-    assert await _converge(agents) == ConvergeOutcome(1, 0, 0)
+    await eventually(lambda: _agrees(topic))
+    assert await _converge(agents) == ConvergeOutcome()
     assert await topic.is_sound()
 
 
@@ -604,26 +641,31 @@ async def test_a_returned_source_gets_the_mapping_and_its_end_is_recorded_l46_l5
     await topic.send(B, b"new")
 
     await agents.start(A)
-    await eventually(lambda: _is_back(topic))
-    [behind] = [str(one) for one in (await topic.check()).findings if one.invariant == "INV-6"]
-    assert behind.startswith("INV-6: broker group broker-a: ")
-    outcomes = [await _converge(agents) for _ in range(3)]
+    # The source asks for the mapping before its queues take messages.
+    await eventually(lambda: _agrees(topic))
+    outcomes = [await _converge(agents) for _ in range(2)]
 
-    # The mapping goes to the source, then the recorded end to both, then nothing is left to do.
-    assert outcomes == [ConvergeOutcome(1, 0, 0), ConvergeOutcome(2, 1, 0), ConvergeOutcome()]
+    # The recorded end goes to both, then nothing is left to do.
+    assert outcomes == [ConvergeOutcome(2, 1, 0), ConvergeOutcome()]
     assert await topic.shown() == "[g0 broker-a:q0 L0 S0 E2] [g1 broker-b:q2 L10000 S0 E-]"
     assert await topic.is_sound()
     assert await topic.send(A, b"late") == [10_001]
     assert await topic.read(B, count=4) == [b"0", b"1", b"new", b"late"]
 
 
-async def test_messages_of_a_returned_source_beyond_the_jump_are_named_l46(topic, agents):
+async def test_messages_of_a_returned_source_beyond_the_jump_are_named_l46(
+    topic, agents, monkeypatch
+):
+    # As with a name server of RocketMQ, which has no mappings to give.
+    monkeypatch.setattr(confirmation.Confirmation, "_ask", _no_mappings)
     await topic.create(4)
     await topic.send(A, b"0", b"1", b"2")
     await _move_without_source(topic, agents, force_offset=1)
 
     await agents.start(A)
     await eventually(lambda: _is_back(topic))
+    behind = [str(one) for one in (await topic.check()).findings if one.invariant == "INV-6"]
+    assert behind[0].startswith("INV-6: broker group broker-a: ")
     converged = await _converge(agents)
 
     assert converged == ConvergeOutcome(1, 0, 0)
@@ -646,37 +688,6 @@ async def test_a_topic_with_messages_is_deleted_by_a_purge_only(topic, agents):
     with pytest.raises(StaticTopicNotFound):
         await agents.plan("delete_static_topic", **T)
     assert (await agents.order("create_topic", topic_name="orders")).state is S.DONE
-
-
-async def test_lost_tables_are_rebuilt_from_the_brokers_l65(topic, agents):
-    await topic.create(4)
-    await topic.send(A, b"0", b"1")
-    await topic.move(0)
-    await topic.move(2, to=B)
-    before = await topic.mapping()
-    async with agents.database.begin() as connection:
-        await connection.execute(text("TRUNCATE static_topics, logical_queue_changes CASCADE"))
-
-    await _import(agents)
-
-    after = await topic.mapping()
-    assert after == before
-    assert await topic.is_sound()
-    assert (await topic.move(0, to=A)).state is S.DONE
-
-
-async def test_tables_are_not_rebuilt_over_a_change_that_is_under_way(topic, agents):
-    await topic.create(4)
-    operation_id = await topic.begin_move(0)
-    assert not await agents.run(operation_id, ("after the effect", 2))
-    async with agents.database.begin() as connection:
-        await connection.execute(text("TRUNCATE static_topics, logical_queue_changes CASCADE"))
-
-    with pytest.raises(QueueMappingBroken, match="logical queue 0: broker group broker-a") as held:
-        await _import(agents)
-
-    assert any("sealed in epoch" in one for one in held.value.findings)
-    assert await topic.stored() is None
 
 
 async def test_each_difference_between_postgres_and_brokers_is_named_l9(topic, agents):
@@ -727,8 +738,27 @@ async def _is_away(topic, name):
     return name in (await topic.check()).silent
 
 
+async def _knows(topic, name):
+    holders = await ask_holders(
+        CLUSTER,
+        None,
+        database=topic.agents.database,
+        brokers=topic.agents.context.brokers,
+    )
+    return name in holders.groups.answering
+
+
 async def _is_back(topic):
     return not (await topic.check()).silent
+
+
+async def _agrees(topic):
+    found = await topic.check()
+    return not found.silent and not found.leftovers and not found.findings
+
+
+async def _no_mappings(_confirmation):
+    return NewerMappings()
 
 
 async def _converge(agents):
@@ -752,14 +782,3 @@ async def _plan_forced(agents):
 
 def _block(planned):
     return planned.plan.block.name
-
-
-async def _import(agents):
-    return await import_topic(
-        uuid4(),
-        CLUSTER,
-        "orders",
-        database=agents.database,
-        brokers=agents.context.brokers,
-        clock=agents.world.clock,
-    )

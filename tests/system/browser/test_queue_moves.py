@@ -127,6 +127,8 @@ def topic(cluster: Cluster, stock_client: StockClient, signed_in: httpx.Client) 
 
 def test_all_queues_leave_a_broker_group_by_mouse(console: ConsolePage, topic: StaticTopic):
     page = console.page
+    # High enough for a whole plan with its segments.
+    page.set_viewport_size({"width": 1440, "height": 1320})
     console.open(f"/replica-groups/{A}")
     held = console.table("Static topics with queues here").get_by_role("row").filter(has_text=TOPIC)
     expect(held).to_contain_text("2 of 4")
@@ -135,6 +137,8 @@ def test_all_queues_leave_a_broker_group_by_mouse(console: ConsolePage, topic: S
     page.get_by_role("button", name="Migrate queues…").click()
     dialog = page.get_by_role("dialog", name=f"Migrate queues of {A}")
     console.expect_open(dialog)
+    dialog.get_by_role("combobox", name="Which way").click()
+    page.get_by_role("option", name="One topic off this broker group").click()
     dialog.get_by_role("combobox", name="Static topic").click()
     page.get_by_role("option", name=TOPIC).click()
     console.look("move-queues-form")

@@ -12,6 +12,7 @@ from backend.brokers.requests.logical_queues import (
     GetLogicalQueues,
     GetStaticTopic,
     PrepareLogicalQueue,
+    RetirePhysicalQueue,
     SealLogicalQueue,
     StaticTopic,
     StoreMapping,
@@ -72,6 +73,15 @@ async def test_each_request_of_a_move_names_its_queue_and_its_epoch():
     for code, kind in ((7013, UnsealLogicalQueue), (7014, DiscardLogicalQueue)):
         assert await ask(wire, kind(**MOVE)) is None
         assert wire.sent == (code, ext, b"")
+
+
+async def test_a_queue_without_data_is_named_with_its_last_segment():
+    wire = Wire()
+
+    await ask(wire, RetirePhysicalQueue(**MOVE, queue_id=4, generation=2, final_offset=101))
+
+    ext = {"topic": "T", "globalId": "1", "epoch": "9000"}
+    assert wire.sent == (7016, ext | {"queueId": "4", "generation": "2", "finalOffset": "101"}, b"")
 
 
 async def test_a_seal_returns_the_times_of_the_first_and_the_last_message():

@@ -109,6 +109,18 @@ def translated(monkeypatch, server, capsys):
             f"remappingStaticTopic -c {C} -b broker-b,broker-c -t orders",
             f"topic static move orders --cluster {C} --target broker-b --target broker-c",
         ),
+        (
+            f"remappingStaticTopic -c {C} -t orders -fr true",
+            f"topic static move orders --cluster {C} --target broker-a --force",
+        ),
+        (
+            "remappingStaticTopic -t orders -mf /tmp/orders.after",
+            "topic static import orders --file /tmp/orders.after",
+        ),
+        (
+            f"updateStaticTopic -c {C} -t orders -qn 8 -mf /tmp/orders.after -fr true",
+            f"topic static import orders --file /tmp/orders.after --cluster {C} --force",
+        ),
         (f"clusterList -c {C}", f"broker list --cluster {C}"),
         ("topicList", "topic list"),
         (
@@ -184,7 +196,7 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
         ("updateBrokerConfig -k a -v b", 2, "-b must be given"),
         ("remappingStaticTopic -t orders", 2, "-b or -c must be given"),
         (f"remappingStaticTopic -t orders -c {C},b", 2, "-c names several clusters"),
-        (f"remappingStaticTopic -t orders -c {C} -fr true", 2, "-fr of mqadmin remappingStaticTo"),
+        (f"updateStaticTopic -t orders -c {C} -qn 8 -fr true", 2, "-fr has no effect on a new pl"),
         ("getBrokerConfig -b 10.0.0.9:1", 4, "no broker is registered at 10.0.0.9:1"),
         ("resetOffsetByTime -g g -t orders -s yesterday", 2, "-s yesterday is no time"),
         ("updateControllerConfig -a x:1 -k a -v b", 3, "no request can change the settings"),

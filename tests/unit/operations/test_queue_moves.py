@@ -55,7 +55,6 @@ def test_each_way_chooses_its_moves(values, moves):
         ({"destination": "b2", "queues": (1, 3)}, "the destination leads all of these queues"),
         ({"leaving": "b3"}, "b3 leads no queue of the topic"),
         ({"onto": "b2"}, "b2 leads its even share"),
-        ({"targets": ("b1", "b2")}, "spread evenly over these broker groups already"),
     ],
 )
 def test_a_way_that_moves_nothing_says_why(values, why):

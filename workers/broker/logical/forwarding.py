@@ -61,18 +61,23 @@ async def forward(
     Raises:
         Refusal: no broker group led the queue in time, or its master gave no answer.
     """
-    search = _Search(broker, command, refusal, _fields(broker, caller, command))
+    search = LeaderSearch(broker, command, refusal, _fields(broker, caller, command))
     try:
         async with asyncio.timeout(WAIT_S_MAX):
-            return await search.run()
+            if not await search.run():
+                return None
     except TimeoutError as error:
         if search.asked is None:
             raise refusal from error
         raise _unknown_outcome(search.asked, "there is no answer in time") from error
+    reply = search.reply
+    if reply is None:
+        return b""
+    return answer(command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body)
 
 
 @dataclass(slots=True)
-class _Search:
+class LeaderSearch:
     """The search for the leader of a queue, which may have moved several times.
 
     A former leader knows the broker group that took the queue over from it, and so does that one.
@@ -83,22 +88,31 @@ class _Search:
     command: Command
     refusal: NotLeading
     fields: Mapping[str, str]
+    body: bytes | None = None
+    """Replaces the body of the request."""
+
     asked: str | None = None
     """The broker group whose answer is awaited."""
 
-    async def run(self) -> bytes | None:
-        """Ask for the leader until a broker group answers as such, or this one leads."""
+    reply: Command | None = None
+    """The answer of the leader; None to a one-way request."""
+
+    async def run(self) -> bool:
+        """Ask until a broker group answers as leader; False if this one leads by now.
+
+        Raises:
+            Refusal: no leader is known, or it gave no answer.
+        """
         topics, name = self.broker.static_topics, self.refusal.topic_name
         while (topic := topics.find(name)) is not None:
             if self._is_served(topic):
-                return None
+                return False
             queue = topic.mapping.queue(self.refusal.global_id)
             leader_name = None if queue is None else queue.leader_name
             if leader_name is None and (leader_name := await self._find_routed()) is None:
                 break
-            reply = await self._ask_along(leader_name)
-            if reply is not None:
-                return reply
+            if await self._ask_along(leader_name):
+                return True
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_S):
                     await topics.await_change()
@@ -110,10 +124,10 @@ class _Search:
             return takes_sends(self.broker, topic, self.refusal.global_id)
         return topic.mapping.leads(self.refusal.global_id)
 
-    async def _ask_along(self, name: str | None) -> bytes | None:
+    async def _ask_along(self, name: str | None) -> bool:
         """Ask a former leader, then the broker group that its refusal names, and so on.
 
-        None: the last one does not lead the queue yet, or it is this broker group.
+        False: the last one does not lead the queue yet, or it is this broker group.
         """
         names = {self.broker.settings.broker_name}
         while name is not None and name not in names:
@@ -126,22 +140,18 @@ class _Search:
                     raise _unreachable(name, error) from error
                 name = routed
                 continue
-            if reply is None:
-                return b""
-            if reply.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
-                command = self.command
-                return answer(
-                    command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body
-                )
+            if reply is None or reply.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
+                self.reply = reply
+                return True
             name = reply.ext.get(HINT_FIELD, "").rpartition("@")[0] or None
-        return None
+        return False
 
     async def _ask(self, name: str) -> Command | None:
         is_pull = self.command.code in PULL_CODES
         peers = self.broker.pull_peers if is_pull else self.broker.peers
         self.asked = name
         try:
-            reply = await peers.pass_on(name, self.command, self.fields)
+            reply = await peers.pass_on(name, self.command, self.fields, self.body)
         except NotSent:
             self.asked = None
             raise
@@ -152,10 +162,10 @@ class _Search:
 
     async def _find_routed(self) -> str | None:
         topic_name, global_id = self.refusal.topic_name, self.refusal.global_id
-        return await find_routed_leader(self.broker, topic_name, global_id)
+        return await _find_routed_leader(self.broker, topic_name, global_id)
 
 
-async def find_routed_leader(broker: Broker, topic_name: str, global_id: int) -> str | None:
+async def _find_routed_leader(broker: Broker, topic_name: str, global_id: int) -> str | None:
     """Return the leader of a queue that name servers know, if any; a negative id means any queue.
 
     Their answers of the last two seconds are used again.

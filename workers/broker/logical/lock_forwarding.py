@@ -6,7 +6,6 @@ broker group for the locks of all queues.
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -15,11 +14,12 @@ from regent_engine import Command
 
 from backend.remoting import java_json
 from backend.remoting.bodies import LockBody, LockedBody, MessageQueue
-from backend.remoting.errors import RemotingError
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.logical.forwarding import FORWARDED_FIELD, find_routed_leader, may_forward
+from workers.broker.errors import NotLeading, Refusal
+from workers.broker.logical.forwarding import FORWARDED_FIELD, LeaderSearch, may_forward
+from workers.broker.logical.led_queue import not_leading
 
 TIMEOUT_S: Final = 0.8
 """Stock clients wait 1 s for the answer."""
@@ -34,58 +34,46 @@ def is_read_here(broker: Broker, queue: MessageQueue) -> bool:
 
 
 async def forward_locks(
-    broker: Broker, command: Command, wish: LockBody, queues: Iterable[MessageQueue]
+    broker: Broker, command: Command, wish: LockBody, queues: list[MessageQueue]
 ) -> list[MessageQueue]:
     """Pass on a request to the leaders of queues; return those that the client has locked.
 
-    A broker group that does not answer in time locks nothing: the client asks again.
+    A leader that does not answer in time locks nothing: the client asks again.
+
+    Raises:
+        NotLeading: the request was forwarded here, and this broker group does not lead the queue.
     """
     locked: list[MessageQueue] = []
-    wanted = list(queues)
-    if not wanted or not may_forward(command):
-        return locked
+
+    async def ask(queue: MessageQueue) -> None:
+        locked.extend(await _ask(broker, command, wish, queue))
+
+    if queues and not may_forward(command):
+        raise _not_leading(broker, queues[0])
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(TIMEOUT_S):
-            known = {one: name for one in wanted if (name := _successor(broker, one))}
-            locked += await _ask_all(broker, command, wish, known)
-            # That broker group may have lost the queue, too.
-            left = [one for one in wanted if one not in locked]
-            others: dict[MessageQueue, str] = {}
-            for one in left:
-                name = await find_routed_leader(broker, one.topic, one.queue_id)
-                if name is not None and name != known.get(one):
-                    others[one] = name
-            locked += await _ask_all(broker, command, wish, others)
+            await asyncio.gather(*map(ask, queues))
     return locked
 
 
-def _successor(broker: Broker, queue: MessageQueue) -> str | None:
-    """Return the broker group that took a queue over from this one."""
+def _not_leading(broker: Broker, queue: MessageQueue) -> NotLeading:
     static = broker.static_topics.find(queue.topic)
-    held = None if static is None else static.mapping.queue(queue.queue_id)
-    return None if held is None else held.leader_name
-
-
-async def _ask_all(
-    broker: Broker, command: Command, wish: LockBody, leaders: Mapping[MessageQueue, str]
-) -> list[MessageQueue]:
-    names = sorted(set(leaders.values()) - {broker.settings.broker_name})
-    asked = [
-        _ask(broker, command, name, [one for one in leaders if leaders[one] == name], wish)
-        for name in names
-    ]
-    return [one for locked in await asyncio.gather(*asked) for one in locked]
+    assert static is not None, "other queues are read here"
+    return not_leading(static, queue.queue_id)
 
 
 async def _ask(
-    broker: Broker, command: Command, name: str, queues: list[MessageQueue], wish: LockBody
+    broker: Broker, command: Command, wish: LockBody, queue: MessageQueue
 ) -> list[MessageQueue]:
-    body = java_json.encode(msgspec.structs.replace(wish, queues=queues))
+    body = java_json.encode(msgspec.structs.replace(wish, queues=[queue]))
+    refusal = _not_leading(broker, queue)
+    search = LeaderSearch(broker, command, refusal, {FORWARDED_FIELD: "1"}, body)
     try:
-        reply = await broker.peers.pass_on(name, command, {FORWARDED_FIELD: "1"}, body)
+        await search.run()
+        reply = search.reply
         if reply is None or reply.code != ResponseCode.SUCCESS or not reply.body:
             return []
         return java_json.decode(reply.body, LockedBody).queues
-    except (OSError, RemotingError, InvalidJson) as error:
-        log.warning("locks_not_forwarded", broker_group_name=name, reason=str(error))
+    except (Refusal, InvalidJson) as error:
+        log.warning("lock_not_forwarded", topic_name=queue.topic, reason=str(error))
         return []

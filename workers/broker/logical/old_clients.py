@@ -1,7 +1,8 @@
-"""Serve clients that don't know static topics: they send all requests to one broker group (18.3).
+"""Serve clients that do not know static topics (logical-queues.md 18.3).
 
-Clients of version 5 name their queues by global ids, and add `offsetDelta` to the offsets of
-messages. Other clients take both from the records, so the broker writes them there.
+They send all requests to one broker group. Clients of version 5 name their queues by global ids,
+and add `offsetDelta` to the offsets of messages. Other clients take both from the records, so the
+broker writes them there.
 """
 
 import struct

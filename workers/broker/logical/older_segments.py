@@ -22,6 +22,7 @@ from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import MessageFilter
 from workers.broker.logical.led_queue import LedQueue
 from workers.broker.logical.old_clients import adds_delta, with_logical_places
+from workers.broker.logical.positions import end_of
 from workers.broker.logical.segments import ask_owner, bounds_here, is_here
 
 IDLE_S: Final = 1.0
@@ -209,7 +210,7 @@ class OlderPull:
             next_offset=next_offset,
             min_offset=segment.to_logical_strict(bounds.min_offset),
             max_offset=max(
-                segment.to_logical_strict(bounds.max_offset), self.led.leader.logical_start
+                segment.to_logical_strict(bounds.max_offset), end_of(self.broker, self.led)
             ),
             offset_delta=segment.delta,
             body_size=len(body),

@@ -47,7 +47,7 @@ async def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> b
     held = broker.locks.lock(
         wish.consumer_group, client_id=wish.client_id, queues=here, now_ms=broker.elapsed_ms()
     )
-    elsewhere = (one for one in wish.queues if one not in here)
+    elsewhere = [one for one in wish.queues if one not in here]
     held += await forward_locks(broker, command, wish, elsewhere)
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
 
@@ -57,7 +57,7 @@ async def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) ->
     """Unlock the queues that a client names, here and at their leaders."""
     wish = _wish(command)
     broker.locks.unlock(wish.consumer_group, client_id=wish.client_id, queues=wish.queues)
-    elsewhere = (one for one in wish.queues if not is_read_here(broker, one))
+    elsewhere = [one for one in wish.queues if not is_read_here(broker, one)]
     await forward_locks(broker, command, wish, elsewhere)
     return answer(command)
 

@@ -1,4 +1,4 @@
-"""Change and show the logical queues of static topics (logical-queues.md 9.4: 513, 7011-7015).
+"""Change and show the logical queues of static topics (logical-queues.md 9.4: 513, 7011-7016).
 
 The epoch of a request fences it. A repeated request has the same answer.
 """
@@ -18,7 +18,7 @@ from backend.domain.logical_queue.errors import (
     QueueChangeRefused,
     QueueEpochFenced,
 )
-from backend.domain.logical_queue.mapping import BrokerMapping, QueueCounts
+from backend.domain.logical_queue.mapping import BrokerMapping, QueueCounts, RetiredQueue
 from backend.domain.logical_queue.segment import QueueBounds
 from backend.domain.logical_queue.stock_json import decode_mapping
 from backend.remoting import java_json
@@ -31,6 +31,7 @@ from backend.remoting.headers.logical_queues import (
     LogicalQueuesHeader,
     PreparedQueueAnswer,
     PrepareLogicalQueueHeader,
+    RetirePhysicalQueueHeader,
     SealedQueueAnswer,
     StaticTopicHeader,
 )
@@ -171,6 +172,34 @@ def on_discard(broker: Broker, _caller: Caller, command: Command) -> Awaitable[b
         put_copy(broker, topic, broker_copy.discard(held, header.global_id, epoch=header.epoch))
     except QueueEpochFenced as error:
         raise _refusal(error) from error
+    return kept(broker, answer(command))
+
+
+@serves(
+    RequestCode.RETIRE_PHYSICAL_QUEUE,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=None,
+)
+def on_retire(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Remember a physical queue without data; positions of groups there are dropped (H-16)."""
+    header = decode_header(RetirePhysicalQueueHeader, command.ext)
+    broker.check_changeable()
+    topic, held = _get(broker, header.topic)
+    retired = RetiredQueue(
+        broker.settings.broker_name,
+        header.queue_id,
+        header.global_id,
+        header.generation,
+        header.final_offset,
+    )
+    bounds = _held_bounds(broker, topic.name, header.queue_id)
+    try:
+        changed = broker_copy.retire(held, retired, epoch=header.epoch, bounds=bounds)
+    except (QueueChangeRefused, QueueEpochFenced) as error:
+        raise _refusal(error) from error
+    broker.forget_positions(topic.name, header.queue_id)
+    put_copy(broker, topic, changed)
     return kept(broker, answer(command))
 
 

@@ -2,11 +2,12 @@ import { useTranslation } from 'react-i18next';
 import { FieldEntries } from './field-entries';
 import { FieldList } from './field-list';
 import classes from './field-value.module.css';
-import { FoldedFields } from './folded-fields';
+import { Folded } from './folded';
 import { isEmpty, isFields, isList, isPlain, wordOfCode } from './values';
 
-/** More fields than these are found under their number. */
-const foldedFrom = 24;
+/** More fields than these, and longer texts, are folded. */
+const fieldsShown = 24;
+const lettersShown = 400;
 
 type FieldValueProps = { name: string; value: unknown };
 
@@ -18,8 +19,11 @@ export function FieldValue({ name, value }: FieldValueProps) {
   if (typeof value === 'boolean') return t(value ? 'word.yes' : 'word.no');
   if (isEmpty(value)) return <span className={classes.absent}>{t('value.none')}</span>;
   if (isFields(value)) {
-    const isLong = Object.keys(value).length > foldedFrom;
-    return isLong ? <FoldedFields fields={value} /> : <FieldList fields={value} />;
+    const count = Object.keys(value).length;
+    if (count <= fieldsShown) return <FieldList fields={value} />;
+    return (
+      <Folded label={t('value.fields', { count })}>{() => <FieldList fields={value} />}</Folded>
+    );
   }
   if (isList(value)) return <FieldEntries name={name} list={value} />;
   if (Array.isArray(value)) {
@@ -36,5 +40,8 @@ export function FieldValue({ name, value }: FieldValueProps) {
   }
   const word = wordOfCode(name, value);
   if (word) return t(word);
-  return <span className={classes.value}>{String(value)}</span>;
+  const text = String(value);
+  const whole = <span className={classes.value}>{text}</span>;
+  if (text.length <= lettersShown) return whole;
+  return <Folded label={`${text.slice(0, lettersShown / 4)}…`}>{() => whole}</Folded>;
 }

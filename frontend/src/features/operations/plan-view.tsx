@@ -4,6 +4,7 @@ import { CheckList } from './check-list';
 import { CompareButton } from './compare-button';
 import { CopyOrder } from './copy-order';
 import { DifferenceTable } from './difference-table';
+import { LongList } from './long-list';
 import { MovesPanel } from './moves-panel';
 import { doneCount, type Operation } from './operation';
 import { PlanFacts } from './plan-facts';
@@ -35,7 +36,9 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
       title={t(isPlanned ? 'plan.steps' : 'plan.journal')}
       aside={isPlanned ? <CopyOrder operation={operation} /> : progress}
     >
-      <StepList operation={operation} isStale={isStale} />
+      <LongList label={t('plan.everyStep')} count={steps.length}>
+        <StepList operation={operation} isStale={isStale} />
+      </LongList>
     </Panel>
   );
   return (
@@ -43,10 +46,17 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
       {isPlanned ? null : <MovesPanel operation={operation} segments={segments} />}
       {isPlanned ? null : happens}
       <div className={classes.plan} data-void={isVoid}>
+        {segments === null ? null : (
+          <div className={classes.across}>
+            <SegmentsPanel {...segments} />
+          </div>
+        )}
         <div className={classes.column}>
           {isPlanned ? happens : null}
           <Panel title={t('plan.changes')}>
-            <DifferenceTable changes={plan.changes} />
+            <LongList label={t('plan.everyChange')} count={plan.changes.length}>
+              <DifferenceTable changes={plan.changes} />
+            </LongList>
           </Panel>
           <Panel title={t('plan.impact')}>
             {plan.impact.length > 0 ? (
@@ -77,11 +87,6 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
             <PlanFacts plan={plan} />
           </Panel>
         </div>
-        {segments === null ? null : (
-          <div className={classes.across}>
-            <SegmentsPanel {...segments} />
-          </div>
-        )}
       </div>
     </>
   );

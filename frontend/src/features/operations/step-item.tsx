@@ -9,12 +9,14 @@ type StepItemProps = {
   step: Step;
   /** A plan's steps have no state yet. */
   isPlanned: boolean;
+  /** It is one of many: its journal is read on demand. */
+  isFolded: boolean;
   /** What is told of a step at work may be old. */
   isStale: boolean;
 };
 
 /** One step: what it does, how it stands, when, and what it found and left. */
-export function StepItem({ step, isPlanned, isStale }: StepItemProps) {
+export function StepItem({ step, isPlanned, isFolded, isStale }: StepItemProps) {
   const { t } = useTranslation();
   const { state, beganAt, endedAt, attemptCount, error } = step;
   const took =
@@ -41,7 +43,7 @@ export function StepItem({ step, isPlanned, isStale }: StepItemProps) {
         </div>
       ) : null}
       {error ? <div className={classes.error}>{error}</div> : null}
-      {isPlanned ? null : <StepJournal step={step} />}
+      {isPlanned ? null : <StepJournal step={step} isFolded={isFolded} />}
     </li>
   );
 }

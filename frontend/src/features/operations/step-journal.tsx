@@ -2,11 +2,14 @@ import { useTranslation } from 'react-i18next';
 import { wordsOf } from '@/lib/words';
 import classes from './field-table.module.css';
 import { FieldValue } from './field-value';
+import { Folded } from './folded';
 import type { Step } from './operation';
 import { isFields, journalRows } from './values';
 
+type StepJournalProps = { step: Step; isFolded: boolean };
+
 /** What a step found and what it left behind, field by field; what it changed stands first. */
-export function StepJournal({ step }: { step: Step }) {
+export function StepJournal({ step, isFolded }: StepJournalProps) {
   const { t } = useTranslation();
   if (step.beganAt === null) return null;
   const isDone = step.state === 'DONE';
@@ -14,7 +17,7 @@ export function StepJournal({ step }: { step: Step }) {
   const rows = journalRows(step.before, step.after);
   if (rows.length === 0) return null;
   const missingAfter = isDone ? t('journal.nothing') : t('journal.notYet');
-  return (
+  const table = (
     <table className={classes.table}>
       <caption className="visually-hidden">{t('journal.title', { step: step.title })}</caption>
       <thead>
@@ -47,4 +50,5 @@ export function StepJournal({ step }: { step: Step }) {
       </tbody>
     </table>
   );
+  return isFolded ? <Folded label={t('journal.open')}>{() => table}</Folded> : table;
 }

@@ -1,3 +1,4 @@
+import { longFrom } from './long-list';
 import type { Operation } from './operation';
 import { StepItem } from './step-item';
 import classes from './step-list.module.css';
@@ -10,7 +11,13 @@ export function StepList({ operation, isStale }: StepListProps) {
   return (
     <ol className={classes.steps}>
       {operation.steps.map((step) => (
-        <StepItem key={step.position} step={step} isPlanned={isPlanned} isStale={isStale} />
+        <StepItem
+          key={step.position}
+          step={step}
+          isPlanned={isPlanned}
+          isFolded={operation.steps.length > longFrom}
+          isStale={isStale}
+        />
       ))}
     </ol>
   );

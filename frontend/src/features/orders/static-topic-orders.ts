@@ -39,16 +39,19 @@ export type SharedTopic = {
   shares: readonly { brokerGroupName: string; ledCount: number }[];
 };
 
-const ways = ['leaving', 'onto'] as const;
+const ways = ['everything', 'leaving', 'onto'] as const;
 const way: Field = {
   name: 'way',
   kind: 'choice',
   choices: ways.map((value) => ({ value, words: { key: `moveWay.${value}` } })),
-  initial: 'leaving',
+  initial: 'everything',
   absence: null,
 };
 
-/** Moves queues of a static topic off a broker group, or gives the group its even share of them. */
+/**
+ * Moves the queues of one static topic or of all off a broker group, or gives the group its even
+ * share of the queues of one.
+ */
 export function moveQueuesOfGroup(
   { clusterName, brokerGroupName }: { clusterName: string; brokerGroupName: string },
   topics: readonly SharedTopic[],
@@ -56,14 +59,20 @@ export function moveQueuesOfGroup(
   const leads = ({ shares }: SharedTopic) =>
     shares.some((one) => one.brokerGroupName === brokerGroupName && one.ledCount > 0);
   const formOf = (values: Values) => {
-    const isOnto = textIn(values, way.name) === 'onto';
+    const chosen = textIn(values, way.name) || 'everything';
+    const shared = { word: 'moveQueuesOfGroup', target: brokerGroupName, own: [way] };
+    if (chosen === 'everything') {
+      return orderForm('evacuateBrokerGroup', {
+        ...shared,
+        given: { clusterName, brokerGroupName },
+      });
+    }
+    const isOnto = chosen === 'onto';
     const names = (isOnto ? topics : topics.filter(leads)).map(({ name }) => name);
     return orderForm('moveQueues', {
-      word: 'moveQueuesOfGroup',
-      target: brokerGroupName,
-      given: { clusterName, [isOnto ? 'onto' : 'leaving']: brokerGroupName },
+      ...shared,
+      given: { clusterName, [chosen]: brokerGroupName },
       leftOut: ['destination', 'queues', 'leaving', 'onto', 'targets'],
-      own: [way],
       known: { topicName: { choices: plainChoices(names) } },
     });
   };
@@ -81,6 +90,37 @@ export function expandStaticTopic(topic: StaticTopic, groups: readonly string[])
     target: topicName,
     given: { clusterName, topicName },
     known: { queueCount: { initial: queues.length }, brokerGroups: { names: groups } },
+  });
+}
+
+/** Removes the logical queues with the highest numbers. */
+export function shrinkStaticTopic({
+  clusterName,
+  name: topicName,
+  queues,
+}: StaticTopic): OrderKind {
+  return orderForm('shrinkStaticTopic', {
+    target: topicName,
+    given: { clusterName, topicName },
+    known: { queueCount: { initial: Math.max(1, queues.length - 1) } },
+  });
+}
+
+/** Makes an ordinary topic a static one. */
+export function convertTopic(clusterName: string, topicName: string): OrderKind {
+  return orderForm('convertTopic', {
+    target: topicName,
+    given: { clusterName, topicName },
+    known: { offsetMode: { words: (value) => `segmentOffsets.${value}` } },
+  });
+}
+
+/** Gives a static topic the mapping of a file, or that of its brokers. */
+export function importStaticTopic(clusterName: string): OrderKind {
+  return orderForm('importStaticTopic', {
+    target: clusterName,
+    given: { clusterName },
+    known: { document: { as: 'lines' } },
   });
 }
 

@@ -16,7 +16,7 @@ export function ChangeNotice({ change }: ChangeNoticeProps) {
       action={<OperationLink operationId={change.id}>{t('moves.operation')}</OperationLink>}
     >
       {change.stale.length > 0 ? (
-        <p>{t('moves.stale', { groups: change.stale.join(', ') })}</p>
+        <div>{t('moves.stale', { groups: change.stale.join(', ') })}</div>
       ) : null}
       {change.moves.length > 0 ? (
         <MoveProgress label={t('moves.title')} moves={change.moves} />

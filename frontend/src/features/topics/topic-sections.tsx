@@ -45,7 +45,7 @@ export function TopicSections(props: TopicSectionsProps) {
             <EmptyState title={t('placements.none')} />
           )}
         </Panel>
-        <Panel title={t('route.title')} aside={observed} flush>
+        <Panel title={t(isStatic ? 'route.physical' : 'route.title')} aside={observed} flush>
           {topic.route.length > 0 ? (
             <RouteTable route={topic.route} />
           ) : (

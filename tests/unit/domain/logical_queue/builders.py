@@ -19,8 +19,10 @@ from backend.domain.logical_queue.segment import OPEN, QueueSegment
 NOW = 1_760_000_000_000
 
 
-def groups(*names, silent=()):
-    return ClusterGroups(frozenset(names), frozenset(names) - frozenset(silent))
+def groups(*names, silent=(), cordoned=()):
+    return ClusterGroups(
+        frozenset(names), frozenset(names) - frozenset(silent), frozenset(cordoned)
+    )
 
 
 def segment(generation, place, logical=0, start=0, end=OPEN, **times):

@@ -421,17 +421,13 @@ class Cluster:
         self.truth = found.topic
         self.change = None
         for name, one in self.brokers.items():
-            if one.topic is not None and one.topic.mapping.queue(global_id) is not None:
-                self._refresh(one, name, global_id)
-        if segment.queue_id not in broker.topic.retired:
-            broker.topic = on_broker.retire(broker.topic, found.topic.retired[-1])
-
-    def _refresh(self, broker, name, global_id):
-        copy = copy_for(self.truth, name)
-        if global_id in copy.hosted:
-            broker.topic = on_broker.store(broker.topic, copy, self.truth.counts[name])
-        else:
-            broker.topic = on_broker.drop_stale(broker.topic, global_id)
+            copy = copy_for(self.truth, name)
+            if one.topic is not None and global_id in copy.hosted:
+                counts = self.truth.counts[name]
+                one.topic = on_broker.store(one.topic, copy, counts, is_final=True)
+        broker.topic = on_broker.retire(
+            broker.topic, found.topic.retired[-1], epoch=self.truth.epoch, bounds=bounds
+        )
 
     # Checks
 

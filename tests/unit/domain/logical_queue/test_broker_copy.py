@@ -6,7 +6,6 @@ import pytest
 
 from backend.domain.logical_queue.broker_copy import (
     BrokerTopic,
-    drop_stale,
     finish_seal,
     prepare,
     retire,
@@ -251,11 +250,33 @@ def test_queues_beyond_a_smaller_count_are_dropped_and_retired():
     assert after.retired[1] == RetiredQueue("b1", 1, 1, 0, 33)
 
 
-def test_a_used_queue_is_not_retired_and_a_led_list_is_not_dropped():
+def test_a_queue_that_is_used_or_reserved_or_has_messages_is_not_retired():
+    free = replace(RETIRED, queue_id=7)
+    empty = {"epoch": E, "bounds": QueueBounds(40, 40)}
+
     with pytest.raises(QueueChangeRefused, match="uses physical queue 0"):
-        retire(B1, replace(RETIRED, broker_group_name="b1"))
-    assert retire(B1, replace(RETIRED, queue_id=7)).retired[7].final_offset == 40
-    with pytest.raises(QueueChangeRefused, match="leads logical queue"):
-        drop_stale(B1, 0)
+        retire(B1, replace(RETIRED, broker_group_name="b1"), **empty)
+    with pytest.raises(QueueChangeRefused, match="has messages"):
+        retire(B1, free, epoch=E, bounds=QueueBounds(39, 40))
+    with pytest.raises(QueueEpochFenced):
+        retire(B1, free, epoch=E - 1, bounds=QueueBounds(40, 40))
+    reserved, prepared = prepare(B1, 0, epoch=E + 1_000, bounds={})
+    with pytest.raises(QueueChangeRefused, match="is reserved"):
+        retire(
+            reserved,
+            replace(RETIRED, queue_id=prepared.queue_id, global_id=5),
+            epoch=E + 1_000,
+            bounds=QueueBounds(40, 40),
+        )
+    assert retire(B1, free, **empty).retired[7].final_offset == 40
+
+
+def test_a_backup_that_names_a_retired_queue_goes_with_it():
     backup = store(B1, copy_for(AFTER, "b1"), QueueCounts(2, 2))
-    assert set(drop_stale(backup, 0).mapping.hosted) == {1}
+    [segment] = [one for one in backup.mapping.hosted[0] if one.broker_group_name == "b1"]
+    retired = RetiredQueue("b1", segment.queue_id, 0, segment.generation, segment.physical_end)
+
+    after = retire(backup, retired, epoch=AFTER.epoch, bounds=QueueBounds(101, 101))
+
+    assert set(after.mapping.hosted) == set(backup.mapping.hosted) - {0}
+    assert after.retired[segment.queue_id] == retired

@@ -172,31 +172,53 @@ def test_an_undecided_segment_alone_is_named_l66():
     assert {one.what for one in found} == {"no segment is decided"}
 
 
+REGISTERED = {name: copy.mapping.registered for name, copy in COPIES.items()}
+
+
+def routed(name, *, with_id=None, without_id=None, **changes):
+    """What is registered, where one broker group leads another set of logical queues."""
+    info = REGISTERED[name]
+    led = {one: place for one, place in info.led.items() if one != without_id}
+    led |= {} if with_id is None else {with_id: 0}
+    return {**REGISTERED, name: replace(info, led=led, **changes)}
+
+
 @pytest.mark.parametrize(
     ("infos", "what"),
     [
-        ([MappingInfo("T", "b1", TRUTH.epoch, 4, led={0: 0})], "b1 lead it"),
-        (
-            [
-                MappingInfo("T", "b1", TRUTH.epoch, 4, led={0: 0}),
-                MappingInfo("T", "b2", TRUTH.epoch, 4, led={0: 2}),
-            ],
-            "b1 and b2 lead it",
-        ),
+        (routed("b1", with_id=0) | {"b2": routed("b2", without_id=0)["b2"]}, "b1 lead it"),
+        (routed("b1", with_id=0), "b1 and b2 lead it"),
     ],
 )
 def test_a_route_with_the_wrong_leader_is_named(infos, what):
-    found = check_topic(replace(SEEN, routes=route(*infos)))
+    [found] = check_topic(replace(SEEN, routes=route(*infos.values())))
 
-    assert [one.invariant for one in found] == [Invariant.ONE_LEADER]
-    assert what in found[0].what
-    assert found[0].where == "name server n1, logical queue 0"
+    assert (found.invariant, found.broker_group_name) == (Invariant.ONE_LEADER, "b2")
+    assert what in found.what
+    assert (found.where, found.name_server) == ("name server n1, logical queue 0", "n1")
+
+
+def test_a_route_that_lacks_a_leader_is_named_with_the_broker_group():
+    infos = [one for name, one in REGISTERED.items() if name != "b2"]
+
+    [found] = check_topic(replace(SEEN, routes=route(*infos)))
+
+    assert (found.invariant, found.broker_group_name) == (Invariant.ALL_IDS_LED, "b2")
+    assert found.what == "it leads 3 logical queues that the route does not have, first 0"
+
+
+def test_a_route_with_a_broker_group_that_does_not_have_the_topic_is_named():
+    foreign = replace(REGISTERED["b1"], broker_group_name="b9", led={})
+
+    [found] = check_topic(replace(SEEN, routes=route(*REGISTERED.values(), foreign)))
+
+    assert (found.invariant, found.broker_group_name) == (Invariant.TOPIC_EXISTS, "b9")
 
 
 def test_a_route_and_a_truth_of_two_epochs_are_no_wrong_leader():
-    stale = MappingInfo("T", "b1", TRUTH.epoch - 1, 4, led={0: 0})
+    stale = routed("b1", with_id=0, epoch=TRUTH.epoch - 1)
 
-    found = [one.invariant for one in check_topic(replace(SEEN, routes=route(stale)))]
+    found = [one.invariant for one in check_topic(replace(SEEN, routes=route(*stale.values())))]
 
     assert found == [Invariant.SAME_EPOCH]
 

@@ -295,6 +295,36 @@ def test_a_broker_without_another_one_is_not_evacuated():
         plan_evacuation(created(2, "b1"), "b1", targets=["b1"], groups=groups("b1"), now_ms=NOW)
 
 
+def test_queues_do_not_leave_for_a_cordoned_broker_group():
+    cluster = groups("b1", "b2", "b3", cordoned=["b2"])
+
+    change = plan_evacuation(
+        created(4, "b1", "b2", cluster=("b1", "b2", "b3")),
+        "b1",
+        targets=["b2", "b3"],
+        groups=cluster,
+        now_ms=NOW,
+    )
+
+    assert {one.relocation.destination for one in change.moves} == {"b3"}
+    with pytest.raises(QueueChangeRefused, match="no other broker group"):
+        plan_evacuation(created(2, "b1"), "b1", targets=["b2"], groups=cluster, now_ms=NOW)
+
+
+def test_new_queues_go_to_a_cordoned_broker_group_only_where_it_is_named():
+    cluster = groups("b1", "b2", cordoned=["b1"])
+    found = created(2, "b1", "b2")
+
+    def leaders(topic, *targets):
+        change = plan_expansion(topic, 4, targets=targets, groups=cluster, now_ms=NOW)
+        return [one.leader_name for one in change.after.queues[2:]]
+
+    assert leaders(found) == ["b2", "b2"]
+    assert leaders(found, "b1") == ["b1", "b2"]
+    with pytest.raises(QueueChangeRefused, match="b1 is cordoned: name a broker group"):
+        leaders(created(2, "b1", cluster=("b1", "b2")))
+
+
 @pytest.mark.parametrize(
     ("moves", "reason"),
     [

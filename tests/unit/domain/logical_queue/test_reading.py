@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from backend.domain.logical_queue.lookup import locate
 from backend.domain.logical_queue.reading import (
     PullCode,
+    count_unread,
     decide_pull,
     find_position,
-    lag,
     may_leave,
 )
 from backend.domain.logical_queue.segment import INT64_MAX, INT64_MIN, QueueBounds
+from backend.domain.queue_reading import Unread
 from tests.unit.domain.logical_queue.builders import queue, segment
 
 THREE = queue(
@@ -109,12 +110,19 @@ def test_lag_is_the_number_of_stored_messages_without_gaps_l41():
     gapped = queue(segment(0, "b1:q0", 0, 0, 101), segment(1, "b2:q0", 10_000))
     bounds = {("b1", 0): QueueBounds(0, 101), ("b2", 0): QueueBounds(0, 7)}
 
-    assert lag(gapped, 0, bounds) == 108
-    assert lag(gapped, 100, bounds) == 8
-    assert lag(gapped, 5_000, bounds) == 7
-    assert lag(gapped, 10_007, bounds) == 0
-    assert lag(gapped, 0, {("b1", 0): QueueBounds(50, 101), ("b2", 0): QueueBounds(0, 0)}) == 51
-    assert lag(gapped, 0, {("b1", 0): QueueBounds(0, 101)}) is None
+    assert count_unread(gapped, 0, bounds) == Unread(108)
+    assert count_unread(gapped, 100, bounds) == Unread(8)
+    assert count_unread(gapped, 5_000, bounds) == Unread(7)
+    assert count_unread(gapped, 10_007, bounds) == Unread(0)
+    assert count_unread(gapped, 10_009, bounds) == Unread(0, ahead=2)
+    expired = {("b1", 0): QueueBounds(50, 101), ("b2", 0): QueueBounds(3, 7)}
+    assert count_unread(gapped, 0, expired) == Unread(55, expired=53)
+    assert count_unread(gapped, 60, expired) == Unread(45, expired=3)
+    # An answer of a broker group that has been read to its end is not needed.
+    assert count_unread(gapped, 0, {("b1", 0): QueueBounds(0, 101)}) is None
+    assert count_unread(gapped, 101, {("b2", 0): QueueBounds(0, 7)}) == Unread(7)
+    # The segments before these were dropped without a message.
+    assert count_unread(queue(segment(3, "b1:q0", 40)), 30, bounds) == Unread(101, expired=10)
 
 
 @given(st.integers(INT64_MIN, INT64_MAX), st.integers(0, 30), st.integers(0, 30))

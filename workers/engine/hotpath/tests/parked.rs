@@ -645,7 +645,7 @@ fn pulls_of_clients_that_add_no_delta_are_for_the_dispatcher() {
 
     let (answers, _) = fixture.answers(&mut consumer);
     assert_eq!(codes(&answers), [(2, RETRY_IMMEDIATELY)]);
-    assert_eq!(answers[0].ext["nextBeginOffset"], "201");
+    assert_eq!(&*answers[0].ext["nextBeginOffset"], "201");
 }
 
 #[test]

@@ -35,6 +35,15 @@ final class Arguments {
         return values.containsKey(name) ? text(name) : otherwise;
     }
 
+    /** The value that was given at a position; one that was given once is for every position. */
+    String text(String name, int at) {
+        return texts(name).size() > 1 ? texts(name).get(at) : text(name);
+    }
+
+    String text(String name, int at, String otherwise) {
+        return values.containsKey(name) ? text(name, at) : otherwise;
+    }
+
     int number(String name) {
         return Integer.parseInt(text(name));
     }

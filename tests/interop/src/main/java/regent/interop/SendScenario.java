@@ -12,7 +12,12 @@ import org.apache.rocketmq.client.producer.SendStatus;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** Sends messages {@code first} to {@code first + count} of a topic in one of four modes. */
+/**
+ * Sends messages {@code first} to {@code first + count} of a topic in one of four modes.
+ *
+ * <p>With several modes it sends in each, one after another. A topic, or a first message, that is given once is that of
+ * all modes.
+ */
 final class SendScenario {
     private static final int IN_FLIGHT_COUNT_MAX = 128;
     private static final int BATCH_COUNT = 40;
@@ -25,20 +30,25 @@ final class SendScenario {
         DefaultMQProducer producer = Clients.producer(arguments, "interop-send");
         producer.start();
         Report.event("started");
-        long started = System.nanoTime();
-        send(producer, arguments);
-        long tookMs = (System.nanoTime() - started) / 1_000_000;
-        awaitArrival(producer, arguments);
+        int count = arguments.number("count");
+        List<String> modes = arguments.texts("mode");
+        long tookMs = 0;
+        for (int at = 0; at < modes.size(); at++) {
+            String topic = arguments.text("topic", at);
+            int first = Integer.parseInt(arguments.text("first", at, "0"));
+            long started = System.nanoTime();
+            send(producer, modes.get(at), topic, first, count, arguments.number("rate", 0));
+            tookMs += (System.nanoTime() - started) / 1_000_000;
+            awaitArrival(producer, topic, first + count);
+        }
         producer.shutdown();
-        Report.event("result", "count", arguments.number("count"), "took_ms", tookMs);
+        Report.event("result", "count", modes.size() * count, "took_ms", tookMs);
     }
 
-    private static void send(DefaultMQProducer producer, Arguments arguments) throws Exception {
-        String topic = arguments.text("topic");
-        int first = arguments.number("first", 0);
-        int count = arguments.number("count");
-        switch (arguments.text("mode")) {
-            case "sync" -> sendOneByOne(producer, topic, first, count, arguments.number("rate", 0));
+    private static void send(DefaultMQProducer producer, String mode, String topic, int first, int count, int rate)
+        throws Exception {
+        switch (mode) {
+            case "sync" -> sendOneByOne(producer, topic, first, count, rate);
             case "async" -> sendAsync(producer, topic, first, count);
             case "oneway" -> {
                 for (int number = first; number < first + count; number++) {
@@ -114,9 +124,8 @@ final class SendScenario {
     }
 
     /** Waits for the topic's queues to hold everything sent, which only one-way sends can delay. */
-    private static void awaitArrival(DefaultMQProducer producer, Arguments arguments) throws InterruptedException {
-        String topic = arguments.text("topic");
-        long expected = arguments.number("first", 0) + arguments.number("count");
+    private static void awaitArrival(DefaultMQProducer producer, String topic, long expected)
+        throws InterruptedException {
         long[] stored = new long[1];
         try {
             Waiting.until(() -> (stored[0] = storedCount(producer, topic)) >= expected, ARRIVAL_TIMEOUT_MS, "arrival");

@@ -1,14 +1,19 @@
 package regent.interop;
 
-import java.util.Arrays;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs one command against a directory of the stock message store.
+ * Runs commands against directories of the stock message store, one after another.
  *
- * <p>Facts go to standard output as JSON lines. The last one is {@code result}, or {@code failed}
- * with the exit code 1.
+ * <p>Each line of the input is a command and its options, separated by tabs. Facts go to standard output as JSON lines,
+ * {@code result} last. The line {@code --- ended} follows, unless the command ends the process as a kill would. After
+ * {@code failed} the process ends with the exit code 1.
  */
 public final class StoreMain {
     private interface Command {
@@ -24,18 +29,22 @@ public final class StoreMain {
     private StoreMain() {
     }
 
-    public static void main(String[] words) {
-        if (words.length == 0 || !COMMANDS.containsKey(words[0])) {
-            System.err.println("usage: <command> [--name value]...; commands: " + COMMANDS.keySet());
-            System.exit(2);
+    public static void main(String[] none) throws IOException {
+        var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            run(line.split("\t"));
+            System.out.println("--- ended");
         }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void run(String[] words) {
         try {
             COMMANDS.get(words[0]).run(Arguments.parse(words, 1));
         } catch (Throwable failure) {
             failure.printStackTrace();
-            Report.event("failed", "arguments", Arrays.asList(words), "reason", failure.toString());
+            Report.event("failed", "arguments", List.of(words), "reason", failure.toString());
             Runtime.getRuntime().halt(1);
         }
-        Runtime.getRuntime().halt(0);
     }
 }

@@ -55,7 +55,6 @@ final class StoreRead {
         long maxPosition = store.getMaxPhyOffset();
         store.shutdown();
         Report.event("result", "min_position", minPosition, "max_position", maxPosition);
-        StockStore.halt();
     }
 
     /** Prints every record of the log, those without a queue entry too. */

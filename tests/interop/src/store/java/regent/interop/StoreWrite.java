@@ -35,12 +35,15 @@ final class StoreWrite {
         }
         long end = store.getMaxPhyOffset();
         expire(store, arguments.number("expire-count", 0));
-        if (arguments.text("stop", "clean").equals("clean")) {
+        boolean isClean = arguments.text("stop", "clean").equals("clean");
+        if (isClean) {
             StockStore.awaitDispatch(store);
             store.shutdown();
         }
         Report.event("result", "max_position", end);
-        StockStore.halt();
+        if (!isClean) {
+            StockStore.halt();
+        }
     }
 
     /** Deletes the oldest segments and what only they needed, as the store's own cleaning does. */

@@ -1,0 +1,14 @@
+import { type ReactNode, useState } from 'react';
+
+type FoldedProps = { label: string; children: () => ReactNode };
+
+/** Much of one thing, drawn once somebody wants to read it. */
+export function Folded({ label, children }: FoldedProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>{label}</summary>
+      {isOpen ? children() : null}
+    </details>
+  );
+}
