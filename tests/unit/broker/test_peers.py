@@ -75,7 +75,7 @@ async def passed_on_to(peers):
     return await peers.pass_on("b", command, {"lqFwd": "1"})
 
 
-async def test_a_request_that_was_not_sent_is_told_from_one_without_an_answer():
+async def test_a_request_that_was_not_sent_differs_from_one_without_an_answer():
     received = []
 
     async def leave(reader, writer):
