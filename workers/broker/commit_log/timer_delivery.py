@@ -5,8 +5,8 @@ that are due. The loop copies them to their topics, a batch at a time: it alone 
 this broker and its topics at every moment.
 
 A copy names the message that it delivers, so that a delivery and its progress are one record
-(D14). The state in the log tells the progress at a log position; later deliveries are read from
-the copies.
+(D14). The state in the log has the progress at a log position; later deliveries are read from the
+copies.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -92,7 +92,7 @@ class TimerDelivery:
         self._store, self._precision_ms, self._clock = store, precision_ms, clock
         self._arrived, self._find_target, self._is_full = arrived, find_target, is_full
         self._recorded: TimersAt | None = None
-        # Stock's own file tells how far stock was, until the log does.
+        # Stock's own file has the progress of stock, until the log has one.
         self._believes_file = store.has_timers_of_stock
         self._is_running = self._has_changed = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -192,7 +192,7 @@ class TimerDelivery:
         if not self._is_running or self._is_full():
             return False
         if self._recorded is None:
-            # Only a record tells where to look for the first deliveries.
+            # Only a record says where to look for the first deliveries.
             self._has_changed = True
             return False
         targets: dict[tuple[str, int], Target] = {}

@@ -441,7 +441,7 @@ class Store:
     def copied_positions(self, topic: str, log_position: int) -> list[int]:
         """List the log positions of a topic's messages that the records from a position on copy."""
     def follow_timers(self, count_max: int) -> tuple[int, int]:
-        """Take messages of the timer topic onto the wheel; return how many, and how many are left."""
+        """Take messages of the timer topic onto the wheel; return their count, and what is left."""
     def set_timer_progress(self, progress: tuple[int, int, int]) -> None:
         """Take over the progress of a master: for a broker that does not deliver.
 

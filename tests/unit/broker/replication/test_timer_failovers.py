@@ -53,7 +53,7 @@ def end_and_lead(broker, epoch, gone):
 
 
 @pytest.mark.parametrize("seed", few(range(40), 6))
-def test_each_message_is_delivered_once_and_in_time_whoever_leads(tmp_path, seed):
+def test_each_message_is_delivered_once_and_in_time_under_any_master(tmp_path, seed):
     # The progress is in the log with what was delivered (D14).
     source = random.Random(seed)
     broker = JournaledBroker(tmp_path, now_ms=START_MS, segment_size=1 << 20)

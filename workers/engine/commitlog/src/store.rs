@@ -307,8 +307,7 @@ impl Store {
             return Ok(());
         }
         self.flush_each(&mut checkpointer, &mut flusher)?;
-        let progress = self.timers.lock().shown_progress();
-        match self.flush_timer_files(progress, 0) {
+        match self.flush_timers_after(|| Ok(()), 0) {
             // What the former checkpoint does not vouch for is derived again.
             Err(error) if !error.is_of_system() || self.failure().is_some() => return Err(error),
             _ => {}

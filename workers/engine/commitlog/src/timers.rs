@@ -316,11 +316,7 @@ impl Timers {
     ///
     /// # Errors
     /// A part of a file could not be written or read.
-    pub(crate) fn begin_flush(
-        &mut self,
-        progress: TimerProgress,
-        now_ms: i64,
-    ) -> Result<Option<TimerFlush>, StoreError> {
+    pub(crate) fn begin_flush(&mut self, now_ms: i64) -> Result<Option<TimerFlush>, StoreError> {
         let Some(files) = &self.files else {
             return Ok(None);
         };
@@ -335,7 +331,7 @@ impl Timers {
             return Ok(None);
         }
         let checkpoint = TimerCheckpoint {
-            read_ms: progress.read_ms,
+            read_ms: self.progress.read_ms,
             log_end: files.log.end(),
             queue_offset: self.next_offset,
             master_offset: self.next_offset,
@@ -381,7 +377,7 @@ impl Timers {
     }
 }
 
-/// One flush of the files of timers, while messages are taken and delivered. The log of messages was flushed
+/// One flush of the files of timers, while messages are taken and delivered. The log of messages is flushed
 /// before.
 #[derive(Debug)]
 pub(crate) struct TimerFlush {

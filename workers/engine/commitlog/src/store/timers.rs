@@ -93,7 +93,7 @@ enum Copied<'a> {
     /// It can never be delivered.
     Discarded(String),
     /// A record for a queue, with other properties.
-    Made(RealQueue, RecordView<'a>, Vec<u8>),
+    Made(RealQueue, Box<RecordView<'a>>, Vec<u8>),
 }
 
 impl DueTimer {
@@ -105,6 +105,7 @@ impl DueTimer {
         let Some(record) = self.record().filter(|_| self.action != Action::Nothing) else {
             return Copied::Nothing;
         };
+        let record = Box::new(record);
         let properties = copied_properties(&record, &self.action, now_ms);
         if self.action == Action::Roll {
             return Copied::Made((TIMER_TOPIC.to_owned(), 0), record, properties);
@@ -422,22 +423,21 @@ impl Store {
     /// # Errors
     /// A failed flush poisons the store (D13), but not a checkpoint that could not be written.
     pub fn flush_timers(&self, now_ms: i64) -> Result<(), StoreError> {
-        let progress = self.timers.lock().shown_progress();
+        self.flush_timers_after(|| self.flush().map(drop), now_ms)
+    }
+
+    /// As [`Store::flush_timers`], with another way to flush the log.
+    pub(crate) fn flush_timers_after(
+        &self,
+        flush_log: impl FnOnce() -> Result<(), StoreError>,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
         if self.is_read_only() {
             return Ok(());
         }
-        self.flush()?;
-        self.flush_timer_files(progress, now_ms)
-    }
-
-    /// As [`Store::flush_timers`], with the log on the disk up to a progress.
-    pub(crate) fn flush_timer_files(
-        &self,
-        progress: TimerProgress,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
-        let begun = self.timers.lock().begin_flush(progress, now_ms)?;
+        let begun = self.timers.lock().begin_flush(now_ms)?;
         if let Some(flush) = begun {
+            flush_log()?;
             self.flushing(|| flush.sync())?;
             flush.write()?;
             self.timers.lock().end_flush(&flush);

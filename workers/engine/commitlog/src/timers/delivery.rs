@@ -142,15 +142,12 @@ impl Delivery {
 
     /// The next messages, and the keys of those that are cancelled: of the open slot, or else late ones.
     pub(crate) fn next(&self, count_max: usize) -> (Vec<Waiting>, Arc<HashSet<Vec<u8>>>) {
-        match &self.slot {
-            Some(slot) => {
-                let entries = slot.entries.iter().take(count_max);
-                (entries.copied().collect(), Arc::clone(&slot.cancelled))
-            }
-            None => {
-                let late = self.late.iter().take(count_max);
-                (late.copied().collect(), Arc::default())
-            }
+        if let Some(slot) = &self.slot {
+            let entries = slot.entries.iter().take(count_max);
+            (entries.copied().collect(), Arc::clone(&slot.cancelled))
+        } else {
+            let late = self.late.iter().take(count_max);
+            (late.copied().collect(), Arc::default())
         }
     }
 
