@@ -159,6 +159,13 @@ PARTS: Final = (
         (*PYTEST, "tests/unit/broker/replication/test_state_model.py"),
     ),
     Part(
+        "moves",
+        "{} kills of each process at each step of moves of a logical queue",
+        "REGENT_MOVE_ROUNDS",
+        10,
+        (*PYTEST, "tests/integration/replication/test_queue_moves.py"),
+    ),
+    Part(
         "pauses",
         "a paused control plane of {} broker groups",
         "REGENT_PAUSED_GROUPS",

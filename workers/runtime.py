@@ -74,7 +74,7 @@ class Clients:
     operations: OperationContext
 
 
-class _NoHeartbeats:
+class NoHeartbeats:
     """Return no heartbeat: a worker only knows the reports in the database."""
 
     def __init__(self) -> None:
@@ -223,7 +223,7 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
     remoting = RemotingClient(deadline=SAMPLE_DEADLINE)
     stack.push_async_callback(remoting.aclose)
     brokers, clock, task_queue = Brokers(remoting), SystemClock(), CeleryTaskQueue(redis_url)
-    controller = Controller(database, clock, _NoHeartbeats(), brokers=brokers)
+    controller = Controller(database, clock, NoHeartbeats(), brokers=brokers)
     return Clients(
         settings=settings,
         database=database,

@@ -141,10 +141,20 @@ async def lock(connection: Connection, cluster_name: str, topic_name: str) -> St
     Raises:
         StaticTopicNotFound: the cluster has none of the name.
     """
+    found = await find_locked(connection, cluster_name, topic_name)
+    if found is None:
+        raise StaticTopicNotFound(cluster_name, topic_name)
+    return found
+
+
+async def find_locked(
+    connection: Connection, cluster_name: str, topic_name: str
+) -> StoredTopic | None:
+    """Lock a static topic until the transaction ends, and return it, if there is one."""
     # In a separate statement: one that waits for the lock reads older rows of the other tables.
     wanted = (static_topics.c.cluster_name == cluster_name, static_topics.c.name == topic_name)
     await connection.execute(select(static_topics.c.id).where(*wanted).with_for_update())
-    return await get(connection, cluster_name, topic_name)
+    return await find(connection, cluster_name, topic_name)
 
 
 async def is_static(connection: Connection, cluster_name: str, topic_name: str) -> bool:

@@ -14,7 +14,7 @@ from backend.db.engine import Connection, Database
 from backend.db.logical_queues import StoredTopic
 from backend.domain.event import NewEvent
 from backend.domain.logical_queue.change import ChangeKind, ChangeState, QueueChange
-from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingMoved
+from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.mapping import TopicMapping
 
 Guard = Callable[[Connection], Awaitable[None]]
@@ -105,19 +105,17 @@ async def advance_change(
     A finished change stays as it is. A topic whose deletion is done is removed.
 
     Raises:
-        QueueChangeRefused: `advance` refuses. QueueMappingMoved: the change has just ended; the
-        next attempt finds its end. OperationFenced: by the guard.
+        QueueChangeRefused: `advance` refuses, or the change was never begun. OperationFenced: by
+        the guard.
     """
     async with database.begin() as connection:
         await guard(connection)
-        stored = await logical_queues.find_change(connection, change_id, topic_name)
-        if stored is None:
-            raise QueueChangeRefused(topic_name, f"change {change_id} was never begun")
-        if stored.ended_at is not None:
+        held = await logical_queues.find_locked(connection, cluster_name, topic_name)
+        if held is None or held.unfinished is None or held.unfinished.id != change_id:
+            stored = await logical_queues.find_change(connection, change_id, topic_name)
+            if stored is None:
+                raise QueueChangeRefused(topic_name, f"change {change_id} was never begun")
             return stored.change
-        held = await logical_queues.lock(connection, cluster_name, topic_name)
-        if held.unfinished is None or held.unfinished.id != change_id:
-            raise QueueMappingMoved(topic_name, stored.change.epoch)
         before = held.unfinished.change
         after = advance(before)
         if after == before:

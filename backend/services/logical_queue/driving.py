@@ -161,7 +161,7 @@ async def spread(driver: Driver) -> QueueChange:
     # A queue that a shrink had sealed or removed may come back on another physical queue. That one
     # takes positions once its broker group has stored it.
     returned = [one.global_id for one in change.changed_queues if one.global_id not in moved]
-    await _each(_carry(driver, one) for one in returned)
+    await _each(_carry(driver, change, one) for one in returned)
     return await driver.read()
 
 
@@ -195,16 +195,16 @@ async def _store_everywhere(driver: Driver, change: QueueChange, moved: Sequence
     left = change.after.counts.keys() - change.converged
     await _each(_store_final(driver, name) for name in sorted(left & sources))
     # Consumer groups commit at the source until it has stored the new list.
-    await _each(_carry(driver, one) for one in moved)
+    await _each(_carry(driver, change, one) for one in moved)
     await _each(_store_final(driver, name) for name in sorted(left - sources))
 
 
-async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
+async def _prepare(driver: Driver, global_id: int) -> tuple[QueueChange, Prepared | None]:
     """Reserve a physical queue; None if the queue is decided already."""
     change = await driver.read()
     move = change.move(global_id)
     if move.step not in BEFORE_COMMIT:
-        return None
+        return change, None
     if driver.may_redirect and await driver.find_master(move.relocation.destination) is None:
         change = await _redirect(driver, global_id)
         move = change.move(global_id)
@@ -215,8 +215,8 @@ async def _prepare(driver: Driver, global_id: int) -> Prepared | None:
     request = PrepareLogicalQueue(topic=driver.topic_name, global_id=global_id, epoch=change.epoch)
     answer = await driver.ask(name, request)
     if move.step is MoveStep.PLANNED:
-        await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
-    return answer
+        change = await driver.advance(lambda now: domain.with_prepared(now, global_id, answer))
+    return change, answer
 
 
 async def _redirect(driver: Driver, global_id: int) -> QueueChange:
@@ -235,37 +235,43 @@ async def _redirect(driver: Driver, global_id: int) -> QueueChange:
 
 async def _switch(driver: Driver, global_id: int) -> None:
     # Asked again: a queue is not sealed for a destination that does not answer any more.
-    prepared = await _prepare(driver, global_id)
-    change = await driver.read()
+    change, prepared = await _prepare(driver, global_id)
     move = change.move(global_id)
+    if prepared is None and move.step is not MoveStep.DECIDED:
+        return
+    source, destination = move.relocation.source, move.relocation.destination
+    is_informed = move.forced_start is None
+    # From the seal on the queue takes no messages: what can be asked before is asked before.
+    layout = await _layout_at(driver, destination)
+    source_layout = await _layout_of_source(driver, source) if is_informed else None
     if prepared is not None:
-        layout = await _layout_at(driver, move.relocation.destination)
         seal = await _seal(driver, change, move)
         # A source that can't be asked takes messages until its lease ends (L47).
         change = await driver.advance(
             lambda now: _decided(now, global_id, prepared, seal),
-            unless_led_by=None if move.forced_start is None else move.relocation.source,
+            unless_led_by=None if is_informed else source,
         )
-    elif move.step is MoveStep.DECIDED:
-        layout = await _layout_at(driver, move.relocation.destination)
-    else:
-        return
-    await _carry(driver, global_id)
-    name = move.relocation.destination
-    await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+    await _carry(driver, change, global_id)
+    await driver.ask(destination, store_request(change.after, destination, layout, is_final=False))
     await driver.advance(lambda now: domain.with_activated(now, global_id))
-    if move.forced_start is None:
-        await _inform_source(driver, move.relocation.source)
+    if source_layout is not None:
+        await _inform_source(driver, source, source_layout)
 
 
-async def _inform_source(driver: Driver, name: str) -> None:
+async def _layout_of_source(driver: Driver, name: str) -> TopicLayout | None:
+    """Return the layout that a source has; None if it does not answer."""
+    with contextlib.suppress(NoAnswer):
+        return await _layout_at(driver, name)
+    return None
+
+
+async def _inform_source(driver: Driver, name: str, layout: TopicLayout) -> None:
     """Store the new lists at a former leader at once: it forwards the requests that wait there.
 
     Otherwise it gets them when the change is spread (M5).
     """
     change = await driver.read()
     with contextlib.suppress(NoAnswer):
-        layout = await _layout_at(driver, name)
         await driver.ask(name, store_request(change.after, name, layout, is_final=False))
 
 
@@ -299,12 +305,11 @@ def _decided(
     return domain.decide(change, global_id)
 
 
-async def _carry(driver: Driver, global_id: int) -> None:
+async def _carry(driver: Driver, change: QueueChange, global_id: int) -> None:
     """Commit positions of groups that had read an empty segment, which the move dropped.
 
     Positions at a broker group without a master can't be read: the queue does not wait for it.
     """
-    change = await driver.read()
     queue = change.after.queue(global_id)
     dropped = dropped_places(change.before, change.after, global_id)
     if queue is None or queue.leader is None or not dropped:

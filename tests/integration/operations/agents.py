@@ -12,6 +12,7 @@ from backend.operations.engine import following, orders
 from backend.operations.engine.engine import run_operation
 from backend.operations.engine.kind import OperationContext, OperationRequest
 from backend.remoting.request_code import RequestCode
+from backend.services.controller.group_changes import Controller
 from tests.integration.broker.agent import write_config
 from tests.integration.broker.client import Client
 from tests.integration.operations.crashing import Crash, World
@@ -62,57 +63,30 @@ class Wire(RemotingClient):
         return answer
 
 
-class Agents:
-    """What tests do with the agents, and what they see of them."""
+class Operator:
+    """Order operations, and carry them out as workers that may die."""
 
-    def __init__(self, database, server, brokers, root, stack):
-        self.database, self.server, self.root, self._stack = database, server, root, stack
-        self.brokers = brokers
+    def __init__(self, database, heartbeat_source, *, cluster_name=CLUSTER):
+        self.database, self.cluster_name = database, cluster_name
         self.world = World(database)
         self.client = Wire(self.world.wire)
-        controller = server.controller
-        replaced = type(controller)(
-            database, self.world.clock, controller.heartbeat_source, brokers=Brokers(self.client)
+        controller = Controller(
+            database, self.world.clock, heartbeat_source, brokers=Brokers(self.client)
         )
-        self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
-
-    def agent(self, name="broker-a"):
-        return self.brokers[name].broker
-
-    async def stop(self, name):
-        await self.brokers[name].close()
-
-    async def start(self, name):
-        """Start an agent that was stopped, with what is on its disk."""
-        self.brokers[name] = await _start(name, self.root, self.server, self._stack)
-
-    async def call(self, code, ext=None, body=b"", *, name="broker-a"):
-        client = await Client.connect(self.brokers[name].port)
-        try:
-            answer = await client.call(code, ext, body)
-            assert answer.code == 0, answer.remark
-            return answer
-        finally:
-            await client.close()
-
-    async def send(self, topic, count, *, name="broker-a", queue_id=0):
-        client = await Client.connect(self.brokers[name].port)
-        for number in range(count):
-            assert (await client.send(topic, b"%d" % number, queue_id=queue_id)).code == 0
-        await client.close()
+        self.context = OperationContext(database, self.world.clock, self.world.queue, controller)
 
     async def plan(self, kind, *, key=None, **parameters):
-        request = OperationRequest(kind, {"cluster_name": CLUSTER, **parameters})
+        request = OperationRequest(kind, {"cluster_name": self.cluster_name, **parameters})
         return await orders.plan_operation(request, ANNA, self.context, key=key)
 
     async def confirm(self, planned, *, key=None):
         given = Confirmation(planned.target, "why", accepts_loss=True)
         return await orders.confirm_operation(planned.id, given, ANNA, self.context, key=key)
 
-    async def run(self, operation_id, fatal=None):
+    async def run(self, operation_id, fatal=None, act=None):
         """Continue, past what holds it up, and return whether the worker lives."""
         self.world.clock.advance(seconds=11)
-        self.world.wire.arm(fatal)
+        self.world.wire.arm(fatal, act)
         try:
             await run_operation(operation_id, self.context)
         except Crash:
@@ -140,20 +114,56 @@ class Agents:
         return await self.end(planned.id)
 
 
+class Agents(Operator):
+    """What tests do with the agents, and what they see of them."""
+
+    def __init__(self, database, server, brokers, root, stack):
+        super().__init__(database, server.controller.heartbeat_source)
+        self.server, self.root, self._stack = server, root, stack
+        self.brokers = brokers
+
+    def agent(self, name="broker-a"):
+        return self.brokers[name].broker
+
+    async def stop(self, name):
+        await self.brokers[name].close()
+
+    async def start(self, name):
+        """Start an agent that was stopped, with what is on its disk."""
+        self.brokers[name] = await _start(name, self.root, self.server, self._stack)
+
+    async def call(self, code, ext=None, body=b"", *, name="broker-a"):
+        client = await Client.connect(self.brokers[name].port)
+        try:
+            answer = await client.call(code, ext, body)
+            assert answer.code == 0, answer.remark
+            return answer
+        finally:
+            await client.close()
+
+    async def send(self, topic, count, *, name="broker-a", queue_id=0):
+        client = await Client.connect(self.brokers[name].port)
+        for number in range(count):
+            assert (await client.send(topic, b"%d" % number, queue_id=queue_id)).code == 0
+        await client.close()
+
+
 @asynccontextmanager
-async def running_agents(database, workers_database, redis, root, clock, **properties):
+async def running_agents(
+    database, workers_database, redis, root, clock, *, names=NAMES, **properties
+):
     """Run them; the workers have a separate pool, so that only they die at its commits."""
     async with AsyncExitStack() as stack:
         stores = {"database": database, "redis": redis, "clock": clock}
         server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
         brokers = {}
-        for name in NAMES:
+        for name in names:
             brokers[name] = await _start(name, root, server, stack, **properties)
 
         async def are_known():
             async with database.connect() as connection:
                 known = await broker_rows.list_masters(connection, CLUSTER)
-            return len([one for one in known if one.is_online]) == len(NAMES)
+            return len([one for one in known if one.is_online]) == len(names)
 
         await eventually(are_known)
         agents = Agents(workers_database, server, brokers, root, stack)

@@ -39,18 +39,26 @@ class Tripwire:
     """Count the points of each name that a process passes, and kill it at one of them."""
 
     def __init__(self):
-        self.passed, self.fatal = Counter(), None
+        self.disarm()
 
-    def arm(self, fatal):
-        """Make a point fatal: its name, and how many of that name are passed before."""
-        self.passed, self.fatal = Counter(), fatal
+    def arm(self, fatal, act=None):
+        """Make a point fatal: its name, and how many of that name are passed before.
+
+        With `act` the process lives on, and that is done at the point, once.
+        """
+        self.passed, self.fatal, self.act = Counter(), fatal, act
 
     def disarm(self):
         self.arm(None)
 
     def point(self, name):
-        if self.is_reached(name):
+        if not self.is_reached(name):
+            return
+        if self.act is None:
             raise Crash
+        act = self.act
+        self.disarm()
+        act()
 
     def is_reached(self, name):
         """Return whether what passes a point now dies there."""

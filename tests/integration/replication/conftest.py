@@ -36,6 +36,7 @@ class Group:
     stack: ExitStack
     stop_controller: Callable[[], Awaitable[None]]
     lease_policy: LeasePolicy
+    name: str = GROUP
     agents: list[Agent] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     admin: Client | None = None
@@ -53,7 +54,8 @@ class Group:
         root = self.root / f"b{number}"
         root.mkdir()
         agent = self.stack.enter_context(Agent(root, is_forked=True))
-        agent.settings = group_settings(self.name_server.port, self.lease_policy) | properties
+        agent.settings = group_settings(self.name_server.port, self.lease_policy)
+        agent.settings |= {"brokerName": self.name} | properties
         self.agents.append(agent)
         self.clients.append(None)
         await self.start(number)
@@ -88,7 +90,7 @@ class Group:
         """Master id, master epoch and the members of the set, as the controller has them."""
         if self.admin is None:
             self.admin = await Client.connect(self.name_server.port)
-        answer = await self.admin.call(1004, {"brokerName": GROUP})
+        answer = await self.admin.call(1004, {"brokerName": self.name})
         if answer.code:
             return None
         master = answer.ext.get("masterBrokerId")
@@ -163,7 +165,6 @@ def group_settings(port, lease_policy):
     # After a pause of the name server a closed connection is no evidence, but a timeout is.
     patience_ms = "5000" if lease_policy is LeasePolicy.STRICT else "30000"
     return {
-        "brokerName": GROUP,
         "enableControllerMode": "true",
         "controllerAddr": f"127.0.0.1:{port}",
         "namesrvAddr": f"127.0.0.1:{port}",

@@ -173,8 +173,16 @@ def test_a_lease_is_broken_by_who_confirms_it(east, capsys):
     assert f"operation {ID} was taken from its worker and is queued" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", ["cordon", "uncordon", "drain", "forget"])
-def test_brokers_are_meant_by_id_or_address(east, verb, capsys):
+@pytest.mark.parametrize(
+    ("verb", "defaults"),
+    [
+        ("cordon", {}),
+        ("uncordon", {}),
+        ("drain", {"waived_groups": [], "move_queues": False}),
+        ("forget", {"loses_segments": False}),
+    ],
+)
+def test_brokers_are_meant_by_id_or_address(east, verb, defaults, capsys):
     command = ["broker", verb, "broker-a", "--address", "10.0.0.1:10911"]
 
     assert run([*command, "--yes", "--reason", "why", "--no-wait"]) == 0
@@ -187,7 +195,7 @@ def test_brokers_are_meant_by_id_or_address(east, verb, capsys):
         "broker_id": 0,
         "address": "10.0.0.1:10911",
     }
-    assert order["parameters"] == wanted | ({"waived_groups": []} if verb == "drain" else {})
+    assert order["parameters"] == wanted | defaults
     assert capsys.readouterr().err.startswith("target: 10.0.0.1:10911 of broker-a of cluster east")
 
 

@@ -57,9 +57,9 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
 def _check_origin(broker: Broker, header: SendBackHeader, record: Record) -> None:
     """Check that a message of a static topic is stored here, not at another broker group.
 
-    A client without static topics sends it back to the broker group that serves the topic. It
-    names the log position at the group that stores it (logical-queues.md 18.3). After a refusal
-    the client sends the message to its retry topic.
+    A client without static topics knows one broker group of the topic, and sends the message back
+    to that one (logical-queues.md 18.3). The log position is that of the broker group that stores
+    it. After a refusal the client sends the message to its retry topic.
 
     Raises:
         Refusal: the message at the position is another one.

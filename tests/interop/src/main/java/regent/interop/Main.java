@@ -26,7 +26,8 @@ public final class Main {
         Map.entry("litepull", LitePullScenario::run),
         Map.entry("chaos-send", ChaosSendScenario::run),
         Map.entry("read-back", ReadBackScenario::run),
-        Map.entry("static-moves", StaticMovesScenario::run)));
+        Map.entry("static-moves", StaticMovesScenario::run),
+        Map.entry("watch", WatchScenario::run)));
 
     private Main() {
     }
