@@ -68,8 +68,6 @@ from backend.remoting.headers.nameserver import (
 )
 from backend.remoting.headers.producer import (
     SEND_MESSAGE_SHORT_KEYS,
-    RecallAnswer,
-    RecallHeader,
     SendMessageAnswer,
     SendMessageHeader,
     decode_send_header,
@@ -118,8 +116,6 @@ __all__ = [
     "QueryMessageAnswer",
     "QueryMessageHeader",
     "QueueHeader",
-    "RecallAnswer",
-    "RecallHeader",
     "RegisterBrokerAnswer",
     "RegisterBrokerHeader",
     "RegisterReplicaAnswer",

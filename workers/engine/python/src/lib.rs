@@ -21,7 +21,6 @@ mod store_reads;
 mod store_results;
 mod store_upkeep;
 mod system_run;
-mod timers;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -69,6 +68,4 @@ mod regent_engine {
     use crate::store_results::{Appended, Counters, Damage, Expired, IndexStatus, ReadResult};
     #[pymodule_export]
     use crate::system_run::{is_same_run, system_run};
-    #[pymodule_export]
-    use crate::timers::{DeliveredTimers, DueTimers, TimerStatus};
 }

@@ -50,7 +50,6 @@ mod second_reader;
 mod slices;
 #[path = "../support/mod.rs"]
 mod support;
-mod timers;
 mod truncation;
 mod units;
 mod unserved;
