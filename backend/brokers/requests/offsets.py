@@ -59,7 +59,7 @@ class _GetConsumeStats(Request[list[QueueProgress]]):
             QueueProgress(
                 queue.topic,
                 queue.queue_id,
-                progress.consumer_offset,
+                max(0, progress.consumer_offset),
                 progress.broker_offset,
                 progress.last_timestamp_ms if progress.last_timestamp_ms > 0 else None,
                 None if progress.min_offset < 0 else progress.min_offset,

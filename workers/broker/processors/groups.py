@@ -238,9 +238,12 @@ async def _progress(
 def _offsets(broker: Broker, group: str, topic: str, queue_id: int) -> tuple[int, int]:
     """Return a group's committed offset in a queue, and the end of its received messages.
 
-    Clients parse these as numbers, so an offset that was never committed is sent as 0.
+    Clients parse these as numbers, so an offset that was never committed is sent as 0; in a queue
+    of a static topic as -1, since stock's tools then look for it in the segment before.
     """
-    committed = max(0, broker.offsets.find(group, topic, queue_id) or 0)
+    never = 0 if broker.static_topics.find(topic) is None else -1
+    found = broker.offsets.find(group, topic, queue_id)
+    committed = never if found is None else max(never, found)
     reader = broker.readers.find(group, topic, queue_id)
     pulled = 0 if reader is None else reader.next_offset or 0
     return committed, max(committed, pulled)
@@ -251,7 +254,6 @@ def _queue_progress(
 ) -> tuple[MessageQueue, QueueProgress]:
     topic, queue_id, committed, pulled = wanted
     low, high = store.offsets(topic, queue_id) or (0, 0)
-    committed = max(0, committed)
     timestamp_ms = 0
     if committed > 0:
         timestamp_ms = store.store_timestamp(topic, queue_id, committed - 1)
