@@ -27,7 +27,6 @@ public final class Main {
         Map.entry("chaos-send", ChaosSendScenario::run),
         Map.entry("read-back", ReadBackScenario::run),
         Map.entry("static-moves", StaticMovesScenario::run),
-        Map.entry("selector", SelectorScenario::run),
         Map.entry("watch", WatchScenario::run)));
 
     private Main() {
