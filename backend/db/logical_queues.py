@@ -72,7 +72,8 @@ SELECT topic.*,
          WHERE one.cluster_name = topic.cluster_name
            AND one.topic_name = topic.name AND one.ended_at IS NULL) AS unfinished
   FROM static_topics topic
- WHERE topic.cluster_name = :cluster_name AND topic.name = ANY(CAST(:topic_names AS text[]))
+ WHERE (topic.cluster_name, topic.name) IN (
+         SELECT * FROM unnest(CAST(:cluster_names AS text[]), CAST(:topic_names AS text[])))
 """
 )
 
@@ -118,8 +119,19 @@ async def find(connection: Connection, cluster_name: str, topic_name: str) -> St
 async def list_of_names(
     connection: Connection, cluster_name: str, topic_names: Iterable[str]
 ) -> list[StoredTopic]:
-    """List those of some topics that are static."""
-    names = {"cluster_name": cluster_name, "topic_names": sorted(set(topic_names))}
+    """List those of some topics of a cluster that are static."""
+    return await list_of_keys(connection, [(cluster_name, one) for one in topic_names])
+
+
+async def list_of_keys(
+    connection: Connection, keys: Iterable[tuple[str, str]]
+) -> list[StoredTopic]:
+    """List those of some topics that are static; a key is a cluster's name and a topic's."""
+    wanted = sorted(set(keys))
+    names = {
+        "cluster_names": [cluster_name for cluster_name, _ in wanted],
+        "topic_names": [topic_name for _, topic_name in wanted],
+    }
     return [_topic_of(row) for row in (await connection.execute(_FIND, names)).mappings()]
 
 

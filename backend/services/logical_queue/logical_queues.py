@@ -56,11 +56,7 @@ async def find_mappings(
 ) -> dict[tuple[str, str], TopicMapping | None]:
     """Return the mappings of topics, by cluster and name; None for one that is not static."""
     found: dict[tuple[str, str], TopicMapping | None] = dict.fromkeys(names)
-    by_cluster: dict[str, list[str]] = {}
-    for cluster_name, topic_name in found:
-        by_cluster.setdefault(cluster_name, []).append(topic_name)
     async with database.connect() as connection:
-        for cluster_name, topic_names in by_cluster.items():
-            for one in await logical_queues.list_of_names(connection, cluster_name, topic_names):
-                found[cluster_name, one.mapping.topic_name] = one.mapping
+        for one in await logical_queues.list_of_keys(connection, found):
+            found[one.cluster_name, one.mapping.topic_name] = one.mapping
     return found
