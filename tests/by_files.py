@@ -19,14 +19,13 @@ SHARING: Final = {
         *_files("system/browser", "access_pages console locks message_orders order_forms pages"),
         *_files("system/browser", "resource_pages"),
         *_files("system", "bad_frames bad_input strangers subscriptions up"),
+        *_files("interop", "chaos consumers messages vectors offsets"),
     ],
-    "clients": _files("interop", "chaos consumers messages vectors offsets static_topics"),
 }
 """Files that run in one process, one after another, since they use one cluster.
 
-The first ones have a group of three; the first file checks its whole history. The others have two
-groups of one, in two clusters: one alone would take as long as all other files together.
-`vectors` checks the traffic between clients and cluster of the files before.
+The first ones have a group of three; the first file checks its whole history. The second ones have
+two groups of one. `vectors` checks the traffic between clients and cluster of the files before.
 """
 
 SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
