@@ -6,9 +6,7 @@ from typing import Final
 
 from backend.db.logical_queues import StoredChange
 from backend.domain.logical_queue.change import QueueChange
-from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.logical_queue.placement import Relocation
-from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.static_topic import MoveQueues
 from backend.domain.plan import Check, CheckVerdict, Plan, Precondition, Risk, no_undo
 from backend.operations.actions.queue_moves import (
@@ -50,7 +48,7 @@ async def read_facts(order: MoveQueues, context: OperationContext) -> Facts[Pres
         topic is not finished, the rules forbid the moves, or a master does not answer.
     """
     queue_moves.check_choice(order)
-    former = await _find_former(order, context)
+    former = await queue_moves.find_taken_back(order, context)
     if former is not None and former.ended_at is None:
         return _roll_back_facts(former)
     topic = await static_topics.read_present(
@@ -123,24 +121,6 @@ def _summary(order: MoveQueues, begin: BeginMoves) -> str:
     verb = "moves" if len(begin.moves) == 1 else "move"
     queues = f"{count_queues(len(begin.moves))} of topic {order.topic_name}"
     return f"{queues} {verb} from {givers} to {takers}"
-
-
-async def _find_former(order: MoveQueues, context: OperationContext) -> StoredChange | None:
-    """Return the change to take back.
-
-    Raises:
-        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward, or was
-        rolled back.
-    """
-    if order.takes_back is None:
-        return None
-    change_id = queue_moves.read_change_id(KIND_NAME, order.takes_back)
-    found = await queue_moves.find_former(change_id, order.topic_name, context)
-    if found is None:
-        raise InvalidParameters(KIND_NAME, "the topic has no change of this id")
-    if found.ended_at is not None and not found.change.is_moved:
-        raise QueueChangeRefused(order.topic_name, "the change was rolled back")
-    return found
 
 
 def _plan_moves(

@@ -5,8 +5,6 @@ from typing import Final
 
 from backend.brokers.requests.clients import GetProducers
 from backend.db.logical_queues import StoredChange
-from backend.domain.logical_queue.errors import QueueChangeRefused
-from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.static_topic import ShrinkStaticTopic
 from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk, no_undo
 from backend.operations.actions.queue_counts import (
@@ -48,7 +46,7 @@ async def read_facts(order: ShrinkStaticTopic, context: OperationContext) -> Fac
         invariants. QueueChangeRefused: a change is not finished, the count is not smaller, or a
         master does not answer.
     """
-    former = await _find_former(order, context)
+    former = await queue_moves.find_taken_back(order, context)
     if former is not None and former.ended_at is None:
         action = RollBackMoves(order.cluster_name, order.topic_name, str(former.id))
         facts = (Precondition("state of the change", former.change.state),)
@@ -122,24 +120,6 @@ def _return(
     checks = (static_topics.check_answers(topic.holders, topic.holders.groups.names),)
     actions = (begin, SpreadMapping(*names))
     return Facts(Present(topic, ids, actions), topic.preconditions, checks)
-
-
-async def _find_former(order: ShrinkStaticTopic, context: OperationContext) -> StoredChange | None:
-    """Return the change to take back.
-
-    Raises:
-        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward, or was
-        rolled back.
-    """
-    if order.takes_back is None:
-        return None
-    change_id = queue_moves.read_change_id(KIND_NAME, order.takes_back)
-    found = await queue_moves.find_former(change_id, order.topic_name, context)
-    if found is None:
-        raise InvalidParameters(KIND_NAME, "the topic has no change of this id")
-    if found.ended_at is not None and not found.change.is_moved:
-        raise QueueChangeRefused(order.topic_name, "the change was rolled back")
-    return found
 
 
 async def _check_producers(

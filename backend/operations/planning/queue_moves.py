@@ -18,7 +18,7 @@ from backend.domain.logical_queue.placement import Relocation
 from backend.domain.logical_queue.plan_checks import ClusterGroups
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.orders.parameter import kind_name
-from backend.domain.orders.static_topic import MoveQueues
+from backend.domain.orders.static_topic import MoveQueues, ShrinkStaticTopic
 from backend.operations.engine.kind import OperationContext
 
 
@@ -143,3 +143,23 @@ def _check_names(order: MoveQueues, mapping: TopicMapping, groups: ClusterGroups
         named.add(order.leaving)
     for name in sorted(named - groups.names):
         raise BrokerGroupNotFound(order.cluster_name, name)
+
+
+async def find_taken_back(
+    order: MoveQueues | ShrinkStaticTopic, context: OperationContext
+) -> StoredChange | None:
+    """Return the change that an order takes back; None for an order that takes back none.
+
+    Raises:
+        InvalidParameters: there is none of the id. QueueChangeRefused: it only goes forward, or was
+        rolled back.
+    """
+    if order.takes_back is None:
+        return None
+    kind = kind_name(type(order))
+    found = await find_former(read_change_id(kind, order.takes_back), order.topic_name, context)
+    if found is None:
+        raise InvalidParameters(kind, "the topic has no change of this id")
+    if found.ended_at is not None and not found.change.is_moved:
+        raise QueueChangeRefused(order.topic_name, "the change was rolled back")
+    return found
