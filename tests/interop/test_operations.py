@@ -5,17 +5,15 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
+from backend.domain.errors import DomainError
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import InvalidParameters
 from backend.nameserver.server import NameServer
-from backend.operations.engine.kind import OperationContext
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, messages
-from tests.integration.operations.agents import Agents
-from tests.integration.operations.crashing import World
+from tests.integration.operations.agents import Operator
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
@@ -32,19 +30,6 @@ ALONE = {
 }
 
 
-class StockAgents(Agents):
-    """The same orders as to agents of ours."""
-
-    def __init__(self, database, server):
-        self.world = World(database)
-        self.remoting = RemotingClient()
-        controller = server.controller
-        replaced = type(controller)(
-            database, self.world.clock, controller.heartbeat_source, brokers=Brokers(self.remoting)
-        )
-        self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
-
-
 @pytest.fixture
 async def stock(database, redis, tmp_path, eventually):
     await asyncio.to_thread(build)
@@ -55,13 +40,15 @@ async def stock(database, redis, tmp_path, eventually):
         stack.push_async_callback(broker.kill)
         await broker.start()
         await eventually(lambda: server.find_route("TBW102") is not None, timeout_s=START_TIMEOUT_S)
-        agents = StockAgents(database, server)
-        stack.push_async_callback(agents.remoting.aclose)
+        # Orders to a stock broker go through the client that the control plane uses.
+        remoting = RemotingClient()
+        stack.push_async_callback(remoting.aclose)
+        agents = Operator(database, server.controller.heartbeat_source, client=remoting)
 
         async def is_known():
             try:
                 planned = await agents.plan("create_topic", topic_name="probe")
-            except Exception:  # noqa: BLE001 - whatever is not written yet
+            except DomainError:
                 return False
             return planned.plan.facts["brokers"]
 

@@ -66,10 +66,10 @@ class Wire(RemotingClient):
 class Operator:
     """Order operations, and carry them out as workers that may die."""
 
-    def __init__(self, database, heartbeat_source, *, cluster_name=CLUSTER):
+    def __init__(self, database, heartbeat_source, *, cluster_name=CLUSTER, client=None):
         self.database, self.cluster_name = database, cluster_name
         self.world = World(database)
-        self.client = Wire(self.world.wire)
+        self.client = client or Wire(self.world.wire)
         controller = Controller(
             database, self.world.clock, heartbeat_source, brokers=Brokers(self.client)
         )
