@@ -1,4 +1,4 @@
-"""Print the seconds of each part of a test run, and its ten slowest tests.
+"""Print the seconds and processor seconds of each part of a test run, and its ten slowest tests.
 
 Usage: `python -m tests.durations FOLDER`. The folder holds what `.ci/timed` wrote for each part,
 and the JUnit reports of pytest and Vitest. The tests of the engine write no report.
@@ -16,11 +16,11 @@ SLOWEST_COUNT: Final = 10
 
 def main(folder: Path) -> None:
     """Print both tables."""
-    print(f"\n{'part':<18}{'seconds':>8}  result")
+    print(f"\n{'part':<18}{'seconds':>8}{'cpu':>8}  result")
     for path in sorted(folder.glob("*.part"), key=lambda path: path.stat().st_mtime):
-        seconds, code = path.read_text().split()
+        seconds, cpu_s, code = path.read_text().split()
         result = "passed" if code == "0" else "FAILED"
-        print(f"{path.stem:<18}{float(seconds):>8.0f}  {result}")
+        print(f"{path.stem:<18}{float(seconds):>8.0f}{float(cpu_s):>8.0f}  {result}")
     tests = [test for path in folder.glob("*.xml") for test in _tests(path)]
     print("\nthe slowest tests\n seconds")
     for seconds, name in sorted(tests, reverse=True)[:SLOWEST_COUNT]:

@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -92,7 +94,11 @@ def _fuzz() -> int:
         return 1
     program = BUILD / "target" / HOST / "debug/coverage"
     listed = subprocess.run((program,), check=True, capture_output=True, text=True)
-    failed = [name for name in listed.stdout.split() if _drive(program, name)]
+    names = listed.stdout.split()
+    # Each target has one thread.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        codes = list(pool.map(partial(_drive, program), names))
+    failed = [name for name, code in zip(names, codes, strict=True) if code]
     if failed:
         print(f"inputs that fail lie below {BUILD}: {', '.join(failed)}")
     return 1 if failed else 0
@@ -103,7 +109,6 @@ def _drive(program: Path, name: str) -> int:
     corpus = folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     seconds = os.environ.get(FUZZ_SECONDS, "60")
-    print(f"\n{name}", flush=True)
     with (folder / "log").open("w") as log:
         done = subprocess.run(
             (
@@ -117,7 +122,7 @@ def _drive(program: Path, name: str) -> int:
         )
     lines = (folder / "log").read_text(errors="replace").splitlines()
     shown = lines[-40:] if done.returncode else [line for line in lines if _is_result(line)]
-    print("\n".join(shown), flush=True)
+    print("\n".join(("", name, *shown)), flush=True)
     return done.returncode
 
 

@@ -185,7 +185,7 @@ PARTS: Final = (
         "REGENT_SCHEMA_EXAMPLES",
         60,
         (
-            *PYTEST,
+            *(*PYTEST, "-n", "2"),
             "tests/integration/api/test_openapi.py",
             "tests/integration/api/test_graphql_schema.py",
         ),

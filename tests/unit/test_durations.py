@@ -11,13 +11,13 @@ CASE = '<testcase classname="tests.{}" name="test_{}" time="{}"></testcase>'
 def test_parts_come_in_the_order_in_which_they_ended_and_say_whether_they_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    for name, text in {"second": "3.2 0\n", "first": "61.7 2\n"}.items():
+    for name, text in {"second": "3.2 5.9 0\n", "first": "61.7 70.1 2\n"}.items():
         (tmp_path / f"{name}.part").write_text(text)
 
     main(tmp_path)
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:4]]
-    assert rows == [["second", "3", "passed"], ["first", "62", "FAILED"]]
+    assert rows == [["second", "3", "6", "passed"], ["first", "62", "70", "FAILED"]]
 
 
 def test_the_ten_slowest_tests_of_all_reports_are_named(
