@@ -43,7 +43,9 @@ test('an operator accepts the loss of confirmed messages before the election is 
   expect(await screen.findByText('byte 1,000, epoch 17')).toBeVisible();
 
   await user.click(
-    await screen.findByRole('checkbox', { name: 'Accept the loss of confirmed messages' }),
+    await screen.findByRole('checkbox', {
+      name: 'Allow the election of a replica that lacks confirmed messages.',
+    }),
   );
   await user.click(screen.getByRole('button', { name: 'Plan the election' }));
 
@@ -90,7 +92,7 @@ test('replicas are chosen to be forgotten one by one, or all with their group', 
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
   await dialog.findByRole('alert');
   await user.click(dialog.getByRole('radio', { name: 'The whole group' }));
-  await user.click(dialog.getByRole('checkbox', { name: 'Also while replicas are alive' }));
+  await user.click(dialog.getByRole('checkbox', { name: /^Forget the whole group even if/ }));
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
 
   const asked = () =>

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent, { type UserEvent } from '@testing-library/user-event';
 import { expect, test } from 'vitest';
+import orders from '@/features/orders/orders.json';
 import { violations } from '@/testing/axe';
 import { aConsumerGroup, aConsumerQueue } from '@/testing/consumer-group-builders';
 import { aMessageDetail } from '@/testing/message-builders';
@@ -193,6 +194,18 @@ test('queues are removed from the highest number on', async () => {
       shrinkStaticTopic: { topicName: 'orders', queueCount: 3, force: false },
     }),
   );
+});
+
+test.each([
+  ['shrink', 'Remove queues of orders', 'shrinkStaticTopic'],
+  ['move', 'Migrate queues of orders', 'moveQueues'],
+] as const)('the order %s says in its own words what it forces', async (order, title, kind) => {
+  show(`/topics/orders?order=${order}`);
+  const dialog = within(await screen.findByRole('dialog', { name: title }));
+
+  const force = dialog.getByRole('checkbox');
+  expect(force).toHaveAccessibleName(orders[kind].force.text);
+  expect(force).not.toHaveAccessibleDescription();
 });
 
 test('queues leave a broker group by an order from its page', async () => {

@@ -1,5 +1,6 @@
 """Consumer groups and messages in Chromium, over a running cluster that stock clients use."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -180,7 +181,7 @@ def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
 def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(tab: ConsolePage):
     tab.open(f"/topics?order=deleteGroup&group={GONE}")
     dialog = tab.page.get_by_role("dialog")
-    dialog.get_by_label("Clean up after it").check()
+    dialog.get_by_label(re.compile("^Also delete the group's offsets")).check()
     dialog.get_by_role("button", name="Plan it").click()
     facts = tab.page.get_by_role("region", name="Facts of the plan")
 

@@ -43,6 +43,9 @@ export function FieldInput(props: FieldInputProps) {
       return (
         <Checkbox
           {...given}
+          // What a flag means is all there is to say of it, and differs from order to order.
+          label={field.text ?? given.label}
+          description={undefined}
           checked={value === true}
           onChange={(event) => onChange(event.currentTarget.checked)}
         />
