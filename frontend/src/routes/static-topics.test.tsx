@@ -208,6 +208,77 @@ test.each([
   expect(force).not.toHaveAccessibleDescription();
 });
 
+test('an ordinary topic becomes a static one by an order from its page', async () => {
+  const user = userEvent.setup();
+  const { address, calls } = renderConsole('/topics/orders', {
+    answers: { PlanOperation: answers.PlanOperation, Operation: answers.Operation },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Make it static…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Make orders a static topic' }));
+  expect(await violations(screen.getByRole('dialog'))).toEqual([]);
+  const offsets = within(dialog.getByRole('radiogroup', { name: 'Offsets after a move' }));
+  expect(offsets.getByRole('radio', { name: 'without a gap' })).toBeChecked();
+
+  await user.click(offsets.getByRole('radio', { name: 'in blocks' }));
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
+  expect(calls.find((one) => one.operation === 'PlanOperation')?.variables.plan).toEqual({
+    convertTopic: { clusterName: 'regent', topicName: 'orders', offsetMode: 'BLOCK' },
+  });
+});
+
+test('a static topic is imported from a file as it is, whatever its epoch', async () => {
+  const user = userEvent.setup();
+  const { address, ordered } = show('/topics');
+  await user.click(await screen.findByRole('button', { name: 'Import a static topic…' }));
+  const dialog = within(
+    await screen.findByRole('dialog', { name: 'Import a static topic into regent' }),
+  );
+  expect(await violations(screen.getByRole('dialog'))).toEqual([]);
+  const force = dialog.getByRole('checkbox', { name: orders.importStaticTopic.force.text });
+
+  await user.type(dialog.getByLabelText('Name'), 'bills');
+  await user.click(dialog.getByLabelText('Mapping file'));
+  await user.paste(' {"topic": "bills"}\n');
+  await user.click(force);
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
+  expect(ordered()?.variables.plan).toEqual({
+    importStaticTopic: {
+      clusterName: 'regent',
+      topicName: 'bills',
+      document: ' {"topic": "bills"}\n',
+      force: true,
+    },
+  });
+});
+
+test('without a file a static topic is imported from its brokers', async () => {
+  const user = userEvent.setup();
+  const { ordered } = show('/topics?order=importStatic');
+  const dialog = within(
+    await screen.findByRole('dialog', { name: 'Import a static topic into regent' }),
+  );
+
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+  expect(dialog.getByText('Say something here')).toBeVisible();
+  expect(ordered()).toBeUndefined();
+  await user.type(dialog.getByLabelText('Name'), 'bills{Enter}');
+
+  await waitFor(() =>
+    expect(ordered()?.variables.plan).toEqual({
+      importStaticTopic: {
+        clusterName: 'regent',
+        topicName: 'bills',
+        document: null,
+        force: false,
+      },
+    }),
+  );
+});
+
 test('queues leave a broker group by an order from its page', async () => {
   const user = userEvent.setup();
   const { address, ordered } = show('/replica-groups/broker-a');
