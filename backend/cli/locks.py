@@ -86,6 +86,7 @@ def list_locks(
             "CONSUMER GROUP": "consumer_group_name",
             "TOPIC": "topic",
             "QUEUE#": "queue_id",
+            "PHYSICAL#": "physical_queue_id",
             "BROKER": "broker_group_name",
             "HOLDER": "client_id",
             "HELD#": ("held_ms", age_text),

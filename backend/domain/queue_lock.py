@@ -1,11 +1,12 @@
 """Describe locks of ordered queues, and leases of masters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
+from backend.domain.logical_queue.mapping import TopicMapping
 from backend.domain.replica_group import LeasePolicy
 
 
@@ -67,10 +68,16 @@ class HeldLocks:
 
 @dataclass(frozen=True, slots=True)
 class QueueLock:
-    """Hold a lock and the broker that reported it."""
+    """Hold a lock and the broker that reported it.
+
+    Clients lock the logical queues of a static topic: `is_logical` says that the queue is one, and
+    `physical_queue_id` is the queue of the broker group that its newest segment there is in.
+    """
 
     broker: BrokerKey
     held: HeldLock
+    is_logical: bool = False
+    physical_queue_id: int | None = None
 
     @property
     def holder(self) -> Holder:
@@ -89,6 +96,19 @@ class QueueLock:
             held.queue_id,
             broker.address,
         )
+
+    def mapped(self, mapping: TopicMapping | None) -> "QueueLock":
+        """Return the lock with what the mapping of its topic says of the queue; None for none."""
+        if mapping is None:
+            return self
+        queue = mapping.queue(self.held.queue_id)
+        name = self.broker.broker_group_name
+        here = [
+            one.queue_id
+            for one in (() if queue is None else queue.segments)
+            if one.broker_group_name == name
+        ]
+        return replace(self, is_logical=True, physical_queue_id=here[-1] if here else None)
 
     @property
     def queue(self) -> str:

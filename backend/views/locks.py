@@ -51,7 +51,17 @@ class QueueLockOut:
     consumer_group_name: Annotated[str, CONSUMER_GROUP]
     topic: Annotated[str, TOPIC_NAME]
     broker_group_name: Annotated[str, BROKER_GROUP_NAME]
-    queue_id: Annotated[int, QUEUE_ID]
+    queue_id: Annotated[
+        int, Text("Number of the queue in its broker group, or of a logical queue in its topic.")
+    ]
+    is_logical: Annotated[bool, Text("Whether it is a logical queue of a static topic.")]
+    physical_queue_id: Annotated[
+        int | None,
+        Text(
+            "Number of the queue in the broker group that stores the logical queue. Null for other"
+            " queues, or if none there does."
+        ),
+    ]
     broker_address: Annotated[str, BROKER_ADDRESS]
     client_id: Annotated[str, Text("Id of the client that holds the lock.")]
     holder: Annotated[Holder, Text("Whether the holder is connected to the broker.")]
@@ -80,6 +90,8 @@ class QueueLockOut:
             broker_address=lock.broker.address,
             holder=lock.holder,
             renewed_ms=lock.held.idle_ms,
+            is_logical=lock.is_logical,
+            physical_queue_id=lock.physical_queue_id,
         )
 
 

@@ -25,6 +25,7 @@ from backend.domain.queue_lock import (
 from backend.services.cluster.broker_questions import UnknownBroker, key_of
 from backend.services.controller.group_changes import Controller
 from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
+from backend.services.logical_queue.logical_queues import find_mappings
 
 LockKey = tuple[str, str, str, str, int, str]
 
@@ -68,7 +69,10 @@ async def list_locks(
     page = cut_page(
         rest[: size + 1], size=size, key=lambda lock: lock.key, total_count=len(table.locks)
     )
-    return LockPage(page, table.unknown, table.observed_at)
+    topics = {(one.broker.cluster_name, one.held.topic) for one in page.items}
+    mappings = await find_mappings(topics, database=database)
+    shown = page.map(lambda one: one.mapped(mappings[one.broker.cluster_name, one.held.topic]))
+    return LockPage(shown, table.unknown, table.observed_at)
 
 
 async def collect_locks(

@@ -1084,7 +1084,7 @@ export type OpenFindingsQueryVariables = Exact<{
 
 export type OpenFindingsQuery = { findings: { totalCount: number, nodes: Array<{ severity: Severity }> } };
 
-export type LockFieldsFragment = { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
+export type LockFieldsFragment = { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
 
 export type LocksQueryVariables = Exact<{
   chosen: LockFilter;
@@ -1093,7 +1093,7 @@ export type LocksQueryVariables = Exact<{
 }>;
 
 
-export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
 
 export type LeasesQueryVariables = Exact<{
   clusterName: string;
@@ -1607,6 +1607,8 @@ export const LockFieldsFragmentDoc = new TypedDocumentString(`
   brokerGroupName
   brokerAddress
   queueId
+  isLogical
+  physicalQueueId
   clientId
   holder
   heldMs
@@ -2608,6 +2610,8 @@ export const LocksDocument = new TypedDocumentString(`
   brokerGroupName
   brokerAddress
   queueId
+  isLogical
+  physicalQueueId
   clientId
   holder
   heldMs

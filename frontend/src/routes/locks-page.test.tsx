@@ -30,6 +30,22 @@ test('a lock shows its holder, since when, and whether its holder is there', asy
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
+test('a lock of a logical queue names it, and the physical queue beside it', async () => {
+  const logical = { isLogical: true, topic: 'static' };
+  const locks = [
+    aLock({ ...logical, queueId: 3, physicalQueueId: 5 }),
+    aLock({ ...logical, queueId: 4, brokerGroupName: 'broker-b' }),
+    aLock(),
+  ];
+  renderConsole('/locks', { answers: { Locks: () => lockPage(locks) } });
+
+  const table = await screen.findByRole('table', { name: 'Ordered-queue locks' });
+
+  expect(within(table).getByText('logical 3 on broker-a, physical 5')).toBeVisible();
+  expect(within(table).getByText('logical 4 on broker-b')).toBeVisible();
+  expect(within(table).getByText('3 on broker-a')).toBeVisible();
+});
+
 test('one lock, or all of its client, is released by way of a plan', async () => {
   const user = userEvent.setup();
   const { address, calls } = renderConsole('/locks', { answers: { PlanOperation: planned } });

@@ -18,6 +18,8 @@ export function aLock(change: Partial<LockFieldsFragment> = {}): LockFieldsFragm
     brokerGroupName: 'broker-a',
     brokerAddress: '127.0.0.1:10911',
     queueId: 3,
+    isLogical: false,
+    physicalQueueId: null,
     clientId: '10.0.0.7@412',
     holder: 'GONE',
     heldMs: '120000',

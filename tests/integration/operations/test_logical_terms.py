@@ -6,10 +6,13 @@ from backend.clients.clock import SystemClock
 from backend.db import topics
 from backend.domain.message import DeliveryState
 from backend.domain.operation import OperationState as S
+from backend.domain.queue_lock import LockFilter
+from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from backend.services.consumer_group.client_snapshots import ClientSnapshots
 from backend.services.consumer_group.consumer_group_details import describe_consumer_group
 from backend.services.consumer_group.queue_allocations import compare_allocations
+from backend.services.consumer_group.queue_locks import list_locks
 from backend.services.consumer_group.queue_pauses import QueuesAsked, explain_queues
 from backend.services.consumer_group.recorded_lags import list_lags, measure_lags
 from backend.services.message.message_browsing import Browsing, browse_messages
@@ -205,3 +208,29 @@ async def test_offsets_are_reset_in_logical_queues(moved, agents):
         mode="offline",
     )
     assert back.plan.block.name == "segments"
+
+
+async def test_a_lock_is_shown_at_the_logical_queue_with_its_physical_one(agents, stores):
+    topic = Topic(agents)
+    await topic.create(4)
+    await agents.order("create_topic", topic_name="plain")
+    await topic.move(0)
+    queues = [
+        {"topic": "orders", "brokerName": "__syslo__global__", "queueId": 0},
+        {"topic": "orders", "brokerName": "__syslo__global__", "queueId": 1},
+        {"topic": "plain", "brokerName": B, "queueId": 0},
+    ]
+    wish = {"clientId": "c1", "consumerGroup": "g", "mqSet": queues}
+    await agents.call(RequestCode.LOCK_BATCH_MQ, body=java_json.encode(wish), name=B)
+
+    found = await list_locks(LockFilter(), size=9, after=None, **stores)
+
+    shown = {
+        (one.held.topic, one.held.queue_id): (one.is_logical, one.physical_queue_id)
+        for one in found.page.items
+    }
+    assert shown == {
+        ("orders", 0): (True, 2),
+        ("orders", 1): (True, 0),
+        ("plain", 0): (False, None),
+    }

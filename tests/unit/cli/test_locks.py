@@ -15,6 +15,8 @@ LOCK = {
     "topic": "orders",
     "broker_group_name": "broker-a",
     "queue_id": 3,
+    "is_logical": True,
+    "physical_queue_id": 5,
     "broker_address": "10.0.0.1:10911",
     "client_id": "10.0.0.7@412",
     "holder": "gone",
@@ -63,8 +65,8 @@ def test_locks_are_listed_with_the_brokers_that_do_not_answer(signed_in, capsys)
     assert run(["lock", "list", "--group", "billing", "--dead"]) == 0
 
     assert lines(capsys) == [
-        "CLUSTER CONSUMER GROUP TOPIC QUEUE BROKER HOLDER HELD RENEWED ENDS IN IS",
-        "east billing orders 3 broker-a 10.0.0.7@412 90.4 s 48.0 s ago 12.0 s gone",
+        "CLUSTER CONSUMER GROUP TOPIC QUEUE PHYSICAL BROKER HOLDER HELD RENEWED ENDS IN IS",
+        "east billing orders 3 5 broker-a 10.0.0.7@412 90.4 s 48.0 s ago 12.0 s gone",
         "unknown: broker stock-0 (10.0.0.2:10911): RocketMQ brokers do not report it",
     ]
     [request] = signed_in.requests

@@ -5,7 +5,7 @@ import { columnsFor } from '@/components/table-features';
 import { TopicLink } from '@/components/topic-link';
 import { ExpiryFigure } from './expiry-figure';
 import { HolderMark } from './holder-mark';
-import { type Lock, lockId } from './lock';
+import { type Lock, lockId, placeWords } from './lock';
 import { LockActions, type LockDeeds } from './lock-actions';
 import { SpanFigure } from './span-figure';
 
@@ -33,7 +33,12 @@ export function LockTable(props: LockTableProps) {
           cell: ({ row: { original } }) => <TopicLink topicName={original.topic} />,
         }),
         column.accessor(
-          (lock) => t('locks.at', { id: lock.queueId, broker: lock.brokerGroupName }),
+          (lock) =>
+            t(placeWords(lock), {
+              id: lock.queueId,
+              physical: lock.physicalQueueId,
+              broker: lock.brokerGroupName,
+            }),
           {
             id: 'queue',
             header: t('locks.queue'),

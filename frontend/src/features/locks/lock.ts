@@ -14,6 +14,12 @@ export function lockId(lock: Lock): string {
   return [brokerAddress, consumerGroupName, topic, queueId].join(' ');
 }
 
+/** The key of the words for where the queue of a lock is. */
+export function placeWords({ isLogical, physicalQueueId }: Lock): string {
+  if (!isLogical) return 'locks.at';
+  return physicalQueueId === null ? 'locks.logicalAt' : 'locks.logicalIn';
+}
+
 export function holderTone(holder: LockHolder): StateTone {
   return holder === 'GONE' ? 'bad' : 'good';
 }
