@@ -56,7 +56,8 @@ def order(cluster: Cluster, command: str, *words: str) -> dict:
 @pytest.mark.parametrize("version", few(reversed(NEW_VERSIONS), 1))
 async def test_stock_clients_lose_and_reorder_nothing_while_queues_move(
     cluster: Cluster, tmp_path, version
-):  # L20, L59
+):
+    """L20, L22, L59: stock follows no hint, so a former leader here passes on what it gets."""
     await asyncio.to_thread(build)
     await asyncio.to_thread(order, cluster, "create", "--queues", str(QUEUE_COUNT))
     client = StockClient(version, cluster.name_server_address, tmp_path)

@@ -86,6 +86,7 @@ async def preview(
         impact=(
             f"Sends to {topic_name} are refused, or create it where brokers create topics on use",
             "Consumer groups lose their positions in it",
+            "Restart connected clients of RocketMQ before they use an ordinary topic of the name",
         ),
         checks=facts.checks,
         way_back=no_undo("a topic of the same name begins empty"),
