@@ -25,8 +25,6 @@ from backend.domain.plan import PlannedStep, ReadBack
 from backend.operations.actions.static_topics import (
     QueueAction,
     StaticTopicAction,
-    begun_value,
-    check_epoch,
     check_finished,
     count_queues,
     get_change_id,
@@ -42,7 +40,7 @@ from backend.operations.engine.kind import (
 from backend.operations.planning.groups import compare
 from backend.services.logical_queue import bounds as queue_bounds
 from backend.services.logical_queue import driving
-from backend.services.logical_queue.changes import begin_change, begin_creation
+from backend.services.logical_queue.changes import begin_change
 from backend.services.logical_queue.copies import TopicHolders
 from backend.services.logical_queue.importing import layouts_of
 from backend.services.logical_queue.unread import UnreadQueues, find_unread
@@ -78,15 +76,7 @@ class BeginCreation(_QueueCountAction):
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Record the topic, if no broker has a topic of the name."""
         holders = await self.ask_holders(context)
-        change = await begin_creation(
-            run.operation.id,
-            self.cluster_name,
-            self.plan(holders, context),
-            database=context.database,
-            clock=context.clock,
-            guard=run.guard,
-        )
-        return begun_value(run, change)
+        return await self.begin_topic(run, self.plan(holders, context), context)
 
     def plan(self, holders: TopicHolders, context: OperationContext) -> QueueChange:
         """Plan the queues of the topic."""
@@ -122,15 +112,7 @@ class BeginConversion(_QueueCountAction):
         holders = await self.ask_holders(context)
         if counts_of(holders) != self.queue_counts:
             raise QueueChangeRefused(self.topic_name, "its queues were changed: plan it again")
-        change = await begin_creation(
-            run.operation.id,
-            self.cluster_name,
-            self.plan(holders, context),
-            database=context.database,
-            clock=context.clock,
-            guard=run.guard,
-        )
-        return begun_value(run, change)
+        return await self.begin_topic(run, self.plan(holders, context), context)
 
     def plan(self, holders: TopicHolders, context: OperationContext) -> QueueChange:
         """Plan the logical queues."""
@@ -166,10 +148,9 @@ class BeginExpansion(_QueueCountAction):
         bounds = await queue_bounds.find_bounds(mapping, holders, context.brokers)
 
         def plan(present: TopicMapping) -> QueueChange:
-            check_epoch(present, self.epoch)
             return self.plan(present, holders, bounds, context)
 
-        return await self.begin(run, plan, context)
+        return await self.begin(run, self.epoch, plan, context)
 
     def plan(
         self,
@@ -218,10 +199,9 @@ class BeginShrink(StaticTopicAction):
         holders = await self.ask_holders(context)
 
         def plan(present: TopicMapping) -> QueueChange:
-            check_epoch(present, self.epoch)
             return self.plan(present, holders, context)
 
-        return await self.begin(run, plan, context)
+        return await self.begin(run, self.epoch, plan, context)
 
     def plan(
         self, mapping: TopicMapping, holders: TopicHolders, context: OperationContext

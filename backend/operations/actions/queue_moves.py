@@ -20,7 +20,6 @@ from backend.domain.plan import PlannedStep, ReadBack
 from backend.operations.actions.static_topics import (
     QueueAction,
     StaticTopicAction,
-    check_epoch,
     check_finished,
     count_queues,
     get_change_id,
@@ -64,10 +63,9 @@ class BeginMoves(StaticTopicAction):
         holders = await self.ask_holders(context)
 
         def plan(present: TopicMapping) -> QueueChange:
-            check_epoch(present, self.epoch)
             return self.plan(present, holders, context)
 
-        return await self.begin(run, plan, context)
+        return await self.begin(run, self.epoch, plan, context)
 
     def plan(
         self, mapping: TopicMapping, holders: TopicHolders, context: OperationContext

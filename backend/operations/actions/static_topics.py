@@ -67,18 +67,46 @@ class StaticTopicAction:
             brokers=context.brokers,
         )
 
-    async def begin(self, run: StepRun, plan: Plan, context: OperationContext) -> Value:
-        """Record the change that the plan makes from the present mapping (M0)."""
+    async def begin(self, run: StepRun, epoch: int, plan: Plan, context: OperationContext) -> Value:
+        """Record the change that the plan makes from the mapping of the planned epoch (M0).
+
+        Raises:
+            QueueMappingMoved: the mapping has another epoch. QueueChangeRefused: another change of
+            the topic is unfinished, or the plan refuses.
+        """
+
+        def plan_present(present: TopicMapping) -> QueueChange:
+            check_epoch(present, epoch)
+            return plan(present)
+
         change = await begin_change(
             run.operation.id,
             self.cluster_name,
             self.topic_name,
-            plan,
+            plan_present,
             database=context.database,
             clock=context.clock,
             guard=run.guard,
         )
         return begun_value(run, change)
+
+    async def begin_topic(
+        self, run: StepRun, change: QueueChange, context: OperationContext
+    ) -> Value:
+        """Record a topic that Postgres does not have, with its change (M0).
+
+        Raises:
+            StaticTopicExists: there is a static topic of the name.
+        """
+        begun = await begin_creation(
+            run.operation.id,
+            self.cluster_name,
+            change,
+            database=context.database,
+            clock=context.clock,
+            guard=run.guard,
+        )
+        return begun_value(run, begun)
 
     def driver(
         self, run: StepRun, context: OperationContext, change_id: UUID | None = None
@@ -159,22 +187,12 @@ class BeginImport(StaticTopicAction):
         """Record it, if the topic is as it was planned."""
         holders = await self.ask_holders(context)
         if self.epoch is None:
-            change = await begin_creation(
-                run.operation.id,
-                self.cluster_name,
-                self.plan(None, holders, context),
-                database=context.database,
-                clock=context.clock,
-                guard=run.guard,
-            )
-            return begun_value(run, change)
-        epoch = self.epoch
+            return await self.begin_topic(run, self.plan(None, holders, context), context)
 
         def plan(present: TopicMapping) -> QueueChange:
-            check_epoch(present, epoch)
             return self.plan(present, holders, context)
 
-        return await self.begin(run, plan, context)
+        return await self.begin(run, self.epoch, plan, context)
 
     def plan(
         self, present: TopicMapping | None, holders: TopicHolders, context: OperationContext
@@ -240,11 +258,10 @@ class BeginDeletion(StaticTopicAction):
         bounds = await queue_bounds.find_bounds(mapping, holders, context.brokers)
 
         def plan(present: TopicMapping) -> QueueChange:
-            check_epoch(present, self.epoch)
             now_ms = context.clock.now_ms()
             return plan_deletion(present, bounds, now_ms=now_ms, is_purge=self.purge)
 
-        return await self.begin(run, plan, context)
+        return await self.begin(run, self.epoch, plan, context)
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Read back that the topic is gone."""

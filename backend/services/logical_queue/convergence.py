@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import structlog
 
 from backend.brokers.asking import Brokers
-from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.logical_queues import (
     GetLogicalQueues,
     GetStaticTopic,
@@ -19,18 +18,19 @@ from backend.brokers.requests.logical_queues import (
 )
 from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
-from backend.db import brokers as broker_rows
-from backend.db import logical_queues
 from backend.db.engine import Database
-from backend.db.logical_queues import StoredTopic
 from backend.domain.broker import Broker
-from backend.domain.errors import DomainError
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.expiry import close_forced
 from backend.domain.logical_queue.mapping import RetiredQueue, TopicMapping, copy_for
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import save_between_changes
 from backend.services.logical_queue.copies import store_request
+from backend.services.logical_queue.settled_topics import (
+    SettledTopic,
+    list_settled,
+    look_at_each,
+)
 
 Held = Mapping[Broker, Mapping[str, BrokerTopic]]
 
@@ -53,21 +53,13 @@ class ConvergeOutcome:
 
 async def converge(*, database: Database, brokers: Brokers, clock: Clock) -> ConvergeOutcome:
     """Look at all static topics without an unfinished change, at all masters that answer."""
-    async with database.connect() as connection:
-        topics = await logical_queues.list_all(connection)
-        online = await broker_rows.list_online(connection) if topics else []
-    settled = [one for one in topics if one.unfinished is None]
-    clusters = {one.cluster_name for one in settled}
-    asked = [one for one in online if one.is_master and one.cluster_name in clusters]
-    held = (await brokers.ask_all(asked, GetLogicalQueues())).answers
-    failed_count = 0
+    settled = await list_settled(database)
+    masters = {master for one in settled for master in one.masters.values()}
+    held = (await brokers.ask_all(masters, GetLogicalQueues())).answers
     looks = [_Look(one, held, database, brokers, clock) for one in settled]
-    for look in looks:
-        try:
-            await look.converge()
-        except (NoAnswer, DomainError) as error:
-            log.warning("static_topic_not_converged", topic=look.topic_name, reason=str(error))
-            failed_count += 1
+    failed_count = await look_at_each(
+        looks, _Look.converge, failed_event="static_topic_not_converged"
+    )
     return ConvergeOutcome(
         sent_count=sum(one.sent_count for one in looks),
         closed_count=sum(one.closed_count for one in looks),
@@ -80,13 +72,11 @@ class _Look:
     """Look at one static topic; `_copies` are of the masters that answered."""
 
     def __init__(
-        self, topic: StoredTopic, held: Held, database: Database, brokers: Brokers, clock: Clock
+        self, topic: SettledTopic, held: Held, database: Database, brokers: Brokers, clock: Clock
     ) -> None:
-        self._topic, self._mapping = topic, topic.mapping
+        self._topic, self._mapping = topic.stored, topic.stored.mapping
         self._database, self._brokers, self._clock = database, brokers, clock
-        self._masters = {
-            one.broker_group_name: one for one in held if one.cluster_name == topic.cluster_name
-        }
+        self._masters = {name: one for name, one in topic.masters.items() if one in held}
         self._copies = {name: held[one].get(self.topic_name) for name, one in self._masters.items()}
         self.sent_count = self.closed_count = self.retired_count = 0
 

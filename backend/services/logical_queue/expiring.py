@@ -12,15 +12,10 @@ from typing import TypeVar
 import structlog
 
 from backend.brokers.asking import Brokers, Inquiry
-from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.topics import GetTopicEnds
 from backend.clients.clock import Clock
-from backend.db import brokers as broker_rows
 from backend.db import logical_queues
 from backend.db.engine import Database
-from backend.db.logical_queues import StoredTopic
-from backend.domain.broker import Broker
-from backend.domain.errors import DomainError
 from backend.domain.event import TOPIC_SEGMENTS_EXPIRED, topic_events
 from backend.domain.logical_queue.expiry import (
     CarriedPosition,
@@ -34,6 +29,11 @@ from backend.domain.logical_queue.segment import QueueBounds
 from backend.domain.operation_errors import BrokerSilent
 from backend.services.logical_queue.changes import save_between_changes
 from backend.services.logical_queue.positions import commit_carried, read_positions
+from backend.services.logical_queue.settled_topics import (
+    SettledTopic,
+    list_settled,
+    look_at_each,
+)
 
 AnswerT = TypeVar("AnswerT")
 
@@ -57,25 +57,8 @@ async def expire(*, database: Database, brokers: Brokers, clock: Clock) -> Expir
 
     A segment is dropped if it was seen without data twice, at least a minute apart.
     """
-    async with database.connect() as connection:
-        topics = await logical_queues.list_all(connection)
-        online = await broker_rows.list_online(connection) if topics else []
-    looks = []
-    for topic in topics:
-        masters = {
-            one.broker_group_name: one
-            for one in online
-            if one.is_master and one.cluster_name == topic.cluster_name
-        }
-        if topic.unfinished is None:
-            looks.append(_Look(topic, masters, database, brokers, clock))
-    failed_count = 0
-    for look in looks:
-        try:
-            await look.expire()
-        except (NoAnswer, DomainError) as error:
-            log.warning("segments_not_expired", topic=look.topic_name, reason=str(error))
-            failed_count += 1
+    looks = [_Look(one, database, brokers, clock) for one in await list_settled(database)]
+    failed_count = await look_at_each(looks, _Look.expire, failed_event="segments_not_expired")
     return ExpireOutcome(
         seen_count=sum(one.seen_count for one in looks),
         dropped_count=sum(one.dropped_count for one in looks),
@@ -87,14 +70,9 @@ class _Look:
     """Look at one static topic."""
 
     def __init__(
-        self,
-        topic: StoredTopic,
-        masters: Mapping[str, Broker],
-        database: Database,
-        brokers: Brokers,
-        clock: Clock,
+        self, topic: SettledTopic, database: Database, brokers: Brokers, clock: Clock
     ) -> None:
-        self._topic, self._masters = topic, masters
+        self._topic, self._masters = topic.stored, topic.masters
         self._database, self._brokers, self._clock = database, brokers, clock
         self.seen_count = self.dropped_count = 0
 
