@@ -39,7 +39,8 @@ class Verdict:
     """Hold what a registered mapping would change.
 
     Attributes:
-        conflicts: The logical queues that another broker group leads in the same epoch, too.
+        conflicts: The logical queues that another broker group leads in the same epoch, too, in
+            the same generation or in an unknown one.
         newest_epoch: The greatest epoch that any broker group has registered for the topic.
     """
 

@@ -219,7 +219,7 @@ def store(
         and not (is_final and key not in new.hosted and topic and topic.mapping.leads(key))
     }
     stored = BrokerMapping(info, hosted)
-    stored = replace(stored, info=stored.registered)
+    stored = replace(stored, info=stored.head)
     used = _used_ids(stored)
     prepared = {
         key: one

@@ -158,7 +158,9 @@ class TopicMapping:
 class MappingInfo:
     """Hold the part of a copy that a broker registers (logical-queues.md 2.2).
 
-    `led` is the physical queue of each logical queue that the broker group leads.
+    `led` is the physical queue of each logical queue that the broker group leads. `generations` are
+    the generations of these segments: a name server needs them, since the queues of one change move
+    in one epoch. A broker of RocketMQ registers none.
     """
 
     topic_name: str
@@ -168,6 +170,7 @@ class MappingInfo:
     scope: str = GLOBAL_SCOPE
     is_dirty: bool = False
     led: Mapping[int, int] = field(default_factory=dict)
+    generations: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +181,26 @@ class BrokerMapping:
     hosted: Mapping[int, Segments] = field(default_factory=dict)
 
     @property
+    def head(self) -> MappingInfo:
+        """Return the head of the copy with the queues that its lists say it leads."""
+        led = {global_id: one.queue_id for global_id, one in self._leading.items()}
+        return replace(self.info, led=led)
+
+    @property
     def registered(self) -> MappingInfo:
         """Return what the broker registers: scope and dirty mark are kept (H-19)."""
+        generations = {global_id: one.generation for global_id, one in self._leading.items()}
+        return replace(self.head, generations=generations)
+
+    @property
+    def _leading(self) -> dict[int, QueueSegment]:
+        """Return the last segments of the queues that the broker group leads."""
         name = self.info.broker_group_name
-        led = {
-            global_id: segments[-1].queue_id
+        return {
+            global_id: segments[-1]
             for global_id, segments in sorted(self.hosted.items())
             if segments and segments[-1].broker_group_name == name
         }
-        return replace(self.info, led=led)
 
     def queue(self, global_id: int) -> LogicalQueue | None:
         """Return a hosted queue, None if the broker has no list of it."""
@@ -224,7 +238,7 @@ def copy_for(topic: TopicMapping, broker_group_name: str) -> BrokerMapping:
         topic.topic_name, broker_group_name, topic.epoch, topic.queue_count, topic.scope
     )
     copy = BrokerMapping(info, hosted)
-    return replace(copy, info=copy.registered)
+    return replace(copy, info=copy.head)
 
 
 def copies_of(topic: TopicMapping) -> Mapping[str, TopicCopy]:

@@ -149,7 +149,8 @@ def by_scope(infos: Infos) -> dict[str, Infos]:
 def merge(infos: Infos, previous: StaticRoute | None = None) -> StaticRoute | None:
     """Merge the mappings of one scope: the greatest epoch leads (logical-queues.md 17.2-17.4).
 
-    Two leaders in one epoch are a conflict, and the previous leader stays. A new topic, or another
+    The queues of one change move in one epoch: there the greatest generation leads. Two leaders of
+    one epoch and generation are a conflict, and the previous leader stays. A new topic, or another
     queue count, is visible once all its queues have a leader; until then the previous count stays.
     A previous route without leaders is a count that another process has shown. None: the topic is
     not visible.
@@ -228,15 +229,27 @@ def choose_front(topic_name: str, names: Iterable[str]) -> str:
 
 
 def _claims(infos: Infos) -> dict[int, tuple[str, ...]]:
-    """Return the broker groups that lead each queue in its greatest epoch."""
-    epochs: dict[int, int] = {}
-    names: dict[int, list[str]] = defaultdict(list)
-    for name, info in sorted(infos.items()):
+    """Return the broker groups that lead each queue in its greatest epoch and generation."""
+    claims: dict[int, list[MappingInfo]] = defaultdict(list)
+    for _, info in sorted(infos.items()):
         for global_id in info.led:
-            if global_id < 0 or info.epoch < epochs.get(global_id, info.epoch):
-                continue
-            if info.epoch > epochs.get(global_id, info.epoch):
-                names[global_id].clear()
-            epochs[global_id] = info.epoch
-            names[global_id].append(name)
-    return {global_id: tuple(found) for global_id, found in names.items()}
+            if global_id >= 0:
+                claims[global_id].append(info)
+    return {
+        global_id: (found[0].broker_group_name,)
+        if len(found) == 1
+        else tuple(one.broker_group_name for one in _newest(found, global_id))
+        for global_id, found in claims.items()
+    }
+
+
+def _newest(claims: Iterable[MappingInfo], global_id: int) -> list[MappingInfo]:
+    """Return the newest claims to one queue; without a generation one is as new as any other."""
+    epoch = max(one.epoch for one in claims)
+    found = [one for one in claims if one.epoch == epoch]
+    generations = [one.generations.get(global_id) for one in found]
+    known = [one for one in generations if one is not None]
+    if len(known) < len(found):
+        return found
+    last = max(known)
+    return [one for one, generation in zip(found, known, strict=True) if generation == last]

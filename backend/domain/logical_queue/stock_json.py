@@ -30,6 +30,9 @@ _SEGMENT_NAMES: Final = (
     "timeOfStart",
 )
 _INFO_NAMES: Final = ("bname", "currIdMap", "dirty", "epoch", "scope", "topic", "totalQueues")
+_GENERATIONS: Final = "currGenMap"
+"""Our own member of a registration; a mapping that is stored has the generations in its lists."""
+
 _MAPPING_NAMES: Final = (*_INFO_NAMES, "hostedQueues")
 _CONFIG_NAMES: Final = (
     "order",
@@ -80,7 +83,10 @@ class PlanFile:
 
 def encode_info(info: MappingInfo, *, is_pretty: bool = False) -> str:
     """Write the part of a mapping that is registered."""
-    return write(_info_value(info), is_pretty=is_pretty)
+    value = _info_value(info)
+    if info.generations:
+        value[_GENERATIONS] = {str(key): one for key, one in sorted(info.generations.items())}
+    return write(dict(sorted(value.items())), is_pretty=is_pretty)
 
 
 def decode_info(text: str) -> MappingInfo:
@@ -89,7 +95,7 @@ def decode_info(text: str) -> MappingInfo:
     Raises:
         InvalidQueueMapping: it is malformed.
     """
-    return _info_of(Fields.of(parse(text), "$", _INFO_NAMES))
+    return _registered_of(parse(text))
 
 
 def read_info(value: Any) -> MappingInfo:
@@ -102,8 +108,9 @@ def read_info(value: Any) -> MappingInfo:
     """
     known = value
     if isinstance(value, dict):
-        known = {name: one for name, one in value.items() if name in _INFO_NAMES}
-    return _info_of(Fields.of(known, "$", _INFO_NAMES))
+        names = (*_INFO_NAMES, _GENERATIONS)
+        known = {name: one for name, one in value.items() if name in names}
+    return _registered_of(known)
 
 
 def encode_mapping(mapping: BrokerMapping, *, is_pretty: bool = False) -> str:
@@ -221,6 +228,15 @@ def _info_of(fields: Fields) -> MappingInfo:
         is_dirty=fields.flag("dirty"),
         led=fields.by_number("currIdMap", lambda value, place: number(value, place, INT32_MAX)),
     )
+
+
+def _registered_of(value: Any) -> MappingInfo:
+    fields = Fields.of(value, "$", _INFO_NAMES, optional=(_GENERATIONS,))
+    info = _info_of(fields)
+    if _GENERATIONS not in fields.members:
+        return info
+    generations = fields.by_number(_GENERATIONS, lambda one, place: number(one, place, INT32_MAX))
+    return replace(info, generations=generations)
 
 
 def _mapping_value(mapping: BrokerMapping) -> dict[str, Any]:

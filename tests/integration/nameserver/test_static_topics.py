@@ -5,6 +5,7 @@ import re
 import zlib
 
 import pytest
+from structlog.testing import capture_logs
 
 from backend.clients.clock import SystemClock
 from backend.db import findings
@@ -219,6 +220,19 @@ async def test_a_wrong_mapping_changes_nothing_and_is_named(client, name_server,
     assert await leaders(client) == ["b1", "b1"]
 
 
+async def test_a_newer_generation_leads_in_one_epoch_and_nothing_is_logged(client, name_server):
+    await announce_both(client)
+    await announce(client, "b1", mapping("b1", 6, 4, 0, 1, currGenMap={"0": 0, "1": 0}), counter=2)
+
+    with capture_logs() as logs:
+        told = mapping("b2", 6, 4, 0, 2, 3, currGenMap={"0": 1, "2": 0, "3": 0})
+        await announce(client, "b2", told, counter=2)
+
+    assert [one for one in logs if one["log_level"] == "warning"] == []
+    assert name_server._table.find_live(("main", "b2"), 0).report.left_out.count == 0
+    assert await leaders(client) == ["b2", "b1", "b2", "b2"]
+
+
 async def test_a_refused_mapping_is_no_second_topic(client):  # S93
     """A broker that is not known may not begin with one topic."""
     bad = mapping("b2", 5, 1, 0)
@@ -228,13 +242,14 @@ async def test_a_refused_mapping_is_no_second_topic(client):  # S93
     assert answer.code == 1
 
 
+@pytest.mark.parametrize("generations", [{}, {"currGenMap": {"0": 1}}])
 async def test_two_leaders_in_one_epoch_are_named_and_the_former_one_stays(
-    client, database, eventually
+    client, database, eventually, generations
 ):
     await announce_both(client)
-    await announce(client, "b1", mapping("b1", 6, 4, 0, 1), counter=2)
+    await announce(client, "b1", mapping("b1", 6, 4, 0, 1, **generations), counter=2)
 
-    await announce(client, "b2", mapping("b2", 6, 4, 0, 2, 3), counter=2)
+    await announce(client, "b2", mapping("b2", 6, 4, 0, 2, 3, **generations), counter=2)
 
     async def is_written():
         async with database.connect() as connection:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import insert, text
+from structlog.testing import capture_logs
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
@@ -392,6 +393,17 @@ async def test_a_group_that_does_not_know_the_topic_takes_a_queue_l15(topic, age
     assert moved.state is S.DONE, moved.outcome
     assert await topic.leaders() == {A: 1, B: 1}
     assert await topic.is_sound()
+
+
+async def test_name_servers_hear_of_no_conflict_while_queues_move_one_after_another(topic):
+    """INV-15: the source holds the epoch of the change already when its second queue moves."""
+    await topic.create(8)
+
+    with capture_logs() as logs:
+        moved = await topic.move(0, 2, 4, in_flight_max=1)
+
+    assert moved.state is S.DONE, moved.outcome
+    assert [one for one in logs if one["event"] == "registration_items_left_out"] == []
 
 
 async def test_a_move_is_paused_between_two_queues_and_goes_on(topic, agents):

@@ -146,6 +146,18 @@ def test_two_leaders_in_one_epoch_change_nothing_and_are_named(shown):
     assert leaders(shown) == ["b1", "b1", "b2", "b2"]
 
 
+def test_a_source_that_has_not_heard_of_a_move_yet_is_in_no_conflict(shown):
+    announce(shown, info("b1", 6, 4, 1, generations={1: 0}))
+    announce(shown, info("b2", 6, 4, 0, 2, 3, generations={0: 1, 2: 0, 3: 0}))
+    moved = info("b2", 6, 4, 0, 1, 2, 3, generations={0: 1, 1: 1, 2: 0, 3: 0})
+
+    verdict = shown.judge(("main", "b2"), moved)
+    announce(shown, moved)
+
+    assert verdict.conflicts == {}
+    assert leaders(shown) == ["b2"] * 4
+
+
 def test_name_servers_that_hear_in_another_order_show_the_same():  # L49
     heard = [info("b1", 5, 4, 0, 1), info("b2", 5, 4, 2, 3), info("b2", 6, 4, 0, 2, 3)]
     first, second = route_table(), route_table()

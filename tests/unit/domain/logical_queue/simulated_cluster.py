@@ -232,6 +232,7 @@ class Cluster:
     def _register(self, broker):
         self.registered, _ = accept(self.registered, broker.name, broker.topic.mapping.registered)
         self.route = merge(self.registered, self.route)
+        assert self.route is None or self.route.conflicts == {}, "INV-15"
 
     def return_of(self, name):
         """Bring a broker back: it gets the mapping before it serves, and ends what was forced."""

@@ -77,6 +77,30 @@ def test_two_leaders_in_one_epoch_change_nothing_until_that_is_resolved():
     assert merge(infos(info("b1", 6, 1, 0), info("b2", 6, 1, 0))) is None
 
 
+def test_within_an_epoch_the_newest_generation_leads():
+    """The source has the mapping of an earlier queue of the change, and the other queue moves."""
+    source = info("b1", 6, 2, 1, generations={1: 0})
+    destination = info("b2", 6, 2, 0, 1, generations={0: 1, 1: 1})
+    before = merge(infos(source, info("b2", 6, 2, 0, generations={0: 1})))
+
+    route = merge(infos(source, destination), before)
+
+    assert leaders(route) == ["b2", "b2"]
+    assert route.conflicts == {}
+
+
+@pytest.mark.parametrize("generations", [({0: 1}, {0: 1}), ({0: 0}, {}), ({}, {0: 3})])
+def test_leaders_of_one_generation_or_of_an_unknown_one_are_in_conflict(generations):
+    first, second = generations
+    before = merge(infos(info("b1", 5, 1, 0)))
+    held = infos(info("b1", 6, 1, 0, generations=first), info("b2", 6, 1, 0, generations=second))
+
+    route = merge(held, before)
+
+    assert leaders(route) == ["b1"]
+    assert route.conflicts == {0: ("b1", "b2")}
+
+
 def test_a_topic_is_visible_once_all_its_queues_have_a_leader_l4():
     part = infos(info("b1", 5, 3, 0), info("b2", 5, 3, 1))
 

@@ -22,6 +22,7 @@ from backend.domain.logical_queue.stock_json import (
     encode_info,
     encode_mapping,
     encode_plan_file,
+    read_info,
     without_ends,
 )
 from tests.unit.domain.logical_queue.builders import segment
@@ -61,6 +62,20 @@ def test_what_stock_writes_is_read_and_written_again_byte_for_byte_l64():
     assert encode_mapping(decode_mapping(MAPPING)) == quoted(MAPPING)
     assert encode_info(decode_info(INFO)) == quoted(INFO)
     assert quoted(MAPPING) != MAPPING
+
+
+def test_a_registration_has_the_generations_and_a_stored_mapping_has_them_in_its_lists():
+    mapping = decode_mapping(MAPPING)
+
+    told = mapping.registered
+
+    assert told.generations.keys() == told.led.keys() != set()
+    assert decode_info(encode_info(told)) == told
+    assert read_info(json.loads(encode_info(told))) == told
+    assert read_info(json.loads(quoted(INFO))).generations == {}
+    assert "currGenMap" not in encode_mapping(mapping)
+    with pytest.raises(InvalidQueueMapping):
+        read_info(json.loads(quoted(INFO)) | {"currGenMap": {"0": "1"}})
 
 
 def test_keys_are_read_with_and_without_quotes_l64():
