@@ -139,8 +139,10 @@ def plan_import(
 ) -> QueueChange:
     """Plan the change of a plan file: moves go on at the first step that no broker confirms.
 
-    `present` is the mapping in the database; without one the lost rows are written again. A lower
-    epoch than the present one needs `is_forced`, and is raised. `names` are all broker groups.
+    `present` is the mapping in the database; without one the lost rows are written again. Queues of
+    the present mapping stay as they are, since a file may lack the ends of segments. An epoch that
+    is not greater than the present one needs `is_forced`, and is raised. `names` are all broker
+    groups.
 
     Raises:
         QueueMappingBroken: the result breaks an invariant. QueueChangeRefused: the epoch is too
@@ -151,25 +153,16 @@ def plan_import(
         [0 if present is None else present.epoch, *(one.info.epoch for one in copies.values())]
     )
     _check_epoch(mapping, present, newest, is_forced=is_forced)
+    base = replace(mapping, retired=_retired_of(mapping, copies))
     if present is not None:
         _check_same_queues(present, read)
+        base = _grown(present, mapping)
     epoch = mapping.epoch
-    if epoch < newest:
+    if epoch < newest or (present is not None and epoch == present.epoch):
         held = replace(mapping, epoch=newest)
         epoch = next_epoch(held, now_ms=now_ms, topic_name=mapping.topic_name)
-    base = mapping if present is None else present
-    counts = {name: QueueCounts() for name in sorted(names)} | {**base.counts, **mapping.counts}
-    retired = _retired_of(mapping, copies) if present is None else present.retired
-    used = {segment.place for _, segment in mapping.places()}
-    after = replace(
-        mapping,
-        epoch=epoch,
-        counts=counts,
-        retired=tuple(one for one in retired if one.place not in used),
-        offset_mode=base.offset_mode,
-        block_size=base.block_size,
-        ended=base.ended,
-    )
+    counts = {name: QueueCounts() for name in sorted(names)} | base.counts
+    after = replace(base, epoch=epoch, counts=counts)
     check_sound(after)
     moves = tuple(
         _resumed(after, global_id, segment, copies)
@@ -209,10 +202,32 @@ def _check_same_queues(present: TopicMapping, read: ReadPlan) -> None:
     taken |= {one.place for one in present.retired}
     ended = {one.global_id for one in present.ended}
     for queue in wanted.values():
-        is_new = len(queue.segments) == 1 and queue.segments[0].logical_start == 0
+        first = queue.segments[0]
+        is_new = len(queue.segments) == 1 and first.logical_start == 0 and not first.is_ended
         if not is_new or queue.segments[0].place in taken or queue.global_id in ended:
             what = f"logical queue {queue.global_id} of the file is not a new one"
             raise QueueChangeRefused(present.topic_name, f"{what}: expand the topic instead")
+
+
+def _grown(present: TopicMapping, file: TopicMapping) -> TopicMapping:
+    """Return the present mapping with the new queues of a file, and with what these need."""
+    known = {one.global_id for one in present.queues}
+    new = [one for one in file.queues if one.global_id not in known]
+    queues = sorted((*present.queues, *new), key=lambda one: one.global_id)
+    grown = replace(
+        present,
+        queues=tuple(queues),
+        reused={**present.reused, **_reused(one.segments[0] for one in new)},
+    )
+    for name, counts in file.counts.items():
+        held = present.counts.get(name, QueueCounts())
+        grown = grown.with_counts(
+            name,
+            QueueCounts(
+                max(held.read_count, counts.read_count), max(held.write_count, counts.write_count)
+            ),
+        )
+    return grown
 
 
 def _resumed(

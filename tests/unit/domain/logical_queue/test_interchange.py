@@ -133,14 +133,33 @@ def test_a_present_topic_keeps_its_segments():
         bring_in(mapping)
     with pytest.raises(QueueChangeRefused, match="older than epoch"):
         bring_in(replace(mapping, epoch=mapping.epoch - 1))
-    raised = bring_in(replace(mapping, epoch=mapping.epoch - 1), is_forced=True)
-    assert raised.after.epoch == mapping.epoch + 1_000
+    for epoch in (mapping.epoch - 1, mapping.epoch):
+        raised = bring_in(replace(mapping, epoch=epoch), is_forced=True)
+        assert raised.after.epoch == mapping.epoch + 1_000
     fewer = replace(created(3, "b1", "b2", cluster=NAMES), epoch=newer.epoch)
     with pytest.raises(QueueChangeRefused, match="no logical queue 3: shrink"):
         bring_in(fewer)
     other = created(4, "b2", "b3", cluster=NAMES)
     with pytest.raises(QueueChangeRefused, match="other segments of logical queue 0"):
         bring_in(replace(other, epoch=newer.epoch))
+
+
+def test_a_file_without_ends_takes_no_end_from_a_present_topic():
+    """Tools of stock record no end (H-1), and brokers refuse to forget one (INV-29)."""
+    present = topic(
+        [segment(0, "b1:q0", end=101), segment(1, "b2:q0", 101)],
+        [segment(0, "b1:q1")],
+        counts={"b1": 5, "b3": 0},
+    )
+    file = replace(
+        topic([segment(0, "b1:q0"), segment(1, "b2:q0", 101)], [segment(0, "b1:q1")]),
+        epoch=present.epoch + 1_000,
+        forced=frozenset({(0, 0)}),
+    )
+
+    change = plan_import(read(written(file)), present, {}, names=NAMES, now_ms=NOW)
+
+    assert change.after == replace(present, epoch=file.epoch)
 
 
 def test_new_queues_of_a_file_are_new_ones():
