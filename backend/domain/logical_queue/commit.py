@@ -104,10 +104,17 @@ def with_end(topic: TopicMapping, global_id: int, seal: Seal) -> TopicMapping:
 def retired_from(
     global_id: int, segment: QueueSegment, *, final_offset: int | None = None
 ) -> RetiredQueue:
-    """Return the physical queue of a segment as a retired one."""
-    end = segment.physical_end if final_offset is None else final_offset
+    """Return the physical queue of a segment as a retired one.
+
+    The end of a segment that a forced move left open is unknown: its start is noted.
+    """
+    end = segment.physical_end if segment.is_ended else segment.physical_start
     return RetiredQueue(
-        segment.broker_group_name, segment.queue_id, global_id, segment.generation, end
+        segment.broker_group_name,
+        segment.queue_id,
+        global_id,
+        segment.generation,
+        end if final_offset is None else final_offset,
     )
 
 

@@ -190,6 +190,26 @@ def test_a_smaller_count_first_seals_and_then_removes_the_last_queues_l8():
     assert check_plan(revived) == ()
 
 
+def test_a_removed_queue_may_have_a_segment_that_a_forced_move_left_open():
+    sealed = replace(
+        topic(
+            [segment(0, "b1:q0")],
+            [segment(0, "b2:q0", start=7), segment(1, "b1:q1", 10_000, end=3)],
+            forced=frozenset({(1, 0)}),
+            reused={("b2", 0): 7},
+        ),
+        sealed_ids=frozenset({1}),
+    )
+
+    removed = spread(plan_removal(sealed, [1], now_ms=NOW))
+
+    assert {one.place: one.final_offset for one in removed.retired} == {
+        ("b2", 0): 7,
+        ("b1", 1): 3,
+    }
+    assert check_plan(removed) == ()
+
+
 def test_a_sealed_queue_takes_messages_again_before_new_ones_are_made_l8():
     sealed = shrunk(created(3, "b1", "b2"), {1: 9, 2: 0})
 
