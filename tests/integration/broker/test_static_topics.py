@@ -17,7 +17,12 @@ from backend.brokers.requests.logical_queues import (
 )
 from backend.domain.logical_queue.commit import with_successor
 from backend.domain.logical_queue.errors import QueueEpochFenced
-from backend.domain.logical_queue.mapping import LogicalQueue, QueueCounts, copy_for
+from backend.domain.logical_queue.mapping import (
+    LogicalQueue,
+    QueueCounts,
+    TopicMapping,
+    copy_for,
+)
 from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.operation_errors import ChangeRefused
 from backend.domain.topic_layout import TopicLayout
@@ -812,6 +817,28 @@ async def test_a_mapping_that_a_returned_broker_group_refuses_opens_no_queue(gro
     groups.topic = replace(groups.topic, epoch=3_000)
     await groups.store("b1", is_final=True)
     assert await send(b1, 1) == [(0, 0)]
+
+
+async def test_a_mapping_whose_topic_is_missing_holds_up_no_other_topic(groups):
+    """INV-34, INV-36: the newer mapping of one topic can't be stored without its layout."""
+    await groups.create("b1", "b2")
+    other = TopicMapping(
+        "Other",
+        1_000,
+        (LogicalQueue(0, (QueueSegment(0, "b1", 0),)),),
+        {"b1": QueueCounts(1, 1)},
+    )
+    layout = TopicLayout(read_queue_count=1, write_queue_count=1)
+    await groups.ask("b1", StoreMapping(layout=layout, mapping=copy_for(other, "b1")))
+    groups.directory.present = replace(groups.topic, epoch=2_000)
+    broker = groups.servers["b1"].broker
+    broker.topics.remove(TOPIC)
+
+    broker.withdraw_queues()
+    broker.confirmation.refresh()
+
+    await eventually(lambda: broker.leading.outdated == {TOPIC})
+    assert (await groups.clients["b1"].send("Other", b"x")).code == 0
 
 
 async def test_the_mapping_file_of_another_broker_group_is_left_out(groups, tmp_path):

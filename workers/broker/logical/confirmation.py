@@ -97,7 +97,8 @@ class Confirmation:
     def _take(self, found: NewerMappings) -> None:
         """Store newer mappings, and let queues take messages.
 
-        Topics whose mapping can't be stored wait for another one.
+        Topics whose mapping can't be stored wait for another one. Such a topic holds up no other
+        one, also if its layout is missing or can't be served.
 
         Raises:
             Refusal: this broker is not master any more. StoreError: the log takes no record.
@@ -110,7 +111,7 @@ class Confirmation:
         for name, newer in found.topics.items():
             try:
                 self._store(name, newer)
-            except (InvalidQueueMapping, QueueChangeRefused, QueueEpochFenced) as error:
+            except (InvalidQueueMapping, QueueChangeRefused, QueueEpochFenced, Refusal) as error:
                 log.error(  # noqa: TRY400 - the reason is complete
                     "static_topic_outdated", topic_name=name, reason=str(error)
                 )
