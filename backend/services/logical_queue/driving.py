@@ -36,7 +36,7 @@ from backend.domain.logical_queue.change import (
 from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import LeaderLeaseLive, QueueChangeRefused
 from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
-from backend.domain.operation_errors import BrokerSilent
+from backend.domain.operation_errors import BrokerSilent, ChangeRefused
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
 from backend.services.logical_queue.copies import ask_holders, store_request
@@ -252,7 +252,7 @@ async def _switch(driver: Driver, global_id: int) -> None:
             unless_led_by=None if is_informed else source,
         )
     await _carry(driver, change, global_id)
-    await driver.ask(destination, store_request(change.after, destination, layout, is_final=False))
+    await _store_present(driver, destination, layout)
     await driver.advance(lambda now: domain.with_activated(now, global_id))
     if source_layout is not None:
         await _inform_source(driver, source, source_layout)
@@ -270,9 +270,29 @@ async def _inform_source(driver: Driver, name: str, layout: TopicLayout) -> None
 
     Otherwise it gets them when the change is spread (M5).
     """
-    change = await driver.read()
     with contextlib.suppress(NoAnswer):
-        await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+        await _store_present(driver, name, layout)
+
+
+async def _store_present(driver: Driver, name: str, layout: TopicLayout) -> None:
+    """Store the present lists at a broker group while queues of the change still move.
+
+    Queues of one step move at the same time, in one epoch. So the lists may come after newer ones,
+    and are refused (INV-27): then the newer ones are sent.
+
+    Raises:
+        ChangeRefused: the broker group refuses the newest lists. NoAnswer: it does not answer.
+    """
+    change = await driver.read()
+    while True:
+        try:
+            await driver.ask(name, store_request(change.after, name, layout, is_final=False))
+        except ChangeRefused:
+            former, change = change, await driver.read()
+            if change.after == former.after:
+                raise
+        else:
+            return
 
 
 async def _end(driver: Driver, global_id: int) -> None:

@@ -28,7 +28,7 @@ from backend.services.logical_queue.convergence import ConvergeOutcome, converge
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import ANNA, CLUSTER
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.logical import confirmation
 
 A, B, C = "broker-a", "broker-b", "broker-c"
@@ -404,6 +404,38 @@ async def test_name_servers_hear_of_no_conflict_while_queues_move_one_after_anot
 
     assert moved.state is S.DONE, moved.outcome
     assert [one for one in logs if one["event"] == "registration_items_left_out"] == []
+
+
+@pytest.mark.parametrize("name", [A, B])
+async def test_lists_that_come_after_newer_ones_of_the_same_step_fail_nothing(
+    topic, agents, monkeypatch, name
+):
+    await topic.create(4)
+    request, newer = agents.client.request, asyncio.Event()
+    address, held_back = f"127.0.0.1:{agents.brokers[name].port}", []
+
+    async def first_one_late(to, code, *, ext=None, body=b""):
+        is_store = to == address and code == RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
+        if is_store and not held_back:
+            held_back.append(code)
+            async with asyncio.timeout(PATIENCE_S):
+                await newer.wait()
+            return await request(to, code, ext=ext, body=body)
+        answer = await request(to, code, ext=ext, body=body)
+        if is_store:
+            newer.set()
+        return answer
+
+    monkeypatch.setattr(agents.client, "request", first_one_late)
+    operation_id = await topic.begin_move(0, 2)
+
+    await eventually(lambda: _ends(agents, operation_id))
+
+    moved = await agents.look(operation_id)
+    assert newer.is_set()
+    assert moved.state is S.DONE, moved.outcome
+    assert await topic.leaders() == {B: 4}
+    assert await topic.is_sound()
 
 
 async def test_a_move_is_paused_between_two_queues_and_goes_on(topic, agents):
