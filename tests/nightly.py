@@ -6,10 +6,13 @@ Usage: `python -m tests.nightly coverage|miri`. The exit code is 2 where the com
 # ruff: noqa: T201 - what it prints is for who runs it
 
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,28 +33,54 @@ COVERAGE_FLAGS: Final = (
 )
 """What `cargo fuzz` passes, so that `cargo-fuzz` need not be installed."""
 LIMITS: Final = ("-timeout=30", "-rss_limit_mb=1024", "-max_len=65536", "-print_final_stats=1")
-MIRI_TESTS: Final = (
-    (
-        *("-p", "regent-remoting", "--", "--skip", "as_large_as", "--skip", "broken_json"),
-        *("--skip", "cannot_be_written"),
+
+
+@dataclass(frozen=True, slots=True)
+class MiriGroup:
+    """Tests of one package that one process interprets."""
+
+    name: str
+    build: tuple[str, ...]
+    """The package, and which of its test programs are built."""
+
+    tests: tuple[str, ...]
+    """The names that the test programs filter by."""
+
+
+REMOTING: Final = ("-p", "regent-remoting")
+HOT_PATH: Final = ("-p", "regent-hotpath", "--lib")
+COMMIT_LOG: Final = ("-p", "regent-commitlog", "--lib")
+COMMIT_LOG_SUITE: Final = ("-p", "regent-commitlog", "--test", "suite")
+FUZZ_RUNNER: Final = ("-p", "regent-fuzz", "--test", "fuzz_runner")
+MIRI_GROUPS: Final = (
+    MiriGroup("fuzzed frames", FUZZ_RUNNER, ("of_a_batch", "of_a_client", "both_readers")),
+    MiriGroup("fuzzed headers", FUZZ_RUNNER, ("_header_that",)),
+    MiriGroup("remoting", REMOTING, ("--skip", "as_large_as", "--skip", "cannot_be_written")),
+    MiriGroup("records", COMMIT_LOG, ("record::", "--skip", "glance::")),
+    MiriGroup("records at a glance", COMMIT_LOG, ("record::glance::",)),
+    MiriGroup(
+        "layouts",
+        COMMIT_LOG,
+        ("queue_layout::", "cursor::", "properties::", "checked_text::", "range_sums::"),
     ),
-    (
-        *("-p", "regent-hotpath", "--lib", "--", "pattern::", "properties::", "unique_key::"),
+    MiriGroup("epochs", COMMIT_LOG_SUITE, ("epoch_lists::",)),
+    MiriGroup(
+        "sends",
+        HOT_PATH,
         # Thousands of rounds, and long texts: half an hour each, for the same few lines.
-        *("--skip", "become_rare", "--skip", "long_properties"),
-    ),
-    (
-        *("-p", "regent-commitlog", "--lib", "--"),
-        *("record::", "queue_layout::", "cursor::", "properties::", "checked_text::"),
-        "range_sums::",
-    ),
-    ("-p", "regent-commitlog", "--test", "suite", "--", "epoch_lists::"),
-    (
-        *("-p", "regent-fuzz", "--test", "fuzz_runner", "--"),
-        *("of_a_batch", "of_a_client", "_header", "both_readers"),
+        (
+            *("pattern::", "properties::", "unique_key::"),
+            *("--skip", "become_rare", "--skip", "long_properties"),
+        ),
     ),
 )
-"""Tests that map no file, which Miri does not support, and do not walk through megabytes."""
+"""Tests that map no file, which Miri does not support, and do not walk through megabytes.
+
+The groups that take longest come first.
+"""
+MIRI_PROCESSES: Final = 2
+"""The groups that run at once. Miri interprets all threads of a process on one."""
+PASSED: Final = re.compile(r"^test result: .* (\d+) passed", re.MULTILINE)
 FUZZ_SECONDS: Final = "REGENT_COVERAGE_SECONDS"
 
 
@@ -78,9 +107,18 @@ def _has_nightly() -> bool:
     }
 
 
-def _cargo(*arguments: str, environment: dict[str, str]) -> int:
-    command = ("cargo", "+nightly", *arguments)
-    return subprocess.run(command, cwd=ENGINE, env=os.environ | environment, check=False).returncode
+def _cargo(
+    *arguments: str, environment: dict[str, str], output: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ("cargo", "+nightly", *arguments),
+        cwd=ENGINE,
+        env=os.environ | environment,
+        check=False,
+        stdout=output,
+        stderr=output and subprocess.STDOUT,
+        text=True,
+    )
 
 
 def _fuzz() -> int:
@@ -90,7 +128,7 @@ def _fuzz() -> int:
     # With the assertions of the tests. Build scripts do not get the flags where a target is named.
     if _cargo(
         "build", "--locked", "--profile", "test", "--target", HOST, *package, environment=flags
-    ):
+    ).returncode:
         return 1
     program = BUILD / "target" / HOST / "debug/coverage"
     listed = subprocess.run((program,), check=True, capture_output=True, text=True)
@@ -131,10 +169,32 @@ def _is_result(line: str) -> bool:
 
 
 def _interpret() -> int:
-    """Run with Miri the tests that map no file."""
+    """Run with Miri the tests that map no file; print tests and seconds of each group."""
+    builds = dict.fromkeys(group.build for group in MIRI_GROUPS)
+    if any(_miri(*build, "--no-run").returncode for build in builds):
+        return 1
+    print(f"\n{'group':<24}{'tests':>6}{'seconds':>9}  result", flush=True)
+    with ThreadPoolExecutor(MIRI_PROCESSES) as pool:
+        passed = list(pool.map(_interpret_group, MIRI_GROUPS))
+    return 0 if all(passed) else 1
+
+
+def _miri(*arguments: str, output: int | None = None) -> subprocess.CompletedProcess[str]:
     flags = {"MIRIFLAGS": "-Zmiri-disable-isolation", "CARGO_TARGET_DIR": str(BUILD / "miri")}
-    codes = [_cargo("miri", "test", "--locked", *tests, environment=flags) for tests in MIRI_TESTS]
-    return 1 if any(codes) else 0
+    return _cargo("miri", "test", "--locked", *arguments, environment=flags, output=output)
+
+
+def _interpret_group(group: MiriGroup) -> bool:
+    """Run one group; without a test, whose name has perhaps changed, it has failed."""
+    begun_s = time.monotonic()
+    done = _miri(*group.build, "--", *group.tests, output=subprocess.PIPE)
+    seconds = time.monotonic() - begun_s
+    count = sum(map(int, PASSED.findall(done.stdout)))
+    is_passed = done.returncode == 0 and count > 0
+    result = "passed" if is_passed else f"FAILED ({done.returncode})"
+    row = f"{group.name:<24}{count:>6}{seconds:>9.0f}  {result}"
+    print(row if is_passed else f"{done.stdout}{row}", flush=True)
+    return is_passed
 
 
 if __name__ == "__main__":
