@@ -161,7 +161,7 @@ def plan_import(
     if epoch < newest or (present is not None and epoch == present.epoch):
         held = replace(mapping, epoch=newest)
         epoch = next_epoch(held, now_ms=now_ms, topic_name=mapping.topic_name)
-    counts = {name: QueueCounts() for name in sorted(names)} | base.counts
+    counts = {**{name: QueueCounts() for name in sorted(names)}, **base.counts}
     after = replace(base, epoch=epoch, counts=counts)
     check_sound(after)
     moves = tuple(
