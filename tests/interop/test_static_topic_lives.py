@@ -89,7 +89,7 @@ async def test_a_connected_client_uses_a_recreated_topic_once_its_table_is_clear
 ):
     """L61: no name server attaches the mapping of a deleted topic.
 
-    Stock clients keep what they knew of it for ever (H-24), so they are told to clear it here.
+    Stock clients keep the old mapping for ever (H-24), so the test clears their table.
     """
     names = {"topic_name": "reborn"}
     await agents.order("create_static_topic", **names, queue_count=4)
