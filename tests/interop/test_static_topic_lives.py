@@ -97,27 +97,27 @@ async def test_a_connected_client_uses_a_recreated_topic_once_its_table_is_clear
     kept_client = {"system": QUICK_REBALANCE, "topic": "reborn", "group": "reborn"}
     with client.start("kept-client", **kept_client) as kept:
 
-        async def tell(line, event):
+        async def ask_for(line, event):
             kept.write_line(line)
             return await seen(kept, lambda one: one["event"] == event)
 
-        sent = await tell("send", "sent")
+        sent = await ask_for("send", "sent")
         assert (sent["count"], sent["brokers"], sent["refusals"]) == (4, [SYNTHETIC], [])
-        await tell("received 4", "received")
+        await ask_for("received 4", "received")
         deleted = await agents.order("delete_static_topic", **names, purge=True)
         assert deleted.state is OperationState.DONE, deleted.outcome
         assert any("Restart connected clients" in one for one in deleted.plan.impact)
         created = await agents.order("create_topic", **names)
         assert created.state is OperationState.DONE, created.outcome
 
-        stuck = await tell("send", "sent")
+        stuck = await ask_for("send", "sent")
         assert (stuck["count"], stuck["brokers"]) == (0, ["broker-a", "broker-b"])
         assert stuck["refusals"] == ["The broker[null] not exist"]
-        await tell("clear", "cleared")
+        await ask_for("clear", "cleared")
 
-        served = await tell("send", "sent")
+        served = await ask_for("send", "sent")
         assert (served["refusals"], served["brokers"]) == ([], ["broker-a", "broker-b"])
         assert served["count"] > 0
-        await tell(f"received {4 + served['count']}", "received")
+        await ask_for(f"received {4 + served['count']}", "received")
         kept.write_line("stop")
         assert (await asyncio.to_thread(kept.result))["received"] == 4 + served["count"]

@@ -57,7 +57,7 @@ def test_an_appended_message_has_the_bytes_of_the_same_message_in_a_frame(
     encoding: str,
 ) -> None:
     sent, own = open_one("sent"), open_one("own")
-    # Compressed: the record says so, and nobody looks into the body.
+    # A compressed body is stored as it is.
     code = send_in_frame(
         sent, b"payload", encode_properties(properties), sys_flag=1, peer=peer, encoding=encoding
     )
