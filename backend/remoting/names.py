@@ -10,6 +10,9 @@ SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 
 TEMPLATE_TOPIC: Final = "TBW102"
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
+"""The topic in which messages for a time wait."""
+
 SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
 BENCHMARK_TOPIC: Final = "BenchmarkTest"
 OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
@@ -39,6 +42,7 @@ SYSTEM_TOPICS: Final = frozenset(
 CLOSED_TOPICS: Final = frozenset(
     {
         SCHEDULE_TOPIC,
+        TIMER_TOPIC,
         HALF_TOPIC,
         HALF_OPERATION_TOPIC,
         TRANSACTION_CHECK_TOPIC,

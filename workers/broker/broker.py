@@ -27,9 +27,11 @@ from workers.broker.commit_log.elapsed import elapsed_ms
 from workers.broker.commit_log.file_thread import FileThread
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.commit_log.indexer import Indexer
-from workers.broker.commit_log.message import Message, turn_aside
+from workers.broker.commit_log.message import Message, delay_level_of, turn_aside
 from workers.broker.commit_log.read_threads import ReadThreads
 from workers.broker.commit_log.retention import Cleaner
+from workers.broker.commit_log.timed_message import TimerRules, find_slot, turn_to_wheel
+from workers.broker.commit_log.timer_delivery import Target, TimerDelivery
 from workers.broker.commit_log.write_block import REFUSAL_CODES, WriteBlock
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import BrokerSettings
@@ -120,7 +122,8 @@ class Broker:
         # Forwarded pulls wait for messages, and sends must not wait behind them.
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
         self.flusher = self._build_flusher()
-        self.shared = SharedState.of(self.state, store)
+        self.timers = self._build_timers()
+        self.shared = SharedState.of(self.state, store, self.timers)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
         self.changes = self._build_changes()
         self.indexer = Indexer(store, clock=clock)
@@ -383,14 +386,59 @@ class Broker:
                 client=address,
             )
 
+    def start_deliveries(self) -> None:
+        """Deliver delayed messages and those that wait for a time."""
+        self.state.delays.start()
+        self.timers.start()
+
+    def stop_deliveries(self) -> None:
+        """Deliver nothing more."""
+        self.state.delays.stop()
+        self.timers.stop()
+
+    def turn_aside(self, message: Message) -> Message:
+        """Return the message as it is stored: one that waits goes to another topic first.
+
+        Raises:
+            Refusal: the message can't wait so.
+        """
+        slot_ms = self.find_slot(message.properties)
+        if slot_ms is not None:
+            return turn_to_wheel(message, slot_ms)
+        return turn_aside(message, len(self.settings.delay_levels_ms))
+
+    def find_slot(self, properties: dict[str, str]) -> int | None:
+        """Return when a message is due that waits for a time; None if it does not.
+
+        A delay level takes precedence (storage-and-ha.md 6.1).
+
+        Raises:
+            Refusal: the message can't wait so.
+        """
+        if delay_level_of(properties):
+            return None
+        settings = self.settings
+        rules = TimerRules(
+            is_enabled=settings.timer_enabled,
+            precision_ms=settings.timer_precision_ms,
+            delay_ms_max=settings.timer_delay_s_max * 1000,
+            slot_count_max=settings.timer_slot_count_max,
+        )
+        return find_slot(
+            properties,
+            rules,
+            now_ms=self.clock(),
+            count_at=self.store.timers_at,
+            chance=self.source.random,
+        )
+
     def append(self, message: Message) -> Appended:
-        """Store a message, in the delay topic if it is delayed, and wake held pulls.
+        """Store a message as it is, and wake held pulls.
 
         Raises:
             StoreError: the store refused.
             Refusal: the properties are too long.
         """
-        message = turn_aside(message, len(self.settings.delay_levels_ms))
         try:
             properties = encode_properties(message.properties)
         except ValueError as error:
@@ -492,6 +540,24 @@ class Broker:
                 SCHEDULE_TOPIC, level - 1, offset
             ),
         )
+
+    def _build_timers(self) -> TimerDelivery:
+        return TimerDelivery(
+            self.store,
+            precision_ms=self.settings.timer_precision_ms,
+            arrived=self.arrived,
+            find_target=self._find_timer_target,
+            is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
+            clock=self.clock,
+        )
+
+    def _find_timer_target(self, topic_name: str, queue_id: int, position: int) -> Target | None:
+        if self._is_being_deleted(topic_name):
+            return None
+        is_former = self._is_former(topic_name, position)
+        taker = self._find_delivery_queue(topic_name, queue_id)
+        void_before = self.changes.deleted_at(topic_name) if is_former else 0
+        return None if taker is None else (taker, void_before)
 
     def _build_changes(self) -> RecordedChanges:
         return RecordedChanges(

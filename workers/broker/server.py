@@ -139,6 +139,7 @@ class BrokerServer:
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
+        broker.timers.begin()
         registration_source = RegistrationSource(
             self.settings,
             broker.topics,
@@ -157,7 +158,7 @@ class BrokerServer:
             self._lone = LoneState(broker)
             await self._lone.begin()
             if broker.damage is None:
-                broker.state.delays.start()
+                broker.start_deliveries()
         # With the mark whether the log contains them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
@@ -222,18 +223,19 @@ class BrokerServer:
         if self._member is not None:
             # The next master must have every accepted message, and clients wait for it (R10c).
             broker.block_writes(WriteBlock.STOPPING)
-            broker.state.delays.stop()
+            broker.stop_deliveries()
             await self._member.leave()
         if broker.name_servers is not None:
             await broker.name_servers.stop()
         for server in self._servers:
             server.close()
         broker.block_writes(WriteBlock.STOPPING)
-        broker.state.delays.stop()
+        broker.stop_deliveries()
         await self._drain()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await broker.timers.end()
         await broker.indexer.stop()
         await broker.flusher.stop()
         await broker.read_threads.stop()
@@ -339,6 +341,9 @@ def _open_store(settings: BrokerSettings) -> Store:
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,
         hot_size_bytes=memory_bytes() * settings.memory_percent // 100,
+        timer_precision_ms=settings.timer_precision_ms,
+        timer_window_steps=settings.timer_window_steps,
+        timer_log_file_size_bytes=settings.timer_log_file_size_bytes,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
     )

@@ -68,6 +68,8 @@ from backend.remoting.headers.nameserver import (
 )
 from backend.remoting.headers.producer import (
     SEND_MESSAGE_SHORT_KEYS,
+    RecallAnswer,
+    RecallHeader,
     SendMessageAnswer,
     SendMessageHeader,
     decode_send_header,
@@ -116,6 +118,8 @@ __all__ = [
     "QueryMessageAnswer",
     "QueryMessageHeader",
     "QueueHeader",
+    "RecallAnswer",
+    "RecallHeader",
     "RegisterBrokerAnswer",
     "RegisterBrokerHeader",
     "RegisterReplicaAnswer",

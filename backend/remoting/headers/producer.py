@@ -54,8 +54,22 @@ class SendMessageAnswer(Header, frozen=True, kw_only=True):
     queue_id: Int32
     queue_offset: Int64
     transaction_id: str | None = None
+    recall_handle: str | None = None
     region: str = msgspec.field(name="MSG_REGION", default="DefaultRegion")
     trace_on: bool = msgspec.field(name="TRACE_ON", default=True)
+
+
+class RecallHeader(Header, frozen=True, kw_only=True):
+    """Which waiting message is recalled."""
+
+    topic: str
+    recall_handle: str
+
+
+class RecallAnswer(Header, frozen=True, kw_only=True):
+    """The unique key of the message that is recalled."""
+
+    message_id: str = msgspec.field(name="msgId")
 
 
 def decode_send_header(code: int, ext: Mapping[str, str]) -> SendMessageHeader:

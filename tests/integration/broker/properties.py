@@ -18,4 +18,5 @@ def broker_properties(root: Path, **properties: str) -> dict[str, str]:
         "maxIndexNum": "5000",
         "messageDelayLevel": "1s 1s 1s 1s 1s 2s",
         "flushIntervalCommitLog": "50",
+        "mappedFileSizeTimerLog": str(1 << 20),
     } | properties

@@ -95,6 +95,7 @@ async def test_the_topics_of_a_fresh_broker_are_those_that_clients_need(client):
         "BenchmarkTest": (1024, 6),
         "SCHEDULE_TOPIC_XXXX": (18, 6),
         "OFFSET_MOVED_EVENT": (1, 6),
+        "rmq_sys_wheel_timer": (1, 6),
     }
 
 

@@ -91,6 +91,7 @@ async def test_a_malformed_number_is_named(client, value):
     ("topic", "fields", "properties", "code"),
     [
         ("SCHEDULE_TOPIC_XXXX", {}, "", 16),
+        ("rmq_sys_wheel_timer", {}, "", 16),
         ("RMQ_SYS_TRANS_HALF_TOPIC", {}, "", 16),
         ("SELF_TEST_TOPIC", {}, "", 16),
         ("New", {"c": "NoTemplate"}, "", 17),
@@ -100,8 +101,9 @@ async def test_a_malformed_number_is_named(client, value):
         ("New", {}, "TRAN_MSG\x01true\x02", 16),
         # As clients send the first half of a transaction.
         ("New", {"f": 4}, "TRAN_MSG\x01true\x02", 16),
-        ("New", {}, "TIMER_DELAY_SEC\x0110\x02", 1),
-        ("New", {}, "TIMER_DELIVER_MS\x0110\x02", 1),
+        ("New", {}, "TIMER_DELAY_SEC\x01soon\x02", 13),
+        ("New", {}, "TIMER_DELAY_SEC\x01259201\x02", 13),
+        ("New", {}, "TIMER_DELIVER_MS\x0110\x02TIMER_DEL_UNIQKEY\x01New+K\x02", 13),
         ("New", {}, "K\x01" + "v" * 32_768 + "\x02", 13),
         ("New", {}, "INNER_NUM\x012\x02", 13),
         ("%RETRY%stranger", {}, "", 26),

@@ -207,16 +207,20 @@ async def test_a_replica_takes_no_commits_and_gives_no_locks(group, consumers):
     assert all("ask for the route" in refusal.remark for refusal in refusals)
 
 
+@pytest.mark.parametrize(
+    ("name", "values"), [("DELAY", ("1", "2")), ("TIMER_DELAY_MS", ("1000", "2000"))]
+)
 async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed(
-    group, eventually
+    group, eventually, name, values
 ):  # I13
-    await group.add_many(2, messageDelayLevel="1s 2s")
+    short, long = values
+    await group.add_many(2, messageDelayLevel="1s 2s", timerPrecisionMs="100")
     assert (await group.send(1, b"first")).code == 0
     master, sent = 1, []
     for epoch in range(2, 6):
         for number in range(300):
             body = b"%d-%d" % (epoch, number)
-            properties = {"DELAY": "1" if number % 3 else "2"}
+            properties = {name: short if number % 3 else long}
             answer = await group.client(master).send("orders", body, properties=properties)
             assert answer.code == 0
             sent.append(body)

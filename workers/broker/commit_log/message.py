@@ -36,7 +36,11 @@ _SHOWN_LENGTH: Final = 40
 
 # Size, magic, checksum and flag precede the length of a batch entry's body.
 _BATCH_BODY_AT: Final = 16
-TIMER_PROPERTIES: Final = ("TIMER_DELIVER_MS", "TIMER_DELAY_SEC", "TIMER_DELAY_MS")
+DELIVER_AT_MS: Final = "TIMER_DELIVER_MS"
+DELAY_S: Final = "TIMER_DELAY_SEC"
+DELAY_MS: Final = "TIMER_DELAY_MS"
+TIMER_PROPERTIES: Final = (DELIVER_AT_MS, DELAY_S, DELAY_MS)
+"""The properties by which a producer names a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,6 +187,17 @@ class BrokerSettings:
     delay_levels_ms: tuple[int, ...] = _stock(
         "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
     )
+    timer_enabled: bool = _stock("timerWheelEnable", _FLAG, True)
+    timer_precision_ms: int = _stock("timerPrecisionMs", Whole(10, 60_000), 1000, "fixed")
+    timer_window_steps: int = _stock("timerRollWindowSlot", Whole(2, 604_800), 172_800, "fixed")
+    timer_log_file_size_bytes: int = _stock(
+        "mappedFileSizeTimerLog", _bytes(1 << 12, 1 << 30), 100 << 20, "fixed"
+    )
+    timer_delay_s_max: int = _stock("timerMaxDelaySec", Whole(1, 10**9), 259_200, "live")
+    timer_slot_count_max: int = _stock(
+        "timerCongestNumEachSlot", Whole(1, 2**31 - 1), 2**31 - 1, "live"
+    )
+    recall_enabled: bool = _stock("recallMessageEnable", _FLAG, False, "live")
     auto_create_topics: bool = _stock("autoCreateTopicEnable", _FLAG, True)
     auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _FLAG, True, "live")
     template_queue_count: int = _stock("defaultTopicQueueNums", _COUNT, 8)
@@ -289,6 +300,9 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
     if settings.crc_property_required and not settings.crc_property_enabled:
         reason = "needs enabledAppendPropCRC=true, else its own messages appear damaged"
         raise InvalidSetting("forceVerifyPropCRC", "true", reason)
+    if settings.timer_precision_ms * settings.timer_window_steps >= 2**31:
+        reason = "must be less than 2147483648 ms when multiplied by timerPrecisionMs"
+        raise InvalidSetting("timerRollWindowSlot", str(settings.timer_window_steps), reason)
     if settings.controller_mode and not settings.controllers:
         reason = "needs controllerAddr, the host:port of the control plane"
         raise InvalidSetting("enableControllerMode", "true", reason)

@@ -14,6 +14,7 @@ from regent_engine import (
     ProtocolError,
     Store,
     StoreError,
+    TimerStatus,
     decode_records,
 )
 
@@ -27,7 +28,7 @@ from backend.remoting.headers import (
     decode_header,
     encode_header,
 )
-from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.names import SCHEDULE_TOPIC, TIMER_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
@@ -201,6 +202,7 @@ class _Measured:
     index: IndexStatus
     earliest_at_ms: int
     delay_ends: dict[int, int]
+    timers: TimerStatus
 
 
 def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) -> _Measured:
@@ -209,7 +211,11 @@ def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) ->
     earliest_at_ms = _earliest_time(store)
     ends = {level: store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0) for level in levels}
     return _Measured(
-        disks, index, earliest_at_ms, {level: high for level, (_, high) in ends.items()}
+        disks,
+        index,
+        earliest_at_ms,
+        {level: high for level, (_, high) in ends.items()},
+        store.timer_status(),
     )
 
 
@@ -226,7 +232,7 @@ def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
     info = (
         _store_figures(broker)
         | _disk_figures(broker, measured)
-        | _timer_figures()
+        | _timer_figures(broker, measured)
         | _thread_pools()
         | _own_figures(broker)
         | _delay_progress(broker, measured.delay_ends)
@@ -292,14 +298,24 @@ def _disk_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | 
     }
 
 
-def _timer_figures() -> dict[str, str | int | float]:
-    """Timers are not served, so none waits."""
+def _timer_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | float]:
+    """Return how messages stand that wait for a time; a replica delivers none, and is not behind.
+
+    The last one is ours: the start of an hour in milliseconds, and the number of messages that are
+    due in it.
+    """
+    timers = measured.timers
+    _, end = broker.store.held_offsets(TIMER_TOPIC, 0) or (0, 0)
+    read_ms = timers.progress[0]
+    is_behind = broker.timers.is_running and read_ms > 0
+    put_rate, delivered_rate = broker.timers.rates()
     return {
-        "timerReadBehind": 0,
-        "timerOffsetBehind": 0,
-        "timerCongestNum": 0,
-        "timerEnqueueTps": "0.0",
-        "timerDequeueTps": "0.0",
+        "timerReadBehind": max(0, broker.clock() - read_ms) // 1000 if is_behind else 0,
+        "timerOffsetBehind": max(0, end - timers.next_offset),
+        "timerCongestNum": timers.waiting_count,
+        "timerEnqueueTps": f"{put_rate:.1f}",
+        "timerDequeueTps": f"{delivered_rate:.1f}",
+        "timersByHour": " ".join(f"{hour_ms}:{count}" for hour_ms, count in timers.by_hour),
     }
 
 

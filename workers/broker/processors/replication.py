@@ -1,4 +1,4 @@
-"""Answer the group and its controller (43, 45, 402, 906, 907, 1007; our 7002)."""
+"""Answer the group and its controller (43, 45, 60, 402, 906, 907, 1007; our 7002)."""
 
 from typing import Final
 
@@ -10,7 +10,9 @@ from backend.remoting.command import answer
 from backend.remoting.headers import decode_header, encode_header
 from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
 from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
@@ -28,6 +30,15 @@ def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the offsets of all delay levels to a replica."""
     return answer(command, body=broker.state.delays.as_body())
+
+
+@serves(RequestCode.GET_TIMER_CHECK_POINT, role=RequiredRole.ANY, passed_on=False, target=None)
+def on_get_timer_checkpoint(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Return the progress of timers to a replica of stock; without timers, refuse as stock does."""
+    checkpoint = broker.store.timer_checkpoint()
+    if checkpoint is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "no message has waited for a time on this broker")
+    return answer(command, body=checkpoint)
 
 
 @serves(

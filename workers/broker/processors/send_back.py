@@ -46,7 +46,8 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
         limit = header.max_reconsume_times
     is_given_up = record.reconsume_times >= limit or header.delay_level < 0
     level = max(1, header.delay_level or FIRST_RETRY_LEVEL + record.reconsume_times)
-    appended = broker.append(_copy(broker, group, record, level=0 if is_given_up else level))
+    copy = broker.turn_aside(_copy(broker, group, record, level=0 if is_given_up else level))
+    appended = broker.append(copy)
     broker.meters.traffic.sent_back(group.name, record.topic)
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size

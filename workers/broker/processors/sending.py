@@ -51,6 +51,7 @@ from workers.broker.commit_log.message import (
     is_batch,
     unique_key,
 )
+from workers.broker.commit_log.timed_message import recall_handle
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import check_send, taking_queues
@@ -123,7 +124,7 @@ def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> 
 
 
 def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[str, str]) -> None:
-    """Answer like a stock broker with transactions and timers switched off."""
+    """Answer like a stock broker with transactions switched off."""
     if header.batch and header.topic.startswith(RETRY_PREFIX):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot go to retry topics")
     if properties.get(TRANSACTION_MARK, "").lower() == "true":
@@ -145,13 +146,7 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
             f"{INNER_COUNT} is a property of inner batches only",
         )
     _check_values(header.properties)
-    delay_level = delay_level_of(properties)
-    has_timer = any(name in properties for name in TIMER_PROPERTIES)
-    if has_timer and not delay_level:
-        raise Refusal(
-            ResponseCode.SYSTEM_ERROR,
-            "accurate timer message is not enabled, timerWheelEnable is false",
-        )
+    broker.find_slot(properties)
 
 
 def _check_values(text: str) -> None:
@@ -248,7 +243,7 @@ def _store(
             queue_ids if static is None else taking_queues(broker, static)
         )
     segment = None if static is None else static.mapping.hosted[queue_id][-1]
-    appended = broker.append(
+    message = broker.turn_aside(
         Message(
             topic=topic_name,
             queue_id=queue_id if segment is None else segment.queue_id,
@@ -261,10 +256,12 @@ def _store(
             reconsume_times=header.reconsume_times,
         )
     )
+    appended = broker.append(message)
     offset = appended.queue_offset
     if segment is not None:
         offset = segment.to_logical_strict(offset)
-    stored = _Stored(appended, queue_id, offset, properties[UNIQUE_KEY])
+    handle = recall_handle(message, broker.settings.broker_name)
+    stored = _Stored(appended, queue_id, offset, properties[UNIQUE_KEY], handle)
     return _answer_when_stored(broker, command, stored)
 
 
@@ -289,6 +286,7 @@ class _Stored:
     queue_id: int
     offset: int
     unique_key: str
+    recall_handle: str | None
 
 
 async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored) -> bytes:
@@ -300,6 +298,7 @@ async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored)
             queue_id=stored.queue_id,
             queue_offset=stored.offset,
             transaction_id=stored.unique_key,
+            recall_handle=stored.recall_handle,
             region=broker.settings.region_id,
             trace_on=broker.settings.trace_on,
         )

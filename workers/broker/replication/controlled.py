@@ -211,7 +211,7 @@ class Controlled:
         """Stop acknowledging and storing messages immediately."""
         self.marks.note()
         self._broker.block_writes(WriteBlock.NOT_MASTER)
-        self._broker.state.delays.stop()
+        self._broker.stop_deliveries()
         self.replica.passing.pause()
         self.master.handover.end()
         self.master.end()

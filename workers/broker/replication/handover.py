@@ -75,7 +75,7 @@ class Handover:
 
     def _begin(self) -> None:
         self._broker.block_writes(WriteBlock.HANDING_OVER)
-        self._broker.state.delays.stop()
+        self._broker.stop_deliveries()
         self._broker.gate.shut()
         # Committed offsets are confirmed too, so that the new master has all of them.
         self._journal.write()
@@ -85,7 +85,7 @@ class Handover:
         self._drop_return()
         if not (term.is_over or self._is_leaving):
             self._broker.unblock_writes(WriteBlock.HANDING_OVER)
-            self._broker.state.delays.start()
+            self._broker.start_deliveries()
             self._broker.gate.open()
 
     def _drop_return(self) -> None:

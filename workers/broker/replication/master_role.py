@@ -99,7 +99,7 @@ class MasterRole:
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
         self.set_replica_count(len(term.current.broker_ids))
         self._broker.unblock_writes(WriteBlock.NOT_MASTER)
-        self._broker.state.delays.start()
+        self._broker.start_deliveries()
         # The epoch is flushed, if the settings require it.
         self.when_safe(former_end, lambda _outcome: None)
         return True

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 from backend.remoting.sifting import LeftOut
 from workers.broker.commit_log.delay_delivery import DelayDelivery
+from workers.broker.commit_log.timer_delivery import TimerDelivery
 from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
 from workers.broker.replication.state_record import StateContent, StateRecord, merged
 from workers.broker.requests.fences import Fences
@@ -36,12 +37,12 @@ class SharedState:
     groups: SubscriptionGroups
     fences: Fences
     deletions: DeletedTopics
+    timers: TimerDelivery
 
     @classmethod
-    def of(cls, state: BrokerState, store: QueueStore) -> Self:
+    def of(cls, state: BrokerState, store: QueueStore, timers: TimerDelivery) -> Self:
         """Take the shared tables of a broker."""
-        deletions = DeletedTopics(store)
-        return cls(*state.shared_tables, deletions)
+        return cls(*state.shared_tables, DeletedTopics(store), timers)
 
     @property
     def is_log_newer(self) -> bool:
@@ -51,7 +52,8 @@ class SharedState:
     @property
     def has_changes(self) -> bool:
         """Return whether there are changes since the last call that took them."""
-        return self.deletions.has_changes or any(table.has_changes for table in self._tables)
+        others = self.deletions.has_changes or self.timers.has_changes
+        return others or any(table.has_changes for table in self._tables)
 
     def lead(self) -> None:
         """Accept changes, and collect them for records."""
@@ -90,11 +92,12 @@ class SharedState:
             | self.deletions.add(name for name, one in topics.items() if one is None),
             fences=fences,
             changes=changes,
+            timers=self.timers.take(),
         )
 
     def take_all(self) -> StateContent:
         """Return the whole state for the next records; no change is left then."""
-        self.take_changes()
+        timers = self.take_changes().timers
         return StateContent(
             offsets=self.offsets.table,
             delays=self.delays.progress,
@@ -105,6 +108,7 @@ class SharedState:
             deletions=self.deletions.for_snapshot(),
             fences=self.fences.fences,
             changes=self.fences.changes,
+            timers=timers,
         )
 
     def copy(self) -> StateContent:
@@ -188,6 +192,7 @@ class SharedState:
             )
         )
         self.delays.apply(record.delays)
+        self.timers.apply(record.timers)
         self.fences.apply(record.fences, record.changes)
 
     def replace(self, parts: list[StateRecord]) -> None:
@@ -206,6 +211,7 @@ class SharedState:
             self.fences.replace(whole.fences, _present(whole.changes))
         self.offsets.replace(whole.offsets)
         self.delays.replace(whole.delays)
+        self.timers.apply(whole.timers)
 
     @property
     def _tables(

@@ -145,6 +145,7 @@ class StateJournal:
     def follow(self, epoch: int) -> None:
         """Follow the master of an epoch."""
         self._followed_epoch, self._seen_end = epoch, -1
+        self._state.timers.follow()
 
     def catch_up(self) -> None:
         """Apply the confirmed records of the current master."""
@@ -313,6 +314,7 @@ class StateJournal:
         self._seen_end = -1
         self._parts.clear()
         self._state.deletions.forget()
+        self._state.timers.forget()
 
     # Writing.
 

@@ -14,6 +14,7 @@ from regent_engine import encode_properties, tag_hash
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
+from workers.broker.commit_log.timer_delivery import TimersAt
 from workers.broker.requests.fences import Change
 
 VERSION: Final = 1
@@ -73,6 +74,9 @@ class StateRecord(msgspec.Struct, frozen=True, array_like=True):
     static_topics: dict[str, BrokerTopic | None] | None = None
     """None for a deleted one; without the table, its writer did not support static topics."""
 
+    timers: TimersAt | None = None
+    """The progress of timers, None before the first one."""
+
     @property
     def is_snapshot(self) -> bool:
         """Return whether it is a part of a snapshot."""
@@ -122,6 +126,7 @@ class StateContent:
     changes: Mapping[str, Change | None] = field(default_factory=dict)
     removed_queues: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     static_topics: Mapping[str, BrokerTopic | None] = field(default_factory=dict)
+    timers: TimersAt | None = None
 
 
 def snapshot_records(
@@ -129,7 +134,7 @@ def snapshot_records(
 ) -> list[StateRecord]:
     """Encode a snapshot, in as many parts as needed."""
     first, *rest = _pieces(content, size_max)
-    pieces = [first | {"delays": dict(content.delays)}, *rest]
+    pieces = [first | {"delays": dict(content.delays), "timers": content.timers}, *rest]
     return [
         StateRecord(epoch, part, len(pieces), **_marked(piece)) for part, piece in enumerate(pieces)
     ]
@@ -145,6 +150,7 @@ def change_records(
         "removed_groups": content.removed_groups,
         "removed_queues": dict(content.removed_queues),
         "delays": dict(content.delays),
+        "timers": content.timers,
     }
     return [StateRecord(epoch, **_marked(piece)) for piece in (first, *rest)]
 
@@ -160,7 +166,8 @@ def merged(parts: list[StateRecord]) -> StateRecord:
     for name in _SUPPORTED:
         if getattr(parts[0], name) is None:
             whole[name] = None
-    return StateRecord(parts[0].epoch, 0, 1, delays=parts[0].delays, **whole)
+    first = parts[0]
+    return StateRecord(first.epoch, 0, 1, delays=first.delays, timers=first.timers, **whole)
 
 
 _SUPPORTED: Final = ("static_topics", "topics")

@@ -90,6 +90,10 @@ class StockMetadata:
         broker.state.delays.adopt(delays)
         broker.state.delays.keep_aside(delays_left_out)
         self._journal.overrule()
+        # Refused by a broker without timers.
+        timers = await requester.call(RequestCode.GET_TIMER_CHECK_POINT, ext={})
+        if timers.code == ResponseCode.SUCCESS:
+            broker.timers.adopt(timers.body)
 
 
 async def _ask(

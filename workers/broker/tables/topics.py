@@ -284,6 +284,7 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
     if settings.auto_create_topics:
         template_permissions |= INHERITED
     schedule_queue_count = max(SCHEDULE_QUEUE_COUNT, len(settings.delay_levels_ms))
+    timers = [topic_of(names.TIMER_TOPIC, 1)] if settings.timer_enabled else []
     return [
         topic_of(names.TEMPLATE_TOPIC, settings.template_queue_count, template_permissions),
         topic_of(names.reply_topic(settings.cluster_name), 1),
@@ -293,6 +294,7 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
         topic_of(names.BENCHMARK_TOPIC, 1024),
         topic_of(names.SCHEDULE_TOPIC, schedule_queue_count),
         topic_of(names.OFFSET_MOVED_TOPIC, 1),
+        *timers,
     ]
 
 

@@ -285,6 +285,44 @@ class Expired:
     def queue_file_count(self) -> int: ...
 
 @final
+class DueTimers:
+    """Messages that are due, read from the log."""
+
+    @property
+    def queues(self) -> list[tuple[str, int, int]]:
+        """List the queues that they are for: topic, id, and the first log position of a message."""
+
+@final
+class DeliveredTimers:
+    """The outcome of one call."""
+
+    @property
+    def arrivals(self) -> list[tuple[str, int, int]]:
+        """List each delivery: topic, queue id, and the offset of the next message."""
+    @property
+    def discarded(self) -> list[tuple[int, str]]:
+        """List messages that can never be delivered: log position and reason."""
+    @property
+    def failure(self) -> str | None:
+        """Why the rest was not delivered; it is due again."""
+
+@final
+class TimerStatus:
+    """How timers stand."""
+
+    @property
+    def progress(self) -> tuple[int, int, int]: ...
+    @property
+    def waiting_count(self) -> int:
+        """Messages that wait, less those that are cancelled."""
+    @property
+    def next_offset(self) -> int:
+        """Offset of the next message of the timer topic that the wheel takes."""
+    @property
+    def by_hour(self) -> list[tuple[int, int]]:
+        """Waiting messages by the hour in which they are due, which is given by its start."""
+
+@final
 class Store:
     """One message store: commit log, consume queues and key index in a directory.
 
@@ -308,6 +346,9 @@ class Store:
         populate_ahead_bytes: int = 32 << 20,
         hot_size_bytes: int = 2**64 - 1,
         cold_cache_bytes: int = 256 << 20,
+        timer_precision_ms: int = 1000,
+        timer_window_steps: int = 172_800,
+        timer_log_file_size_bytes: int = 100 << 20,
         store_host: tuple[str, int] | None = None,
         cut_damage_at: int | None = None,
     ) -> Store:
@@ -397,6 +438,48 @@ class Store:
         `prepared_transaction_offset`. Given are queue ids, and the offset behind the last message
         of each that a copy names. A record must begin at the position.
         """
+    def copied_positions(self, topic: str, log_position: int) -> list[int]:
+        """List the log positions of a topic's messages that the records from a position on copy."""
+    def follow_timers(self, count_max: int) -> tuple[int, int]:
+        """Take messages of the timer topic onto the wheel; return their count, and what is left."""
+    def set_timer_progress(self, progress: tuple[int, int, int]) -> None:
+        """Take over the progress of a master: for a broker that does not deliver.
+
+        A progress is the time in milliseconds of the slot that is delivered next, the log position
+        before which its messages are delivered, and a queue offset: messages from there on are not
+        covered.
+        """
+    def lead_timers(
+        self, progress: tuple[int, int, int] | None, delivered: Sequence[int], now_ms: int
+    ) -> None:
+        """Begin to deliver, from a progress on or from that of the files.
+
+        Given are also the log positions of messages that were delivered since.
+        """
+    def stop_timers(self) -> None:
+        """Deliver nothing more, not even what was read already."""
+    def due_timers(self, now_ms: int, count_max: int, bytes_max: int) -> DueTimers | None:
+        """Read messages that are due; None where none is, or this broker does not deliver."""
+    def deliver_timers(
+        self, due: DueTimers, targets: Mapping[tuple[str, int], tuple[int, int]]
+    ) -> DeliveredTimers:
+        """Copy messages that are due to their topics, as far as the store takes them.
+
+        A target is, for the topic and queue of a message, the queue that takes it, and the log
+        position before which messages of the topic are void. Messages without a target wait.
+        """
+    def flush_timers(self, now_ms: int) -> None:
+        """Write wheel, timer log and checkpoint to the disk, if they have changed."""
+    def timer_progress(self) -> tuple[tuple[int, int, int], bool]:
+        """Tell how far the deliveries are, and whether that covers all of them."""
+    def timer_status(self) -> TimerStatus: ...
+    def timers_at(self, time_ms: int) -> int:
+        """Count the messages in the slot of a time."""
+    @property
+    def has_timers_of_stock(self) -> bool:
+        """Whether stock wrote the files of timers: no record of the log tells their progress."""
+    def timer_checkpoint(self) -> bytes | None:
+        """Give the seven integers of `config/timercheck`, if there is one."""
     def offset_by_time(
         self, topic: str, queue_id: int, timestamp_ms: int, boundary: str = "LOWER"
     ) -> int: ...

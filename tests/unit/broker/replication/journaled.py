@@ -15,6 +15,7 @@ from backend.remoting.headers import FenceHeader
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
 from workers.broker.commit_log.delay_delivery import DelayDelivery
 from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
+from workers.broker.commit_log.timer_delivery import TimerDelivery
 from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
@@ -58,6 +59,8 @@ class JournaledBroker:
     path: object
     settings: dict = field(default_factory=dict)
     segment_size: int = SEGMENT_SIZE
+    now_ms: int = 7
+    """The time for messages for a time."""
 
     def __post_init__(self):
         self.open()
@@ -83,7 +86,15 @@ class JournaledBroker:
         self.offsets, self.delays = self.state.offsets, self.state.delays
         self.topics, self.groups = self.state.topics, self.state.groups
         self.fences = self.state.fences
-        shared = SharedState.of(self.state, self.store)
+        self.timers = TimerDelivery(
+            self.store,
+            precision_ms=1000,
+            arrived=lambda _: None,
+            find_target=lambda _topic, queue_id, _position: (queue_id, 0),
+            is_full=lambda: False,
+            clock=lambda: self.now_ms,
+        )
+        shared = SharedState.of(self.state, self.store, self.timers)
         self.deletions = shared.deletions
         self.journal = StateJournal(
             self.store,

@@ -6,6 +6,7 @@ use crate::error::StoreError;
 use crate::index_layout::Shape;
 use crate::queue_layout::ENTRY_BYTES;
 use crate::record::CrcProperty;
+use crate::timer_layout::{TIMER_ROOM, TimerSteps};
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -13,6 +14,9 @@ const SEGMENT_SIZE_MIN: u64 = 4096;
 const BODY_SIZE_LIMIT: usize = 1 << 30;
 /// Stock computes the size of an index file in 32 bits.
 const INDEX_FILE_SIZE_MAX: u64 = i32::MAX as u64;
+
+/// A wheel has twice as many slots, so that the window and what is late both have room.
+const TIMER_WINDOW_STEPS_MAX: i64 = 7 * 86_400;
 
 /// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
 pub const DELAY_LEVELS_MS: [i64; 18] = [
@@ -68,6 +72,12 @@ pub struct StoreConfig {
     pub hot_size_bytes: u64,
     /// How many bytes of the log cold reads leave in memory, all of them together.
     pub cold_cache_bytes: u64,
+    /// `timerPrecisionMs`: messages are delivered at multiples of it.
+    pub timer_precision_ms: i64,
+    /// `timerRollWindowSlot`: how many times the precision a message waits before it is written anew.
+    pub timer_window_steps: i64,
+    /// `mappedFileSizeTimerLog`.
+    pub timer_log_file_size_bytes: u64,
     /// Position at which an operator allows a damaged log to be cut, although valid records
     /// follow. Without it a store so damaged is read-only (D13).
     pub cut_damage_at: Option<u64>,
@@ -79,6 +89,13 @@ impl StoreConfig {
         Shape {
             slot_count: self.index_slot_count,
             entry_count: self.index_entry_count,
+        }
+    }
+
+    pub(crate) fn timer_steps(&self) -> TimerSteps {
+        TimerSteps {
+            step_ms: self.timer_precision_ms,
+            window_steps: self.timer_window_steps,
         }
     }
 
@@ -103,6 +120,9 @@ impl StoreConfig {
             populate_ahead_bytes: 32 << 20,
             hot_size_bytes: u64::MAX,
             cold_cache_bytes: 256 << 20,
+            timer_precision_ms: 1000,
+            timer_window_steps: 2 * 86_400,
+            timer_log_file_size_bytes: 100 << 20,
             cut_damage_at: None,
         }
     }
@@ -127,6 +147,15 @@ impl StoreConfig {
             return invalid(
                 "index_slot_count and index_entry_count must give a file of up to 2 GiB",
             );
+        }
+        // The delay within the window has 32 bits, and the wheel a place for each step of it.
+        let window_ms = self.timer_precision_ms.checked_mul(self.timer_window_steps);
+        let is_window = window_ms.is_some_and(|ms| (1..=i64::from(i32::MAX)).contains(&ms));
+        if !is_window || !(2..=TIMER_WINDOW_STEPS_MAX).contains(&self.timer_window_steps) {
+            return invalid("timer_precision_ms and timer_window_steps must give up to 24 days");
+        }
+        if self.timer_log_file_size_bytes < TIMER_ROOM as u64 {
+            return invalid("timer_log_file_size_bytes must hold an entry");
         }
         // A file holds whole entries only.
         let rounded = self

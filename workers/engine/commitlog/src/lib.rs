@@ -42,6 +42,7 @@ mod queue_layout;
 mod range_sums;
 mod record;
 mod recovery_report;
+mod timer_layout;
 
 // Layer files: the files of a store, and each step that changes the disk.
 mod checkpoint;
@@ -58,12 +59,13 @@ mod follower;
 mod log;
 mod prepare;
 
-// Layer queues: what is derived from the log: queues and the key index.
+// Layer queues: what is derived from the log: queues, the key index and timers.
 mod index;
 mod queue;
 mod queue_flush;
 mod stored_queue;
 mod table;
+mod timers;
 mod unshown;
 
 // Layer recovery: from what a stop left to a whole store.
@@ -101,5 +103,8 @@ pub use store::copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
 pub use store::retention::{Expired, Retention};
 pub use store::search::KeySearch;
 pub use store::slices::RecordSlices;
+pub use store::timers::{DeliveredTimers, DueTimers, RealQueue, TimerTarget};
 pub use store::writer::Writer;
 pub use system_run::{is_same_run, system_run};
+pub use timer_layout::TimerProgress;
+pub use timers::TimerStatus;

@@ -18,6 +18,7 @@ use regent_sync::{Mutex, MutexGuard};
 /// | `APPENDER` | the end of the log and of each queue | records are appended |
 /// | `WRITE_BACK` | how far write-back was started | it is started |
 /// | `SHOWN` | which entries readers do not see yet | an append notes its entry, and a confirmation takes the notes |
+/// | `TIMERS` | the timer wheel, its log and the deliveries | they are read and written; the log is read |
 pub(crate) mod rank {
     pub(crate) const EXPIRY: u8 = 0;
     pub(crate) const FOLLOWERS: u8 = 1;
@@ -27,6 +28,7 @@ pub(crate) mod rank {
     pub(crate) const APPENDER: u8 = 5;
     pub(crate) const WRITE_BACK: u8 = 6;
     pub(crate) const SHOWN: u8 = 7;
+    pub(crate) const TIMERS: u8 = 8;
 }
 
 /// A lock of one rank.
@@ -104,7 +106,7 @@ mod checked {
 
     regent_sync::thread_local! {
         /// A bit for each rank that the thread holds.
-        pub(super) static HELD: Cell<u8> = const { Cell::new(0) };
+        pub(super) static HELD: Cell<u16> = const { Cell::new(0) };
     }
 
     impl<const RANK: u8> Held<RANK> {
@@ -112,7 +114,7 @@ mod checked {
             let held = HELD.with(Cell::get);
             assert!(
                 held >> RANK == 0,
-                "a lock of rank {RANK} was taken below locks of ranks {held:#010b}"
+                "a lock of rank {RANK} was taken below locks of ranks {held:#011b}"
             );
             HELD.with(|now| now.set(held | 1 << RANK));
             Self

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::sync::{Arc, OnceLock};
 
-use regent_sync::atomic::{AtomicU8, Ordering};
+use regent_sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::checkpoint::Checkpoint;
 use crate::config::{FlushMode, StoreConfig};
@@ -24,6 +24,7 @@ use crate::queue::SharedQueue;
 use crate::recovery::recover;
 use crate::recovery_report::RecoveryReport;
 use crate::table::{QueueTable, SharedQueues};
+use crate::timers::Timers;
 use crate::truncation::Truncation;
 use crate::unshown::Unshown;
 
@@ -41,6 +42,7 @@ pub(crate) mod retention;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod slices;
+pub(crate) mod timers;
 mod truncation;
 mod write_back;
 pub(crate) mod writer;
@@ -66,6 +68,8 @@ pub struct Store {
     pub(crate) unshown: Arc<Unshown>,
     pub(crate) appender: Ranked<{ rank::APPENDER }, Appender>,
     pub(crate) followers: Ranked<{ rank::FOLLOWERS }, Followers>,
+    pub(crate) timers: Ranked<{ rank::TIMERS }, Timers>,
+    timer_term: AtomicU64,
     pub(crate) index: Arc<Index>,
     pub(crate) epochs: Epochs,
     pub(crate) cold_reads: ColdReads,
@@ -165,6 +169,11 @@ impl Store {
         if !is_read_only {
             followers.cut(&log)?;
         }
+        let timers = if is_read_only {
+            Timers::idle(&config)
+        } else {
+            Timers::load(&config, &log)?
+        };
         if report.truncated_to.is_some() {
             Truncation::finish(&directory)?;
         }
@@ -178,6 +187,8 @@ impl Store {
             queues,
             unshown,
             followers: Ranked::new(followers),
+            timers: Ranked::new(timers),
+            timer_term: AtomicU64::new(0),
             index,
             appender: Ranked::new(Appender {
                 log: writer,
@@ -296,7 +307,16 @@ impl Store {
             return Ok(());
         }
         self.flush_each(&mut checkpointer, &mut flusher)?;
+        match self.flush_timers_after(|| Ok(()), 0) {
+            // What the former checkpoint does not vouch for is derived again.
+            Err(error) if !error.is_of_system() || self.failure().is_some() => return Err(error),
+            _ => {}
+        }
         self.directory.remove_abort_mark()
+    }
+
+    pub(crate) fn next_timer_term(&self) -> u64 {
+        self.timer_term.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Does work after whose failure nobody knows what the disk has (D13).

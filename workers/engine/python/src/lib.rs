@@ -21,6 +21,7 @@ mod store_reads;
 mod store_results;
 mod store_upkeep;
 mod system_run;
+mod timers;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -68,4 +69,6 @@ mod regent_engine {
     use crate::store_results::{Appended, Counters, Damage, Expired, IndexStatus, ReadResult};
     #[pymodule_export]
     use crate::system_run::{is_same_run, system_run};
+    #[pymodule_export]
+    use crate::timers::{DeliveredTimers, DueTimers, TimerStatus};
 }

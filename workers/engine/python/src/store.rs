@@ -16,7 +16,7 @@ use crate::shared_store::SharedStore;
 use crate::store_reads::entry_fields;
 use crate::store_results::{Appended, IndexStatus};
 
-fn now_ms() -> i64 {
+pub(crate) fn now_ms() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -34,7 +34,9 @@ impl Store {
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
         delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
         index_entry_count=20_000_000, populate_ahead_bytes=32 << 20,
-        hot_size_bytes=u64::MAX, cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
+        hot_size_bytes=u64::MAX, cold_cache_bytes=256 << 20, timer_precision_ms=1000,
+        timer_window_steps=172_800, timer_log_file_size_bytes=100 << 20, store_host=None,
+        cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -52,6 +54,9 @@ impl Store {
         populate_ahead_bytes: u64,
         hot_size_bytes: u64,
         cold_cache_bytes: u64,
+        timer_precision_ms: i64,
+        timer_window_steps: i64,
+        timer_log_file_size_bytes: u64,
         store_host: Option<(String, u16)>,
         cut_damage_at: Option<u64>,
     ) -> PyResult<Self> {
@@ -72,6 +77,9 @@ impl Store {
         config.populate_ahead_bytes = populate_ahead_bytes;
         config.hot_size_bytes = hot_size_bytes;
         config.cold_cache_bytes = cold_cache_bytes;
+        config.timer_precision_ms = timer_precision_ms;
+        config.timer_window_steps = timer_window_steps;
+        config.timer_log_file_size_bytes = timer_log_file_size_bytes;
         config.cut_damage_at = cut_damage_at;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;

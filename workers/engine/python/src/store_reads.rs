@@ -130,6 +130,16 @@ impl Store {
         self.0
             .read(py, |store| Ok(store.copied_ends(topic, log_position)?))
     }
+
+    fn copied_positions(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        log_position: u64,
+    ) -> PyResult<Vec<u64>> {
+        self.0
+            .read(py, |store| Ok(store.copied_positions(topic, log_position)?))
+    }
 }
 
 /// Log position, size and tags code.

@@ -47,6 +47,31 @@ impl Store {
     /// The log is damaged there.
     pub fn copied_ends(&self, topic: &str, from: u64) -> Result<Vec<(i32, u64)>, StoreError> {
         let mut ends = BTreeMap::new();
+        self.each_copy(topic, from, |origin| {
+            let known = ends.entry(origin.queue_id).or_insert(0);
+            *known = origin.queue_offset.saturating_add(1).max(*known);
+        })?;
+        Ok(ends.into_iter().collect())
+    }
+
+    /// The log positions of the messages of a topic that the records from a position on copy, as in
+    /// [`Store::copied_ends`].
+    ///
+    /// # Errors
+    /// The log is damaged there.
+    pub fn copied_positions(&self, topic: &str, from: u64) -> Result<Vec<u64>, StoreError> {
+        let mut positions = Vec::new();
+        self.each_copy(topic, from, |origin| positions.push(origin.log_position))?;
+        Ok(positions)
+    }
+
+    /// Looks at the messages of a topic that the records from a position on are copies of.
+    fn each_copy(
+        &self,
+        topic: &str,
+        from: u64,
+        mut look: impl FnMut(&RecordView<'_>),
+    ) -> Result<(), StoreError> {
         let (mut position, end) = (from.max(self.min_position()), self.max_position());
         let mut segment: Option<LogSegment> = None;
         while position < end {
@@ -60,10 +85,7 @@ impl Store {
                 Ok(Found::Blank) => position = self.log.next_segment_start(position),
                 Ok(Found::Record(record)) => {
                     position += record.bytes.len() as u64;
-                    if let Some((queue_id, offset)) = self.origin_in(topic, &record) {
-                        let known = ends.entry(queue_id).or_insert(0);
-                        *known = offset.saturating_add(1).max(*known);
-                    }
+                    self.look_at_origin(topic, &record, &mut look);
                 }
                 Err(damage) => {
                     let reason = damage.to_string();
@@ -71,22 +93,27 @@ impl Store {
                 }
             }
         }
-        Ok(ends.into_iter().collect())
+        Ok(())
     }
 
-    /// Queue and offset of the message of a topic that a record is a copy of.
-    fn origin_in(&self, topic: &str, copy: &RecordView<'_>) -> Option<(i32, u64)> {
+    /// Looks at the message that a record is a copy of, if that is one of a topic.
+    fn look_at_origin(
+        &self,
+        topic: &str,
+        copy: &RecordView<'_>,
+        look: &mut impl FnMut(&RecordView<'_>),
+    ) {
         // Nearly every record ends the search here.
-        let position = u64::try_from(copy.prepared_transaction_offset).ok()?;
+        let position = u64::try_from(copy.prepared_transaction_offset).unwrap_or(0);
         if position == 0 || position >= copy.log_position {
-            return None;
+            return;
         }
-        let segment = self.log.segment_at(position)?;
-        match locate(segment.bytes_from(position)?, position).ok()? {
-            Found::Record(origin) if origin.topic == topic.as_bytes() => {
-                Some((origin.queue_id, origin.queue_offset))
-            }
-            _ => None,
+        let segment = self.log.segment_at(position);
+        let rest = segment.as_ref().and_then(|it| it.bytes_from(position));
+        if let Some(Ok(Found::Record(origin))) = rest.map(|rest| locate(rest, position))
+            && origin.topic == topic.as_bytes()
+        {
+            look(&origin);
         }
     }
 }

@@ -67,6 +67,7 @@ impl Store {
         expired.queue_file_count = self.expire_queues()?;
         let min_position = self.log.min_position();
         self.followers.lock().expire(min_position)?;
+        self.timers.lock().expire(min_position)?;
         self.forget_expired_epochs(min_position)?;
         removed.map(|()| expired)
     }

@@ -50,6 +50,7 @@ mod second_reader;
 mod slices;
 #[path = "../support/mod.rs"]
 mod support;
+mod timers;
 mod truncation;
 mod units;
 mod unserved;

@@ -1,0 +1,132 @@
+"""Messages for a time, over the ends of masters: each is delivered once, none before its time."""
+
+import random
+import shutil
+import time
+
+import pytest
+from regent_engine import decode_records, encode_properties
+
+from backend.remoting.names import TIMER_TOPIC
+from tests.long_form import few
+from tests.unit.broker.replication.journaled import JournaledBroker, records
+
+STEP_MS = 1000
+START_MS = time.time_ns() // 1_000_000 // STEP_MS * STEP_MS
+
+
+def wait_for(broker, slot_ms, body):
+    properties = {"TIMER_OUT_MS": str(slot_ms), "REAL_TOPIC": "later", "REAL_QID": "0"}
+    broker.store.append(TIMER_TOPIC, 0, body, encode_properties(properties))
+
+
+def take_turn(broker, count=256):
+    """Do what the thread does once; return whether a batch was due."""
+    broker.store.follow_timers(4)
+    due = broker.store.due_timers(broker.now_ms, count, 1 << 20)
+    if due is not None:
+        broker.timers.deliver(due)
+    return due is not None
+
+
+def deliver_all(broker):
+    idle_count = 0
+    while idle_count < 50:
+        idle_count = 0 if take_turn(broker) else idle_count + 1
+        broker.journal.write()
+
+
+def delivered(broker):
+    _, end = broker.store.held_offsets("later", 0) or (0, 0)
+    entries = broker.store.held_entries("later", 0, 0, end)
+    return [decode_records(broker.store.held_record(at))[0].body for at, _, _ in entries]
+
+
+def end_and_lead(broker, epoch, gone):
+    """Kill a master, and have a broker lead that holds its log and not all of its files."""
+    broker.kill()
+    for name in gone:
+        shutil.rmtree(broker.path / name, ignore_errors=True)
+    broker.open()
+    broker.journal.lead(epoch)
+    broker.timers.start()
+
+
+@pytest.mark.parametrize("seed", few(range(40), 6))
+def test_each_message_is_delivered_once_and_in_time_under_any_master(tmp_path, seed):
+    # The progress is in the log with what was delivered (D14).
+    source = random.Random(seed)
+    broker = JournaledBroker(tmp_path, now_ms=START_MS, segment_size=1 << 20)
+    broker.journal.lead(1)
+    broker.timers.start()
+    slots = {}
+    for epoch in range(2, 8):
+        for _ in range(source.randrange(4, 30)):
+            match source.randrange(5):
+                case 0 | 1:
+                    body = b"%d" % len(slots)
+                    slots[body] = broker.now_ms + STEP_MS * source.randrange(-2, 6)
+                    wait_for(broker, slots[body], body)
+                case 2:
+                    take_turn(broker, count=source.randrange(1, 4))
+                case 3:
+                    broker.journal.write()
+                case 4:
+                    broker.now_ms += source.randrange(0, 2500)
+            early = [body for body in delivered(broker) if slots[body] + STEP_MS > broker.now_ms]
+            assert not early
+        end_and_lead(broker, epoch, source.choice([(), ("timerlog",), ("timerlog", "config")]))
+
+    broker.now_ms += 60_000
+    deliver_all(broker)
+
+    assert sorted(delivered(broker)) == sorted(slots)
+    assert not broker.store.due_timers(broker.now_ms, 1, 1)
+
+
+def test_nothing_is_delivered_before_the_log_says_where_deliveries_begin(tmp_path):
+    broker = JournaledBroker(tmp_path, now_ms=START_MS)
+    broker.journal.lead(1)
+    broker.timers.start()
+    wait_for(broker, START_MS - STEP_MS, b"m")
+
+    take_turn(broker)
+    before = delivered(broker)
+    broker.journal.write()
+    take_turn(broker)
+
+    assert before == []
+    assert delivered(broker) == [b"m"]
+    assert records(broker)[-1].timers is not None
+
+
+def test_a_broker_that_stood_down_delivers_nothing_more(tmp_path):
+    broker = JournaledBroker(tmp_path, now_ms=START_MS)
+    broker.journal.lead(1)
+    broker.timers.start()
+    wait_for(broker, START_MS - STEP_MS, b"m")
+    take_turn(broker)
+    broker.journal.write()
+    broker.store.follow_timers(4)
+    due = broker.store.due_timers(START_MS, 1, 1)
+
+    broker.timers.stop()
+
+    assert not broker.timers.deliver(due)
+    assert delivered(broker) == []
+
+
+def test_the_progress_of_a_stock_master_is_taken_over(tmp_path):
+    broker = JournaledBroker(tmp_path, now_ms=START_MS)
+    for body in (b"old", b"new"):
+        wait_for(broker, START_MS - (5 if body == b"old" else 2) * STEP_MS, body)
+    checkpoint = b"".join(
+        number.to_bytes(8, "big") for number in (START_MS - 3 * STEP_MS, 0, 2, 2, 0, 0, 0)
+    )
+
+    broker.timers.adopt(checkpoint)
+    broker.journal.lead(1)
+    broker.timers.start()
+    deliver_all(broker)
+
+    assert delivered(broker) == [b"new"]

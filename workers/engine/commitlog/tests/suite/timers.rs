@@ -1,0 +1,486 @@
+//! Messages that wait for a time: delivered in time, in order and once, whatever happens meanwhile.
+
+use std::collections::HashSet;
+use std::fs;
+
+use regent_commitlog::{
+    NewMessage, Store, StoreConfig, TimerProgress, TimerTarget, property_entries,
+};
+
+use crate::support::*;
+
+const TIMERS: &str = "rmq_sys_wheel_timer";
+/// The beginning of a slot.
+const START_MS: i64 = NOW_MS;
+const DAY_MS: i64 = 86_400_000;
+
+fn timer_config(dir: &std::path::Path) -> StoreConfig {
+    let mut config = config(dir);
+    // Each file has room for four entries.
+    config.timer_log_file_size_bytes = 256;
+    config
+}
+
+fn open_timers(dir: &std::path::Path) -> Store {
+    Store::open(timer_config(dir), NOW_MS).unwrap()
+}
+
+/// A message of the timer topic that waits in the slot at a time.
+fn wait_for(store: &Store, slot_ms: i64, body: &str) -> u64 {
+    wait_as(store, slot_ms, body, &[("UNIQ_KEY", body)], START_MS)
+}
+
+fn wait_as(store: &Store, slot_ms: i64, body: &str, more: &[(&str, &str)], now_ms: i64) -> u64 {
+    let slot = slot_ms.to_string();
+    let own = [
+        ("REAL_TOPIC", "t"),
+        ("REAL_QID", "3"),
+        ("TIMER_OUT_MS", &slot),
+    ];
+    let properties: String = own
+        .iter()
+        .chain(more)
+        .map(|(name, value)| format!("{name}\u{1}{value}\u{2}"))
+        .collect();
+    let message = NewMessage {
+        properties: properties.as_bytes(),
+        ..NewMessage::new(TIMERS, 0, body.as_bytes())
+    };
+    let appended = store.writer().unwrap().append(&message, now_ms).unwrap();
+    appended.log_position
+}
+
+fn cancel(store: &Store, slot_ms: i64, key: &str) {
+    let named = format!("t+{key}");
+    let more = [("TIMER_DEL_UNIQKEY", named.as_str()), ("UNIQ_KEY", key)];
+    wait_as(store, slot_ms, "0", &more, START_MS);
+}
+
+fn anywhere((_, queue_id): &(String, i32)) -> Option<TimerTarget> {
+    Some(TimerTarget {
+        queue_id: *queue_id,
+        void_before: 0,
+    })
+}
+
+fn lead(store: &Store) {
+    store.lead_timers(Some(TimerProgress::default()), HashSet::new(), START_MS);
+}
+
+/// Takes all that is there onto the wheel.
+fn follow(store: &Store) {
+    while store.follow_timers(3).unwrap().1 > 0 {}
+}
+
+/// Takes all that is there onto the wheel, and delivers what is due, in batches of two.
+fn deliver(store: &Store, now_ms: i64) {
+    follow(store);
+    while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
+        let delivered = store.deliver_timers(&due, anywhere, now_ms).unwrap();
+        assert!(delivered.failure.is_none(), "{:?}", delivered.failure);
+        follow(store);
+    }
+}
+
+fn delivered(store: &Store) -> Vec<String> {
+    let messages = read_all(store, "t", 3).into_iter();
+    messages
+        .map(|(_, body)| String::from_utf8(body).unwrap())
+        .collect()
+}
+
+/// What a broker does that takes over a log: the progress of a record, and the copies behind it.
+fn lead_from(store: &Store, progress: TimerProgress, position: u64, now_ms: i64) {
+    let copied = store.copied_positions(TIMERS, position).unwrap();
+    store.lead_timers(Some(progress), copied.into_iter().collect(), now_ms);
+}
+
+#[test]
+fn a_message_is_delivered_when_its_slot_is_over_and_not_before() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    append(&store, "other", 0, b"no timer");
+    let origin = wait_for(&store, START_MS + 2000, "m");
+    lead(&store);
+
+    deliver(&store, START_MS + 2999);
+    let early = delivered(&store);
+    deliver(&store, START_MS + 3000);
+
+    assert_eq!(early, Vec::<String>::new());
+    let (_, records) = read(&store, "t", 3, 0);
+    let record = split(&records)[0];
+    assert_eq!(record.body, b"m");
+    assert_eq!(record.prepared_transaction_offset.cast_unsigned(), origin);
+    let names: Vec<_> = property_entries(record.properties)
+        .map(|one| one.0)
+        .collect();
+    for name in [
+        "REAL_TOPIC",
+        "TIMER_OUT_MS",
+        "TIMER_ENQUEUE_MS",
+        "TIMER_DEQUEUE_MS",
+    ] {
+        assert!(names.contains(&name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
+fn messages_come_by_slot_and_within_one_in_the_order_of_the_log() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    for (slot, body) in [(5, "e"), (1, "a"), (1, "b"), (3, "d"), (1, "c")] {
+        wait_for(&store, START_MS + slot * 1000, body);
+    }
+    lead(&store);
+
+    deliver(&store, START_MS + 60_000);
+
+    assert_eq!(delivered(&store), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn a_message_whose_slot_has_passed_comes_at_once() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS, "first");
+    lead(&store);
+    deliver(&store, START_MS + 10_000);
+
+    wait_for(&store, START_MS + 4000, "late");
+    deliver(&store, START_MS + 10_000);
+
+    assert_eq!(delivered(&store), ["first", "late"]);
+}
+
+#[test]
+fn nothing_is_delivered_twice_or_lost_after_a_restart_at_any_batch() {
+    for stopped_after in 0..6 {
+        for is_clean in [true, false] {
+            let dir = tempdir();
+            let store = open_timers(dir.path());
+            append(&store, "other", 0, b"begins the log");
+            for body in ["a", "b", "c", "d", "e"] {
+                wait_for(&store, START_MS + 1000, body);
+            }
+            wait_for(&store, START_MS + 5000, "later");
+            lead(&store);
+            follow(&store);
+            let (progress, _) = store.timer_progress();
+            let recorded_at = store.max_position();
+            for _ in 0..stopped_after {
+                if let Some(due) = store.due_timers(START_MS + 2000, 1, 1 << 20).unwrap() {
+                    store
+                        .deliver_timers(&due, anywhere, START_MS + 2000)
+                        .unwrap();
+                }
+            }
+            if is_clean {
+                store.close().unwrap();
+            }
+            drop(store);
+
+            let store = open_timers(dir.path());
+            lead_from(&store, progress, recorded_at, START_MS + 3000);
+            deliver(&store, START_MS + 3000);
+
+            assert_eq!(delivered(&store), ["a", "b", "c", "d", "e"]);
+            deliver(&store, START_MS + 6000);
+            assert_eq!(delivered(&store)[5..], ["later"]);
+        }
+    }
+}
+
+#[test]
+fn a_record_amid_a_slot_says_how_far_that_is() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    append(&store, "other", 0, b"begins the log");
+    for body in ["a", "b", "c"] {
+        wait_for(&store, START_MS + 1000, body);
+    }
+    lead(&store);
+    follow(&store);
+    let due = store.due_timers(START_MS + 2000, 2, 1 << 20).unwrap();
+    store
+        .deliver_timers(&due.unwrap(), anywhere, START_MS + 2000)
+        .unwrap();
+    let (progress, is_whole) = store.timer_progress();
+    assert!(is_whole);
+    let recorded_at = store.max_position();
+    drop(store);
+
+    let store = open_timers(dir.path());
+    lead_from(&store, progress, recorded_at, START_MS + 2000);
+    deliver(&store, START_MS + 2000);
+
+    assert_eq!(delivered(&store), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_late_message_that_no_record_covers_is_not_lost() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    append(&store, "other", 0, b"begins the log");
+    wait_for(&store, START_MS, "first");
+    lead(&store);
+    deliver(&store, START_MS + 10_000);
+    let (progress, _) = store.timer_progress();
+    let recorded_at = store.max_position();
+    wait_for(&store, START_MS + 4000, "late");
+    follow(&store);
+    drop(store);
+
+    let store = open_timers(dir.path());
+    lead_from(&store, progress, recorded_at, START_MS + 10_000);
+    deliver(&store, START_MS + 10_000);
+
+    assert_eq!(delivered(&store), ["first", "late"]);
+}
+
+#[test]
+fn the_wheel_is_made_from_the_log_alone_if_its_files_are_gone() {
+    for gone in ["timerwheel", "timerlog", "config"] {
+        let dir = tempdir();
+        let store = open_timers(dir.path());
+        for at in 0..20 {
+            wait_for(&store, START_MS + at * 1000, &format!("{at:02}"));
+        }
+        follow(&store);
+        store.flush_timers(START_MS).unwrap();
+        store.close().unwrap();
+        drop(store);
+        let path = dir.path().join(gone);
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+
+        let store = open_timers(dir.path());
+        lead(&store);
+        deliver(&store, START_MS + 60_000);
+
+        let wanted: Vec<_> = (0..20).map(|at| format!("{at:02}")).collect();
+        assert_eq!(delivered(&store), wanted, "without {gone}");
+    }
+}
+
+#[test]
+fn a_cut_forgets_the_messages_behind_it() {
+    let dir = tempdir();
+    let mut store = open_timers(dir.path());
+    for at in 0..9 {
+        wait_for(&store, START_MS + at % 2 * 1000, &format!("kept {at}"));
+    }
+    let cut_at = store.max_position();
+    for at in 0..9 {
+        wait_for(&store, START_MS + at % 2 * 1000, &format!("cut {at}"));
+    }
+    follow(&store);
+    store.flush_timers(START_MS).unwrap();
+
+    store.truncate_to(cut_at).unwrap();
+    wait_for(&store, START_MS, "new");
+    lead(&store);
+    deliver(&store, START_MS + 60_000);
+
+    let bodies = delivered(&store);
+    assert_eq!(bodies.len(), 10);
+    assert!(
+        !bodies.iter().any(|body| body.starts_with("cut")),
+        "{bodies:?}"
+    );
+    assert!(bodies.contains(&"new".to_owned()));
+}
+
+#[test]
+fn a_cancelled_message_is_not_delivered_and_others_are() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS + 1000, "one");
+    wait_for(&store, START_MS + 1000, "two");
+    cancel(&store, START_MS + 1000, "one");
+    wait_for(&store, START_MS + 2000, "one in another slot");
+    follow(&store);
+    assert_eq!(store.timers_at(START_MS + 1000), 1);
+    assert_eq!(store.timer_status().waiting_count, 2);
+    lead(&store);
+
+    deliver(&store, START_MS + 60_000);
+
+    assert_eq!(delivered(&store), ["two", "one in another slot"]);
+    assert_eq!(store.timer_status().waiting_count, 0);
+}
+
+#[test]
+fn a_message_beyond_the_window_is_written_anew_and_comes_in_time() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    let due_ms = START_MS + 5 * DAY_MS;
+    append(&store, "other", 0, b"begins the log");
+    wait_for(&store, due_ms, "far");
+    cancel(&store, due_ms, "none");
+    lead(&store);
+    for hour in 0..5 * 24 {
+        let now_ms = START_MS + hour * 3_600_000;
+        append_at(&store, "other", 0, b"time passes", now_ms);
+        deliver(&store, now_ms);
+    }
+    assert_eq!(delivered(&store), Vec::<String>::new());
+
+    deliver(&store, due_ms + 1000);
+
+    let (_, records) = read(&store, "t", 3, 0);
+    let record = split(&records)[0];
+    let rolls = property_entries(record.properties).find(|(name, _)| *name == b"TIMER_ROLL_TIMES");
+    assert_eq!(rolls.unwrap().1, b"2");
+    assert_eq!(delivered(&store), ["far"]);
+}
+
+#[test]
+fn messages_of_one_place_on_the_wheel_wait_for_each_other() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    let turn_ms = 14 * DAY_MS;
+    append(&store, "other", 0, b"begins the log");
+    wait_for(&store, START_MS, "first");
+    follow(&store);
+    wait_as(
+        &store,
+        START_MS + turn_ms,
+        "one turn later",
+        &[],
+        START_MS + turn_ms,
+    );
+    assert_eq!(
+        store.follow_timers(3).unwrap(),
+        (0, 0),
+        "it has no place yet"
+    );
+    lead(&store);
+
+    deliver(&store, START_MS + turn_ms + 1000);
+
+    assert_eq!(delivered(&store), ["first", "one turn later"]);
+}
+
+#[test]
+fn a_queue_that_takes_no_messages_holds_up_what_follows() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS, "m");
+    lead(&store);
+    store.follow_timers(3).unwrap();
+    let due = store
+        .due_timers(START_MS + 1000, 2, 1 << 20)
+        .unwrap()
+        .unwrap();
+    assert_eq!(due.queues(), [(("t".to_owned(), 3), 0)]);
+
+    store
+        .deliver_timers(&due, |_| None, START_MS + 1000)
+        .unwrap();
+    let waiting = delivered(&store);
+    deliver(&store, START_MS + 1000);
+
+    assert_eq!(waiting, Vec::<String>::new());
+    assert_eq!(delivered(&store), ["m"]);
+}
+
+#[test]
+fn a_message_to_a_topic_that_was_deleted_since_is_discarded() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS, "m");
+    lead(&store);
+    store.follow_timers(3).unwrap();
+    let due = store
+        .due_timers(START_MS + 1000, 2, 1 << 20)
+        .unwrap()
+        .unwrap();
+    let target = |_: &(String, i32)| {
+        Some(TimerTarget {
+            queue_id: 3,
+            void_before: 1,
+        })
+    };
+
+    let done = store.deliver_timers(&due, target, START_MS + 1000).unwrap();
+
+    assert_eq!(done.discarded.len(), 1);
+    assert!(
+        store
+            .due_timers(START_MS + 1000, 2, 1 << 20)
+            .unwrap()
+            .is_none()
+    );
+    assert_eq!(delivered(&store), Vec::<String>::new());
+}
+
+#[test]
+fn a_batch_of_a_former_term_is_not_delivered() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS, "m");
+    lead(&store);
+    store.follow_timers(3).unwrap();
+    let due = store
+        .due_timers(START_MS + 1000, 2, 1 << 20)
+        .unwrap()
+        .unwrap();
+
+    store.stop_timers();
+    store
+        .deliver_timers(&due, anywhere, START_MS + 1000)
+        .unwrap();
+    lead(&store);
+    store
+        .deliver_timers(&due, anywhere, START_MS + 1000)
+        .unwrap();
+
+    assert_eq!(delivered(&store), Vec::<String>::new());
+    deliver(&store, START_MS + 1000);
+    assert_eq!(delivered(&store), ["m"]);
+}
+
+#[test]
+fn files_of_the_timer_log_expire_with_the_records_they_point_to() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    for at in 0..200 {
+        wait_for(&store, START_MS + at * 1000, &format!("{at:03}"));
+    }
+    follow(&store);
+    store.flush_timers(START_MS).unwrap();
+    let files = || fs::read_dir(dir.path().join("timerlog")).unwrap().count();
+    let before = files();
+    store.flush().unwrap();
+
+    store.expire(&too_much(), START_MS).unwrap();
+
+    assert!(files() < before / 2, "{} of {before}", files());
+    drop(store);
+    let store = open_timers(dir.path());
+    lead(&store);
+    deliver(&store, START_MS + 600_000);
+    let bodies = delivered(&store);
+    assert_eq!(bodies.last().unwrap(), "199");
+    assert!(bodies.len() < 100);
+}
+
+#[test]
+fn waiting_messages_are_listed_by_the_hour_in_which_they_are_due() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    let hour_ms = START_MS - START_MS.rem_euclid(3_600_000) + 3_600_000;
+    for (slot_ms, body) in [(0, "a"), (3_599_000, "b"), (3_600_000, "c")] {
+        wait_for(&store, hour_ms + slot_ms, body);
+    }
+    follow(&store);
+
+    assert_eq!(
+        store.timer_status().by_hour,
+        [(hour_ms, 2), (hour_ms + 3_600_000, 1)]
+    );
+}
