@@ -300,9 +300,6 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
     if settings.crc_property_required and not settings.crc_property_enabled:
         reason = "needs enabledAppendPropCRC=true, else its own messages appear damaged"
         raise InvalidSetting("forceVerifyPropCRC", "true", reason)
-    if settings.timer_precision_ms * settings.timer_window_steps >= 2**31:
-        reason = "must be less than 2147483648 ms when multiplied by timerPrecisionMs"
-        raise InvalidSetting("timerRollWindowSlot", str(settings.timer_window_steps), reason)
     if settings.controller_mode and not settings.controllers:
         reason = "needs controllerAddr, the host:port of the control plane"
         raise InvalidSetting("enableControllerMode", "true", reason)

@@ -18,6 +18,9 @@ const INDEX_FILE_SIZE_MAX: u64 = i32::MAX as u64;
 /// A wheel has twice as many slots, so that the window and what is late both have room.
 const TIMER_WINDOW_STEPS_MAX: i64 = 7 * 86_400;
 
+/// A message waits so long at most before it is written anew: the timer log has 32 bits for it.
+const TIMER_WINDOW_MS_MAX: i64 = i32::MAX as i64;
+
 /// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
 pub const DELAY_LEVELS_MS: [i64; 18] = [
     1_000, 5_000, 10_000, 30_000, 60_000, 120_000, 180_000, 240_000, 300_000, 360_000, 420_000,
@@ -74,7 +77,8 @@ pub struct StoreConfig {
     pub cold_cache_bytes: u64,
     /// `timerPrecisionMs`: messages are delivered at multiples of it.
     pub timer_precision_ms: i64,
-    /// `timerRollWindowSlot`: how many times the precision a message waits before it is written anew.
+    /// `timerRollWindowSlot`: how many times the precision a message waits before it is written anew, and
+    /// 24 days at most.
     pub timer_window_steps: i64,
     /// `mappedFileSizeTimerLog`.
     pub timer_log_file_size_bytes: u64,
@@ -95,7 +99,9 @@ impl StoreConfig {
     pub(crate) fn timer_steps(&self) -> TimerSteps {
         TimerSteps {
             step_ms: self.timer_precision_ms,
-            window_steps: self.timer_window_steps,
+            window_steps: self
+                .timer_window_steps
+                .min(TIMER_WINDOW_MS_MAX / self.timer_precision_ms),
         }
     }
 
@@ -148,11 +154,11 @@ impl StoreConfig {
                 "index_slot_count and index_entry_count must give a file of up to 2 GiB",
             );
         }
-        // The delay within the window has 32 bits, and the wheel a place for each step of it.
-        let window_ms = self.timer_precision_ms.checked_mul(self.timer_window_steps);
-        let is_window = window_ms.is_some_and(|ms| (1..=i64::from(i32::MAX)).contains(&ms));
-        if !is_window || !(2..=TIMER_WINDOW_STEPS_MAX).contains(&self.timer_window_steps) {
-            return invalid("timer_precision_ms and timer_window_steps must give up to 24 days");
+        if !(1..=TIMER_WINDOW_MS_MAX / 2).contains(&self.timer_precision_ms) {
+            return invalid("timer_precision_ms must be from 1 ms to 12 days");
+        }
+        if !(2..=TIMER_WINDOW_STEPS_MAX).contains(&self.timer_window_steps) {
+            return invalid("timer_window_steps must be from 2 to 604800");
         }
         if self.timer_log_file_size_bytes < TIMER_ROOM as u64 {
             return invalid("timer_log_file_size_bytes must hold an entry");

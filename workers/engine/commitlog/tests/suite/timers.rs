@@ -389,6 +389,29 @@ fn a_queue_that_takes_no_messages_holds_up_what_follows() {
 }
 
 #[test]
+fn the_longest_precision_works_with_the_longest_window() {
+    let dir = tempdir();
+    let mut config = timer_config(dir.path());
+    config.timer_precision_ms = 60_000;
+    config.timer_window_steps = 604_800;
+    let store = Store::open(config, NOW_MS).unwrap();
+    let due_ms = START_MS + 40 * DAY_MS;
+    append(&store, "other", 0, b"begins the log");
+    wait_for(&store, due_ms, "far");
+    lead(&store);
+    for day in 0..40 {
+        append_at(&store, "other", 0, b"time passes", START_MS + day * DAY_MS);
+        deliver(&store, START_MS + day * DAY_MS);
+    }
+    let early = delivered(&store);
+
+    deliver(&store, due_ms + 60_000);
+
+    assert_eq!(early, Vec::<String>::new());
+    assert_eq!(delivered(&store), ["far"]);
+}
+
+#[test]
 fn a_message_to_a_topic_that_was_deleted_since_is_discarded() {
     let dir = tempdir();
     let store = open_timers(dir.path());
