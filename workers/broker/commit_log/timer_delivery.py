@@ -7,6 +7,10 @@ this broker and its topics at every moment.
 A copy names the message that it delivers, so that a delivery and its progress are one record
 (D14). The state in the log has the progress at a log position; later deliveries are read from the
 copies.
+
+A message whose queue takes none now is held, and others pass it. Its topic is being deleted, for
+example. Meanwhile the state in the log keeps its progress, so that another master delivers the
+message too; it reads all copies since.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -31,6 +35,10 @@ BATCH_COUNT: Final = 256
 BATCH_BYTES_MAX: Final = 1 << 20
 TURN_S: Final = 0.1
 """How long a message may be late that comes in the moment in which it is due."""
+
+HELD_COUNT_MAX: Final = 100_000
+HELD_BYTES_MAX: Final = 256 << 20
+"""How much of the log another master reads at most, because messages are held."""
 
 RETRY_S: Final = 0.1
 FLUSH_S: Final = 1.0
@@ -69,9 +77,13 @@ class TimerStore(Protocol):
     def stop_timers(self) -> None: ...
     def due_timers(self, now_ms: int, count_max: int, bytes_max: int) -> DueTimers | None: ...
     def deliver_timers(
-        self, due: DueTimers, targets: Mapping[tuple[str, int], Target]
+        self,
+        due: DueTimers,
+        targets: Mapping[tuple[str, int], Target],
+        *,
+        may_hold: bool,
     ) -> DeliveredTimers: ...
-    def timer_progress(self) -> tuple[Progress, bool]: ...
+    def timer_progress(self) -> tuple[Progress, bool] | None: ...
     def flush_timers(self, now_ms: int) -> None: ...
 
 
@@ -98,6 +110,7 @@ class TimerDelivery:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending = threading.Event()
         self._failure: str | None = None
+        self._held_count = 0
         self._taken_count = self._delivered_count = 0
         self._marks = deque([(time.monotonic(), 0, 0)], maxlen=MARK_COUNT)
         self._thread = threading.Thread(target=self._run, name="timers", daemon=True)
@@ -123,8 +136,10 @@ class TimerDelivery:
 
     def take(self) -> TimersAt | None:
         """Return the progress for a record that is about to be appended; None without timers."""
-        if self._is_running and (self._has_changed or self._recorded is not None):
-            progress, is_whole = self._store.timer_progress()
+        is_due = self._is_running and (self._has_changed or self._recorded is not None)
+        shown = self._store.timer_progress() if is_due else None
+        if shown is not None:
+            progress, is_whole = shown
             since = self._store.max_position
             if self._recorded is not None and not is_whole:
                 since = self._recorded[3]
@@ -177,6 +192,7 @@ class TimerDelivery:
             progress = recorded[:3]
             delivered = self._store.copied_positions(TIMER_TOPIC, recorded[3])
         self._store.lead_timers(progress, delivered, self._clock())
+        self._held_count = 0
 
     def stop(self) -> None:
         """Deliver nothing more, not even messages that are read already."""
@@ -184,7 +200,7 @@ class TimerDelivery:
         self._store.stop_timers()
 
     def deliver(self, due: DueTimers) -> bool:
-        """Deliver a batch; return whether all of it is delivered, or will never be.
+        """Deliver a batch; return whether all of it is delivered, held, or void.
 
         Raises:
             StoreError: the batch is retried.
@@ -200,14 +216,23 @@ class TimerDelivery:
             target = self._find_target(topic, queue_id, position)
             if target is not None:
                 targets[topic, queue_id] = target
-        delivered = self._store.deliver_timers(due, targets)
-        self._has_changed = True
+        may_hold = (
+            self._held_count < HELD_COUNT_MAX
+            and self._store.max_position - self._recorded[3] < HELD_BYTES_MAX
+        )
+        delivered = self._store.deliver_timers(due, targets, may_hold=may_hold)
+        # While messages are held, the progress of the last record stays.
+        self._has_changed |= delivered.held_count == 0
         self._delivered_count += len(delivered.arrivals)
         self._arrived(delivered.arrivals)
         for position, reason in delivered.discarded:
             log.error("timer_message_discarded", log_position=position, reason=reason)
-        self._report(delivered.failure)
-        return delivered.failure is None and len(targets) == len(due.queues)
+        self._note_held(delivered.held_count)
+        failure = delivered.failure
+        if delivered.is_stuck:
+            failure = "messages wait for their queues, and no more can be held"
+        self._report(failure)
+        return failure is None
 
     # The thread.
 
@@ -281,6 +306,11 @@ class TimerDelivery:
                 self._store.flush_timers(self._clock())
             except StoreError as error:
                 self._report(str(error))
+
+    def _note_held(self, count: int) -> None:
+        if count and not self._held_count:
+            log.warning("timer_messages_held", reason="their queues take no messages now")
+        self._held_count = count
 
     def _report(self, failure: str | None) -> None:
         """Log once why messages are not delivered, not at every turn."""

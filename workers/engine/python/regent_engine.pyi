@@ -305,6 +305,12 @@ class DeliveredTimers:
     @property
     def failure(self) -> str | None:
         """Why the rest was not delivered; it is due again."""
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the rest waits for a queue."""
+    @property
+    def held_count(self) -> int:
+        """Count the messages that are held for their queues now, of this batch and others."""
 
 @final
 class TimerStatus:
@@ -461,17 +467,25 @@ class Store:
     def due_timers(self, now_ms: int, count_max: int, bytes_max: int) -> DueTimers | None:
         """Read messages that are due; None where none is, or this broker does not deliver."""
     def deliver_timers(
-        self, due: DueTimers, targets: Mapping[tuple[str, int], tuple[int, int]]
+        self,
+        due: DueTimers,
+        targets: Mapping[tuple[str, int], tuple[int, int]],
+        *,
+        may_hold: bool,
     ) -> DeliveredTimers:
         """Copy messages that are due to their topics, as far as the store takes them.
 
         A target is, for the topic and queue of a message, the queue that takes it, and the log
-        position before which messages of the topic are void. Messages without a target wait.
+        position before which messages of the topic are void. Messages without a target are held,
+        and others pass them; or else they hold up all that follow.
         """
     def flush_timers(self, now_ms: int) -> None:
         """Write wheel, timer log and checkpoint to the disk, if they have changed."""
-    def timer_progress(self) -> tuple[tuple[int, int, int], bool]:
-        """Tell how far the deliveries are, and whether that covers all of them."""
+    def timer_progress(self) -> tuple[tuple[int, int, int], bool] | None:
+        """Tell how far the deliveries are, and whether that covers all of them.
+
+        While messages are held there is no other progress than the last one: None.
+        """
     def timer_status(self) -> TimerStatus: ...
     def timers_at(self, time_ms: int) -> int:
         """Count the messages in the slot of a time."""

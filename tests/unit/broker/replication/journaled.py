@@ -61,6 +61,8 @@ class JournaledBroker:
     segment_size: int = SEGMENT_SIZE
     now_ms: int = 7
     """The time for messages for a time."""
+    closed_queues: set = field(default_factory=set)
+    """Ids of queues that take no messages for a time."""
 
     def __post_init__(self):
         self.open()
@@ -90,7 +92,7 @@ class JournaledBroker:
             self.store,
             precision_ms=1000,
             arrived=lambda _: None,
-            find_target=lambda _topic, queue_id, _position: (queue_id, 0),
+            find_target=self._find_target,
             is_full=lambda: False,
             clock=lambda: self.now_ms,
         )
@@ -118,6 +120,9 @@ class JournaledBroker:
     @property
     def config(self):
         return self.path / "config"
+
+    def _find_target(self, _topic, queue_id, _position):
+        return None if queue_id in self.closed_queues else (queue_id, 0)
 
     def _files(self):
         return (

@@ -10,13 +10,14 @@ from regent_engine import decode_records, encode_properties
 from backend.remoting.names import TIMER_TOPIC
 from tests.long_form import few
 from tests.unit.broker.replication.journaled import JournaledBroker, records
+from workers.broker.commit_log import timer_delivery
 
 STEP_MS = 1000
 START_MS = time.time_ns() // 1_000_000 // STEP_MS * STEP_MS
 
 
-def wait_for(broker, slot_ms, body):
-    properties = {"TIMER_OUT_MS": str(slot_ms), "REAL_TOPIC": "later", "REAL_QID": "0"}
+def wait_for(broker, slot_ms, body, queue_id=0):
+    properties = {"TIMER_OUT_MS": str(slot_ms), "REAL_TOPIC": "later", "REAL_QID": str(queue_id)}
     broker.store.append(TIMER_TOPIC, 0, body, encode_properties(properties))
 
 
@@ -36,10 +37,19 @@ def deliver_all(broker):
         broker.journal.write()
 
 
-def delivered(broker):
-    _, end = broker.store.held_offsets("later", 0) or (0, 0)
-    entries = broker.store.held_entries("later", 0, 0, end)
-    return [decode_records(broker.store.held_record(at))[0].body for at, _, _ in entries]
+def take_turns(broker, count):
+    for _ in range(count):
+        take_turn(broker)
+        broker.journal.write()
+
+
+def delivered(broker, queue_ids=(0, 1)):
+    found = []
+    for queue_id in queue_ids:
+        _, end = broker.store.held_offsets("later", queue_id) or (0, 0)
+        entries = broker.store.held_entries("later", queue_id, 0, end)
+        found += [decode_records(broker.store.held_record(at))[0].body for at, _, _ in entries]
+    return found
 
 
 def end_and_lead(broker, epoch, gone):
@@ -62,22 +72,25 @@ def test_each_message_is_delivered_once_and_in_time_under_any_master(tmp_path, s
     slots = {}
     for epoch in range(2, 8):
         for _ in range(source.randrange(4, 30)):
-            match source.randrange(5):
+            match source.randrange(6):
                 case 0 | 1:
                     body = b"%d" % len(slots)
                     slots[body] = broker.now_ms + STEP_MS * source.randrange(-2, 6)
-                    wait_for(broker, slots[body], body)
+                    wait_for(broker, slots[body], body, queue_id=source.randrange(2))
                 case 2:
                     take_turn(broker, count=source.randrange(1, 4))
                 case 3:
                     broker.journal.write()
                 case 4:
                     broker.now_ms += source.randrange(0, 2500)
+                case 5:
+                    broker.closed_queues ^= {1}
             early = [body for body in delivered(broker) if slots[body] + STEP_MS > broker.now_ms]
             assert not early
         end_and_lead(broker, epoch, source.choice([(), ("timerlog",), ("timerlog", "config")]))
 
     broker.now_ms += 60_000
+    broker.closed_queues.clear()
     deliver_all(broker)
 
     assert sorted(delivered(broker)) == sorted(slots)
@@ -98,6 +111,48 @@ def test_nothing_is_delivered_before_the_log_says_where_deliveries_begin(tmp_pat
     assert before == []
     assert delivered(broker) == [b"m"]
     assert records(broker)[-1].timers is not None
+
+
+def test_messages_pass_those_of_a_queue_that_takes_none_and_a_record_repeats_the_progress(tmp_path):
+    broker = JournaledBroker(tmp_path, now_ms=START_MS, closed_queues={1})
+    broker.journal.lead(1)
+    broker.timers.start()
+    wait_for(broker, START_MS - 2 * STEP_MS, b"held", queue_id=1)
+    wait_for(broker, START_MS - STEP_MS, b"passes")
+    take_turn(broker)
+    broker.journal.write()
+    before = records(broker)[-1].timers
+
+    take_turns(broker, 20)
+    passed = delivered(broker)
+    # Another change makes a record, which has a progress.
+    broker.offsets.commit("g", "T", queue_id=0, offset=5)
+    broker.journal.write()
+    repeated = records(broker)[-1].timers
+    broker.closed_queues.clear()
+    deliver_all(broker)
+
+    assert passed == [b"passes"]
+    assert repeated == before
+    assert delivered(broker, [1]) == [b"held"]
+    assert records(broker)[-1].timers > before
+
+
+def test_no_more_than_a_part_of_the_log_is_written_while_messages_are_held(tmp_path, monkeypatch):
+    monkeypatch.setattr(timer_delivery, "HELD_BYTES_MAX", 1)
+    broker = JournaledBroker(tmp_path, now_ms=START_MS, closed_queues={1})
+    broker.journal.lead(1)
+    broker.timers.start()
+    wait_for(broker, START_MS - 2 * STEP_MS, b"holds up", queue_id=1)
+    wait_for(broker, START_MS - STEP_MS, b"waits")
+
+    take_turns(broker, 20)
+    waiting = delivered(broker)
+    broker.closed_queues.clear()
+    deliver_all(broker)
+
+    assert waiting == []
+    assert delivered(broker) == [b"waits", b"holds up"]
 
 
 def test_a_broker_that_stood_down_delivers_nothing_more(tmp_path):

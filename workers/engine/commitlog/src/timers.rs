@@ -20,11 +20,13 @@ use crate::timer_layout::{
 };
 
 mod delivery;
+mod held;
 mod log;
 mod wheel;
 
 use delivery::advance;
-pub(crate) use delivery::{Delivery, Waiting};
+pub(crate) use delivery::{Delivery, Passed, Source, Waiting};
+pub use held::RealQueue;
 use log::TimerLog;
 pub(crate) use wheel::PART_COUNT;
 use wheel::Wheel;
@@ -237,37 +239,39 @@ impl Timers {
             .filter(move |(time_ms, _)| *time_ms >= self.progress.read_ms)
     }
 
-    /// Makes the next messages that are due ready, those that are late or a slot's.
+    /// Makes the next messages that are due ready, those that are late, held or a slot's; returns whether
+    /// there are any. Without them, those that are held are tried at the next call.
     pub(crate) fn open_due(
         &mut self,
         now_ms: i64,
         cancelled_key: impl Fn(&TimerEntry) -> Option<Vec<u8>>,
-    ) {
+    ) -> bool {
         let mut empty_count = 0;
         loop {
             let progress = self.progress;
             let Some(delivery) = &mut self.delivery else {
-                return;
+                return false;
             };
             let has_all = self.next_offset >= delivery.begins_at;
             if !has_all && !self.is_held_up {
-                return;
+                return false;
             }
             if has_all {
                 delivery.settle(&progress);
             }
             if delivery.has_next() {
-                return;
+                return true;
             }
             if progress.read_ms.saturating_add(self.steps.step_ms) > now_ms {
-                return;
+                delivery.held.begin_round();
+                return false;
             }
             let entries = self.entries_at(progress.read_ms);
             let Some(delivery) = &mut self.delivery else {
-                return;
+                return false;
             };
             if delivery.open_slot(entries, &progress, &cancelled_key) {
-                return;
+                return true;
             }
             advance(&mut self.progress, self.steps.step_ms);
             empty_count += 1;
@@ -284,6 +288,17 @@ impl Timers {
         let first = waiting.map(|(time_ms, _)| time_ms).min();
         let now_ms = self.steps.floor(now_ms).max(self.progress.read_ms);
         self.progress.read_ms = first.map_or(now_ms, |first| first.min(now_ms));
+    }
+
+    /// Messages that were due, and that their queues did not take.
+    pub(crate) fn held_count(&self) -> usize {
+        self.delivery.as_ref().map_or(0, |it| it.held.count())
+    }
+
+    /// The times of the slots of messages that their queues did not take.
+    pub(crate) fn held_times(&self) -> impl Iterator<Item = i64> {
+        let held = self.delivery.iter().flat_map(|it| it.held.messages());
+        held.map(|waiting| waiting.entry.due_ms())
     }
 
     /// Whether the progress covers all deliveries.
@@ -331,7 +346,7 @@ impl Timers {
             return Ok(None);
         }
         let checkpoint = TimerCheckpoint {
-            read_ms: self.progress.read_ms,
+            read_ms: self.held_times().fold(self.progress.read_ms, i64::min),
             log_end: files.log.end(),
             queue_offset: self.next_offset,
             master_offset: self.next_offset,

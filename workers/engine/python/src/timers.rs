@@ -32,6 +32,8 @@ pub(crate) struct DeliveredTimers {
     arrivals: Vec<(String, i32, u64)>,
     discarded: Vec<(u64, String)>,
     failure: Option<String>,
+    is_stuck: bool,
+    held_count: usize,
 }
 
 /// How timers stand.
@@ -106,11 +108,13 @@ impl Store {
         Ok(due.map(DueTimers))
     }
 
+    #[pyo3(signature = (due, targets, *, may_hold))]
     fn deliver_timers(
         &self,
         py: Python<'_>,
         due: &DueTimers,
         targets: HashMap<(String, i32), (i32, u64)>,
+        may_hold: bool,
     ) -> PyResult<DeliveredTimers> {
         let target = |queue: &commitlog::RealQueue| {
             let (queue_id, void_before) = *targets.get(queue)?;
@@ -120,12 +124,14 @@ impl Store {
             })
         };
         let delivered = self.0.run(py, |store| {
-            Ok(store.deliver_timers(&due.0, target, now_ms())?)
+            Ok(store.deliver_timers(&due.0, target, may_hold, now_ms())?)
         })?;
         Ok(DeliveredTimers {
             arrivals: delivered.arrivals,
             discarded: delivered.discarded,
             failure: delivered.failure.map(|error| error.to_string()),
+            is_stuck: delivered.is_stuck,
+            held_count: delivered.held_count,
         })
     }
 
@@ -133,9 +139,9 @@ impl Store {
         self.0.run(py, |store| Ok(store.flush_timers(now_ms)?))
     }
 
-    fn timer_progress(&self, py: Python<'_>) -> PyResult<(Progress, bool)> {
-        let (progress, is_whole) = self.0.run(py, |store| Ok(store.timer_progress()))?;
-        Ok((fields_of(progress), is_whole))
+    fn timer_progress(&self, py: Python<'_>) -> PyResult<Option<(Progress, bool)>> {
+        let shown = self.0.run(py, |store| Ok(store.timer_progress()))?;
+        Ok(shown.map(|(progress, is_whole)| (fields_of(progress), is_whole)))
     }
 
     fn timer_status(&self, py: Python<'_>) -> PyResult<TimerStatus> {

@@ -14,7 +14,7 @@ use crate::queue::SharedQueue;
 use crate::queue_layout::is_filler;
 use crate::record::{Found, RecordView, locate};
 use crate::timer_layout::{CANCELLED_KEY, TIMER_TOPIC, TimerEntry, TimerProgress};
-use crate::timers::{Delivery, PART_COUNT, TimerStatus, Waiting};
+use crate::timers::{Delivery, PART_COUNT, Passed, RealQueue, Source, TimerStatus, Waiting};
 
 /// The checksum of a record would be wrong for its copy, and brokers alone set the others.
 const LEFT_OUT: [&[u8]; 3] = [b"__CRC32#", b"TIMER_DEQUEUE_MS", b"TIMER_ENQUEUE_MS"];
@@ -34,18 +34,16 @@ enum Action {
 #[derive(Debug)]
 pub struct DueTimers {
     term: u64,
+    source: Source,
     items: Vec<DueTimer>,
 }
 
 #[derive(Debug)]
 struct DueTimer {
-    log_position: u64,
+    waiting: Waiting,
     action: Action,
     record: Vec<u8>,
 }
-
-/// Topic and id of the queue that a message was sent to.
-pub type RealQueue = (String, i32);
 
 /// What a broker knows of a queue that due messages go to.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +63,10 @@ pub struct DeliveredTimers {
     pub discarded: Vec<(u64, String)>,
     /// Why the rest was not delivered; it is due again.
     pub failure: Option<AppendError>,
+    /// Whether the rest waits for a queue.
+    pub is_stuck: bool,
+    /// How many messages are held for their queues now, of this batch and others.
+    pub held_count: usize,
 }
 
 impl DueTimers {
@@ -77,7 +79,7 @@ impl DueTimers {
             if let Some(queue) = queue.filter(|_| item.action == Action::Deliver)
                 && !queues.iter().any(|(known, _)| *known == queue)
             {
-                queues.push((queue, item.log_position));
+                queues.push((queue, item.log_position()));
             }
         }
         queues
@@ -89,14 +91,28 @@ enum Copied<'a> {
     /// Nothing goes to any queue.
     Nothing,
     /// Its queue takes no messages now.
-    Waits,
+    Waits(RealQueue),
     /// It can never be delivered.
     Discarded(String),
     /// A record for a queue, with other properties.
     Made(RealQueue, Box<RecordView<'a>>, Vec<u8>),
 }
 
+/// What became of a message that was due.
+enum Taken {
+    /// It is done with.
+    Done,
+    /// Its queue takes no messages now.
+    Waits(RealQueue),
+    /// The store takes no messages now.
+    Failed,
+}
+
 impl DueTimer {
+    fn log_position(&self) -> u64 {
+        self.waiting.log_position()
+    }
+
     fn record(&self) -> Option<RecordView<'_>> {
         RecordView::parse(&self.record).ok()
     }
@@ -114,8 +130,8 @@ impl DueTimer {
             return Copied::Discarded("it names no topic and queue".into());
         };
         match target(&queue) {
-            None => Copied::Waits,
-            Some(target) if self.log_position < target.void_before => {
+            None => Copied::Waits(queue),
+            Some(target) if self.log_position() < target.void_before => {
                 Copied::Discarded("its topic was deleted, and created again".into())
             }
             Some(target) => Copied::Made((queue.0, target.queue_id), record, properties),
@@ -124,20 +140,20 @@ impl DueTimer {
 }
 
 impl DeliveredTimers {
-    /// Appends a copy; returns whether the message is done with.
+    /// Appends a copy.
     fn take(
         &mut self,
         writer: &mut Writer<'_>,
         item: &DueTimer,
         copied: Copied<'_>,
         now_ms: i64,
-    ) -> bool {
+    ) -> Taken {
         let ((topic, queue_id), record, properties) = match copied {
-            Copied::Nothing => return true,
-            Copied::Waits => return false,
+            Copied::Nothing => return Taken::Done,
+            Copied::Waits(queue) => return Taken::Waits(queue),
             Copied::Discarded(reason) => {
-                self.discarded.push((item.log_position, reason));
-                return true;
+                self.discarded.push((item.log_position(), reason));
+                return Taken::Done;
             }
             Copied::Made(queue, record, properties) => (queue, record, properties),
         };
@@ -145,17 +161,55 @@ impl DeliveredTimers {
             Ok(appended) => {
                 self.arrivals
                     .push((topic, queue_id, appended.queue_offset + 1));
-                true
+                Taken::Done
             }
             Err(error @ (AppendError::Store(_) | AppendError::QueueSealed { .. })) => {
                 self.failure = Some(error);
-                false
+                Taken::Failed
             }
             Err(error) => {
-                self.discarded.push((item.log_position, error.to_string()));
-                true
+                self.discarded
+                    .push((item.log_position(), error.to_string()));
+                Taken::Done
             }
         }
+    }
+
+    /// Appends copies of a batch, as far as the store takes them. Behind a message that is held no other
+    /// one goes to the same queue.
+    fn take_all(
+        &mut self,
+        writer: &mut Writer<'_>,
+        due: &DueTimers,
+        target: impl Fn(&RealQueue) -> Option<TimerTarget>,
+        (mut holding, may_hold): (HashSet<RealQueue>, bool),
+        now_ms: i64,
+    ) -> Passed {
+        let mut passed = Passed {
+            count: 0,
+            aside: Vec::new(),
+            is_stuck: false,
+        };
+        for item in &due.items {
+            let copied = item.copy(
+                |queue| target(queue).filter(|_| !holding.contains(queue)),
+                now_ms,
+            );
+            match self.take(writer, item, copied, now_ms) {
+                Taken::Done => {}
+                Taken::Waits(queue) if may_hold => {
+                    holding.insert(queue.clone());
+                    passed.aside.push((queue, item.waiting));
+                }
+                Taken::Waits(_) => {
+                    passed.is_stuck = true;
+                    break;
+                }
+                Taken::Failed => break,
+            }
+            passed.count += 1;
+        }
+        passed
     }
 }
 
@@ -274,38 +328,41 @@ impl Store {
         self.check_open()?;
         let next = {
             let mut timers = self.timers.lock();
-            timers.open_due(now_ms, |entry| self.cancelled_key(entry));
-            let delivery = timers.delivery.as_ref().filter(|it| it.has_next());
-            delivery.map(|it| (it.term, it.next(count_max)))
+            let is_due = timers.open_due(now_ms, |entry| self.cancelled_key(entry));
+            let delivery = timers.delivery.as_ref().filter(|_| is_due);
+            delivery.and_then(|it| Some((it.term, it.next(count_max)?)))
         };
         // The disk may be slow: others need the lock meanwhile.
-        let Some((term, (waiting, cancelled))) = next else {
+        let Some((term, batch)) = next else {
             return Ok(None);
         };
         let (mut items, mut size) = (Vec::new(), 0);
-        for one in waiting {
-            let item = self.due_timer(&one, &cancelled)?;
+        for waiting in batch.messages {
+            let item = self.due_timer(waiting, &batch.cancelled)?;
             size += item.record.len();
             if !items.is_empty() && size > bytes_max {
                 break;
             }
             items.push(item);
         }
-        Ok(Some(DueTimers { term, items }))
+        Ok(Some(DueTimers {
+            term,
+            source: batch.source,
+            items,
+        }))
     }
 
     fn due_timer(
         &self,
-        waiting: &Waiting,
+        waiting: Waiting,
         cancelled: &HashSet<Vec<u8>>,
     ) -> Result<DueTimer, StoreError> {
-        let log_position = waiting.log_position();
-        let record = match self.held_record(log_position) {
+        let record = match self.held_record(waiting.log_position()) {
             Err(StoreError::Corrupt { .. }) => None,
             read => read?,
         };
         let nothing = DueTimer {
-            log_position,
+            waiting,
             action: Action::Nothing,
             record: Vec::new(),
         };
@@ -324,7 +381,7 @@ impl Store {
             Action::Deliver
         };
         Ok(DueTimer {
-            log_position,
+            waiting,
             action,
             record,
         })
@@ -340,7 +397,9 @@ impl Store {
 
     /// Copies messages that are due to their topics, as far as the store takes them.
     ///
-    /// `target` tells of each queue of [`DueTimers::queues`] where its messages go.
+    /// `target` tells of each queue of [`DueTimers::queues`] where its messages go. A message without a
+    /// target is held if `may_hold`, and tried again between two slots; else it holds up all that follow.
+    /// While messages are held, the progress stays as it was: a failover delivers from there on.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only.
@@ -348,34 +407,45 @@ impl Store {
         &self,
         due: &DueTimers,
         target: impl Fn(&RealQueue) -> Option<TimerTarget>,
+        may_hold: bool,
         now_ms: i64,
     ) -> Result<DeliveredTimers, StoreError> {
         let mut delivered = DeliveredTimers::default();
-        if self.timers.lock().delivery.as_ref().map(|it| it.term) != Some(due.term) {
-            return Ok(delivered);
-        }
-        let count = {
-            let mut writer = self.writer()?;
-            let done = |item: &&DueTimer| {
-                let copied = item.copy(&target, now_ms);
-                delivered.take(&mut writer, item, copied, now_ms)
+        // A message that is held already is not held once more.
+        let is_held = due.source == Source::Held;
+        let holding = {
+            let timers = self.timers.lock();
+            let Some(delivery) = timers.delivery.as_ref().filter(|it| it.term == due.term) else {
+                return Ok(delivered);
             };
-            due.items.iter().take_while(done).count()
+            let queues = due.queues().into_iter().map(|(queue, _)| queue);
+            let holding = queues.filter(|queue| !is_held && delivery.held.holds(queue));
+            holding.collect()
         };
+        let passed = {
+            let mut writer = self.writer()?;
+            let holds = (holding, may_hold && !is_held);
+            delivered.take_all(&mut writer, due, target, holds, now_ms)
+        };
+        delivered.is_stuck = passed.is_stuck && !is_held;
         let mut timers = self.timers.lock();
         let timers = &mut *timers;
         if let Some(delivery) = &mut timers.delivery {
-            delivery.delivered(count, &mut timers.progress, timers.steps.step_ms);
+            let step_ms = timers.steps.step_ms;
+            delivery.delivered(due.source, passed, &mut timers.progress, step_ms);
+            delivered.held_count = delivery.held.count();
             timers.has_delivered = true;
         }
         Ok(delivered)
     }
 
-    /// How far the deliveries are, for a record of the log, and whether that covers all of them.
+    /// How far the deliveries are, for a record of the log, and whether that covers all of them; `None` while
+    /// messages are held, when the last one must stay.
     #[must_use]
-    pub fn timer_progress(&self) -> (TimerProgress, bool) {
+    pub fn timer_progress(&self) -> Option<(TimerProgress, bool)> {
         let timers = self.timers.lock();
-        (timers.shown_progress(), timers.is_settled())
+        let is_holding = timers.held_count() > 0;
+        (!is_holding).then(|| (timers.shown_progress(), timers.is_settled()))
     }
 
     /// How timers stand.
@@ -392,6 +462,13 @@ impl Store {
             }
         }
         let timers = self.timers.lock();
+        // Those of the slot that is being delivered are counted with it.
+        let is_behind = |time_ms: &i64| *time_ms < timers.progress.read_ms;
+        for time_ms in timers.held_times().filter(is_behind) {
+            *hours
+                .entry(time_ms - time_ms.rem_euclid(HOUR_MS))
+                .or_insert(0) += 1;
+        }
         TimerStatus {
             progress: timers.shown_progress(),
             next_offset: timers.next_offset,

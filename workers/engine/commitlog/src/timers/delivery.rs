@@ -1,11 +1,13 @@
 //! The deliveries of one term: which messages are due, in which order, and how far that is.
 //!
 //! Slots are delivered one after the other, each in the order of the log. A message that is taken when its
-//! slot was already delivered, or is being delivered, is late: it follows between two slots.
+//! slot was already delivered, or is being delivered, is late: it follows between two slots. A message that
+//! its queue does not take is held, and tried again between two slots.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use super::held::{Held, RealQueue};
 use crate::timer_layout::{TimerEntry, TimerProgress, TimerSteps};
 
 /// A message that is due.
@@ -20,6 +22,25 @@ impl Waiting {
     pub(crate) fn log_position(&self) -> u64 {
         u64::try_from(self.entry.log_position).unwrap_or(u64::MAX)
     }
+}
+
+/// Where the messages of a batch come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Slot,
+    Late,
+    Held,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    /// So many messages from its beginning are done with, or held now.
+    pub(crate) count: usize,
+    /// Those that are held now.
+    pub(crate) aside: Vec<(RealQueue, Waiting)>,
+    /// Whether the next one waits for its queue.
+    pub(crate) is_stuck: bool,
 }
 
 /// The slot that is being delivered.
@@ -45,6 +66,9 @@ pub(crate) struct Delivery {
     settled_ms: i64,
     late: VecDeque<Waiting>,
     slot: Option<OpenSlot>,
+    pub(crate) held: Held,
+    /// Whether the next message of the slot, or the next late one, waits for its queue and cannot be held.
+    is_stuck: bool,
 }
 
 impl Delivery {
@@ -64,6 +88,8 @@ impl Delivery {
             settled_ms,
             late: VecDeque::new(),
             slot: None,
+            held: Held::default(),
+            is_stuck: false,
         }
     }
 
@@ -113,7 +139,18 @@ impl Delivery {
 
     /// Whether messages are ready to be delivered.
     pub(crate) fn has_next(&self) -> bool {
-        self.slot.is_some() || !self.late.is_empty()
+        self.source().is_some()
+    }
+
+    fn source(&self) -> Option<Source> {
+        let is_between = self.slot.is_none() && self.late.is_empty();
+        if (is_between || self.is_stuck) && self.held.has_next() {
+            Some(Source::Held)
+        } else if self.slot.is_some() {
+            Some(Source::Slot)
+        } else {
+            (!self.late.is_empty()).then_some(Source::Late)
+        }
     }
 
     /// Begins the slot at the progress; returns whether it has a message to deliver.
@@ -140,21 +177,49 @@ impl Delivery {
         has_entries
     }
 
-    /// The next messages, and the keys of those that are cancelled: of the open slot, or else late ones.
-    pub(crate) fn next(&self, count_max: usize) -> (Vec<Waiting>, Arc<HashSet<Vec<u8>>>) {
-        if let Some(slot) = &self.slot {
-            let entries = slot.entries.iter().take(count_max);
-            (entries.copied().collect(), Arc::clone(&slot.cancelled))
-        } else {
-            let late = self.late.iter().take(count_max);
-            (late.copied().collect(), Arc::default())
+    /// The next messages, and the keys of those that are cancelled.
+    pub(crate) fn next(&self, count_max: usize) -> Option<Batch> {
+        let source = self.source()?;
+        let mut cancelled = Arc::default();
+        let messages = match (source, &self.slot) {
+            (Source::Held, _) => self.held.next(count_max),
+            (Source::Slot, Some(slot)) => {
+                cancelled = Arc::clone(&slot.cancelled);
+                slot.entries.iter().take(count_max).copied().collect()
+            }
+            _ => self.late.iter().take(count_max).copied().collect(),
+        };
+        Some(Batch {
+            source,
+            messages,
+            cancelled,
+        })
+    }
+
+    /// Notes what became of the next messages.
+    pub(crate) fn delivered(
+        &mut self,
+        source: Source,
+        passed: Passed,
+        progress: &mut TimerProgress,
+        step_ms: i64,
+    ) {
+        match source {
+            Source::Held => return self.held.delivered(passed.count, !passed.is_stuck),
+            Source::Late => drop(self.late.drain(..passed.count.min(self.late.len()))),
+            Source::Slot => self.advance_in_slot(passed.count, progress, step_ms),
+        }
+        for (queue, waiting) in passed.aside {
+            self.held.add(queue, waiting);
+        }
+        self.is_stuck = passed.is_stuck;
+        if self.is_stuck || self.slot.is_none() {
+            self.held.begin_round();
         }
     }
 
-    /// Notes that the next messages are delivered, `count` of them.
-    pub(crate) fn delivered(&mut self, count: usize, progress: &mut TimerProgress, step_ms: i64) {
+    fn advance_in_slot(&mut self, count: usize, progress: &mut TimerProgress, step_ms: i64) {
         let Some(slot) = &mut self.slot else {
-            self.late.drain(..count.min(self.late.len()));
             return;
         };
         let mut done = slot.entries.drain(..count.min(slot.entries.len()));
@@ -167,6 +232,15 @@ impl Delivery {
             advance(progress, step_ms);
         }
     }
+}
+
+/// The messages that are delivered next.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) source: Source,
+    pub(crate) messages: Vec<Waiting>,
+    /// Topic and unique key of messages that are cancelled.
+    pub(crate) cancelled: Arc<HashSet<Vec<u8>>>,
 }
 
 /// Goes on to the next slot.

@@ -31,10 +31,20 @@ fn wait_for(store: &Store, slot_ms: i64, body: &str) -> u64 {
 }
 
 fn wait_as(store: &Store, slot_ms: i64, body: &str, more: &[(&str, &str)], now_ms: i64) -> u64 {
-    let slot = slot_ms.to_string();
+    wait_in(store, (slot_ms, 3), body, more, now_ms)
+}
+
+fn wait_in(
+    store: &Store,
+    (slot_ms, queue_id): (i64, i32),
+    body: &str,
+    more: &[(&str, &str)],
+    now_ms: i64,
+) -> u64 {
+    let (slot, queue) = (slot_ms.to_string(), queue_id.to_string());
     let own = [
         ("REAL_TOPIC", "t"),
-        ("REAL_QID", "3"),
+        ("REAL_QID", &queue),
         ("TIMER_OUT_MS", &slot),
     ];
     let properties: String = own
@@ -76,14 +86,18 @@ fn follow(store: &Store) {
 fn deliver(store: &Store, now_ms: i64) {
     follow(store);
     while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
-        let delivered = store.deliver_timers(&due, anywhere, now_ms).unwrap();
+        let delivered = store.deliver_timers(&due, anywhere, true, now_ms).unwrap();
         assert!(delivered.failure.is_none(), "{:?}", delivered.failure);
         follow(store);
     }
 }
 
 fn delivered(store: &Store) -> Vec<String> {
-    let messages = read_all(store, "t", 3).into_iter();
+    bodies_of(store, 3)
+}
+
+fn bodies_of(store: &Store, queue_id: i32) -> Vec<String> {
+    let messages = read_all(store, "t", queue_id).into_iter();
     messages
         .map(|(_, body)| String::from_utf8(body).unwrap())
         .collect()
@@ -166,12 +180,12 @@ fn nothing_is_delivered_twice_or_lost_after_a_restart_at_any_batch() {
             wait_for(&store, START_MS + 5000, "later");
             lead(&store);
             follow(&store);
-            let (progress, _) = store.timer_progress();
+            let (progress, _) = store.timer_progress().unwrap();
             let recorded_at = store.max_position();
             for _ in 0..stopped_after {
                 if let Some(due) = store.due_timers(START_MS + 2000, 1, 1 << 20).unwrap() {
                     store
-                        .deliver_timers(&due, anywhere, START_MS + 2000)
+                        .deliver_timers(&due, anywhere, true, START_MS + 2000)
                         .unwrap();
                 }
             }
@@ -203,9 +217,9 @@ fn a_record_amid_a_slot_says_how_far_that_is() {
     follow(&store);
     let due = store.due_timers(START_MS + 2000, 2, 1 << 20).unwrap();
     store
-        .deliver_timers(&due.unwrap(), anywhere, START_MS + 2000)
+        .deliver_timers(&due.unwrap(), anywhere, true, START_MS + 2000)
         .unwrap();
-    let (progress, is_whole) = store.timer_progress();
+    let (progress, is_whole) = store.timer_progress().unwrap();
     assert!(is_whole);
     let recorded_at = store.max_position();
     drop(store);
@@ -225,7 +239,7 @@ fn a_late_message_that_no_record_covers_is_not_lost() {
     wait_for(&store, START_MS, "first");
     lead(&store);
     deliver(&store, START_MS + 10_000);
-    let (progress, _) = store.timer_progress();
+    let (progress, _) = store.timer_progress().unwrap();
     let recorded_at = store.max_position();
     wait_for(&store, START_MS + 4000, "late");
     follow(&store);
@@ -365,27 +379,108 @@ fn messages_of_one_place_on_the_wheel_wait_for_each_other() {
     assert_eq!(delivered(&store), ["first", "one turn later"]);
 }
 
+/// Delivers all that is due, but nothing to one queue.
+fn deliver_except(store: &Store, closed: i32, may_hold: bool, now_ms: i64) -> bool {
+    follow(store);
+    while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
+        let open = |queue: &(String, i32)| anywhere(queue).filter(|it| it.queue_id != closed);
+        let delivered = store.deliver_timers(&due, open, may_hold, now_ms).unwrap();
+        if delivered.is_stuck {
+            return false;
+        }
+    }
+    true
+}
+
+/// Messages of two queues, in two slots.
+fn two_queues(store: &Store) {
+    append(store, "other", 0, b"begins the log");
+    for (slot_ms, queue_id, body) in [
+        (0, 3, "a"),
+        (0, 4, "b"),
+        (0, 3, "c"),
+        (1000, 3, "d"),
+        (1000, 4, "e"),
+    ] {
+        wait_in(store, (START_MS + slot_ms, queue_id), body, &[], START_MS);
+    }
+    lead(store);
+}
+
 #[test]
-fn a_queue_that_takes_no_messages_holds_up_what_follows() {
+fn messages_pass_those_of_a_queue_that_takes_none_and_the_order_of_a_queue_stays() {
     let dir = tempdir();
     let store = open_timers(dir.path());
-    wait_for(&store, START_MS, "m");
-    lead(&store);
-    store.follow_timers(3).unwrap();
-    let due = store
-        .due_timers(START_MS + 1000, 2, 1 << 20)
-        .unwrap()
-        .unwrap();
-    assert_eq!(due.queues(), [(("t".to_owned(), 3), 0)]);
+    two_queues(&store);
 
-    store
-        .deliver_timers(&due, |_| None, START_MS + 1000)
-        .unwrap();
-    let waiting = delivered(&store);
-    deliver(&store, START_MS + 1000);
+    assert!(deliver_except(&store, 3, true, START_MS + 1000));
+    assert_eq!(bodies_of(&store, 4), ["b"]);
+    assert_eq!(store.timer_status().waiting_count, 4);
+    assert!(deliver_except(&store, 3, true, START_MS + 60_000));
+    let passed = bodies_of(&store, 4);
+    assert_eq!(store.timer_status().waiting_count, 3);
+    // Nothing due: the next call tries those that are held.
+    deliver(&store, START_MS + 60_000);
+
+    assert_eq!(passed, ["b", "e"]);
+    assert_eq!(bodies_of(&store, 3), ["a", "c", "d"]);
+    assert_eq!(store.timer_status().waiting_count, 0);
+}
+
+#[test]
+fn another_master_delivers_held_messages_and_the_rest_once() {
+    for is_settled_again in [false, true] {
+        let dir = tempdir();
+        let store = open_timers(dir.path());
+        two_queues(&store);
+        follow(&store);
+        let (progress, _) = store.timer_progress().unwrap();
+        let recorded_at = store.max_position();
+        deliver_except(&store, 3, true, START_MS + 1000);
+        assert_eq!(store.timer_progress(), None, "the record stays");
+        if is_settled_again {
+            deliver(&store, START_MS + 1000);
+            assert!(store.timer_progress().is_some());
+        }
+        drop(store);
+
+        let store = open_timers(dir.path());
+        lead_from(&store, progress, recorded_at, START_MS + 1000);
+        deliver(&store, START_MS + 60_000);
+
+        assert_eq!(bodies_of(&store, 3), ["a", "c", "d"]);
+        assert_eq!(bodies_of(&store, 4), ["b", "e"]);
+    }
+}
+
+#[test]
+fn a_message_that_may_not_be_held_holds_up_what_follows() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    two_queues(&store);
+
+    assert!(!deliver_except(&store, 3, false, START_MS + 60_000));
+    let waiting = bodies_of(&store, 4);
+    deliver(&store, START_MS + 60_000);
 
     assert_eq!(waiting, Vec::<String>::new());
-    assert_eq!(delivered(&store), ["m"]);
+    assert_eq!(bodies_of(&store, 3), ["a", "c", "d"]);
+    assert_eq!(bodies_of(&store, 4), ["b", "e"]);
+}
+
+#[test]
+fn held_messages_are_tried_though_others_are_stuck_behind_them() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    two_queues(&store);
+    deliver_except(&store, 3, true, START_MS + 1000);
+
+    // The message for queue 3 may not be held, but those before it are tried at each turn.
+    assert!(!deliver_except(&store, 3, false, START_MS + 60_000));
+    deliver(&store, START_MS + 60_000);
+
+    assert_eq!(bodies_of(&store, 3), ["a", "c", "d"]);
+    assert_eq!(bodies_of(&store, 4), ["b", "e"]);
 }
 
 #[test]
@@ -429,7 +524,9 @@ fn a_message_to_a_topic_that_was_deleted_since_is_discarded() {
         })
     };
 
-    let done = store.deliver_timers(&due, target, START_MS + 1000).unwrap();
+    let done = store
+        .deliver_timers(&due, target, true, START_MS + 1000)
+        .unwrap();
 
     assert_eq!(done.discarded.len(), 1);
     assert!(
@@ -455,11 +552,11 @@ fn a_batch_of_a_former_term_is_not_delivered() {
 
     store.stop_timers();
     store
-        .deliver_timers(&due, anywhere, START_MS + 1000)
+        .deliver_timers(&due, anywhere, true, START_MS + 1000)
         .unwrap();
     lead(&store);
     store
-        .deliver_timers(&due, anywhere, START_MS + 1000)
+        .deliver_timers(&due, anywhere, true, START_MS + 1000)
         .unwrap();
 
     assert_eq!(delivered(&store), Vec::<String>::new());
