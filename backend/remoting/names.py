@@ -19,6 +19,9 @@ OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 HALF_OPERATION_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 TRANSACTION_CHECK_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+TRANSACTION_GROUP: Final = "CID_RMQ_SYS_TRANS"
+"""The group whose committed offsets are the progress of transactions."""
+
 STATE_TOPIC: Final = "rmq_sys_REGENT_STATE"
 """Ours: the topic of the state, besides messages, that survives a failover (D14). No client sees
 it."""
@@ -60,7 +63,7 @@ BUILT_IN_GROUPS: Final = (
     "CID_ONSAPI_PULL",
     "CID_ONSAPI_PERMISSION",
     "CID_ONSAPI_OWNER",
-    "CID_RMQ_SYS_TRANS",
+    TRANSACTION_GROUP,
 )
 
 

@@ -6,12 +6,12 @@ processors return `published` or `stored` instead of bytes, and these wait for i
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import Appended, HotPath, Store, encode_properties
+from regent_engine import Appended, HotPath, Record, Store, encode_properties
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
@@ -58,7 +58,10 @@ from workers.broker.tables.offset_resets import OffsetResets
 from workers.broker.tables.queue_locks import QueueLocks
 from workers.broker.tables.queue_readers import QueueReaders
 from workers.broker.tables.state import BrokerState
-from workers.broker.tables.topics import WRITABLE, check_visible, permitted
+from workers.broker.tables.topics import WRITABLE, check_visible, permitted, topic_of
+from workers.broker.transactions.checking import check_of
+from workers.broker.transactions.half_message import PRODUCER_GROUP
+from workers.broker.transactions.leading import Transactions
 
 REFUSAL_REPORT_MS: Final = 10_000
 FORWARDED_PULL_COUNT_MAX: Final = 512
@@ -123,6 +126,9 @@ class Broker:
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
+        self.transactions = Transactions(
+            self, store, on_thread=self.read_threads.read, ask=self._ask_producer, clock=clock
+        )
         self.shared = SharedState.of(self.state, store, self.timers)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
         self.changes = self._build_changes()
@@ -387,14 +393,16 @@ class Broker:
             )
 
     def start_deliveries(self) -> None:
-        """Deliver delayed messages and those that wait for a time."""
+        """Deliver delayed messages and those that wait for a time, and check transactions."""
         self.state.delays.start()
         self.timers.start()
+        self.transactions.start()
 
     def stop_deliveries(self) -> None:
-        """Deliver nothing more."""
+        """Deliver and check nothing more."""
         self.state.delays.stop()
         self.timers.stop()
+        self.transactions.stop()
 
     def turn_aside(self, message: Message) -> Message:
         """Return the message as it is stored: one that waits goes to another topic first.
@@ -439,23 +447,25 @@ class Broker:
             StoreError: the store refused.
             Refusal: the properties are too long.
         """
+        (appended,) = self.append_unit([message])
+        return appended
+
+    def append_unit(self, messages: Sequence[Message]) -> list[Appended]:
+        """Store all of some messages or none, one behind the other, and wake held pulls.
+
+        Raises:
+            StoreError: the store refused.
+            Refusal: the properties of a message are too long.
+        """
         try:
-            properties = encode_properties(message.properties)
+            drafts = [(one, encode_properties(one.properties)) for one in messages]
         except ValueError as error:
             raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
-        appended = self.store.append(
-            message.topic,
-            message.queue_id,
-            message.body,
-            properties,
-            flag=message.flag,
-            sys_flag=message.sys_flag,
-            born_timestamp_ms=message.born_timestamp_ms,
-            born_host=message.born_host,
-            reconsume_times=message.reconsume_times,
-            store_host=message.store_host,
+        appended = self.store.append_unit(drafts)
+        self.arrived(
+            (message.topic, message.queue_id, one.queue_offset + 1)
+            for message, one in zip(messages, appended, strict=True)
         )
-        self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
         return appended
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
@@ -546,18 +556,36 @@ class Broker:
             self.store,
             precision_ms=self.settings.timer_precision_ms,
             arrived=self.arrived,
-            find_target=self._find_timer_target,
+            find_target=self.find_target,
             is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             clock=self.clock,
         )
 
-    def _find_timer_target(self, topic_name: str, queue_id: int, position: int) -> Target | None:
+    def find_target(self, topic_name: str, queue_id: int, position: int) -> Target | None:
+        """Return the queue that takes a message which waited at a log position; None for now.
+
+        Messages before the second value of the target are void: their topic was deleted since.
+        """
         if self._is_being_deleted(topic_name):
             return None
         is_former = self._is_former(topic_name, position)
         taker = self._find_delivery_queue(topic_name, queue_id)
         void_before = self.changes.deleted_at(topic_name) if is_former else 0
         return None if taker is None else (taker, void_before)
+
+    def create_topic_of_transactions(self, name: str) -> None:
+        """Create a topic of transactions, if it is missing."""
+        self.put_topic_if_missing(topic_of(name, 1))
+
+    def _ask_producer(self, half: Record, copy: Appended) -> None:
+        """Ask any connected producer of the group whether it commits a half message (39)."""
+        group = half.properties.get(PRODUCER_GROUP, "")
+        producers = [one for one in self.producers.find(group) or () if not one.is_gone]
+        content = self.store.held_record(copy.log_position)
+        if not producers or content is None:
+            log.info("no_producer_to_ask", producer_group_name=group)
+            return
+        self.source.choice(producers).send(check_of(half, copy, content, self.settings.broker_name))
 
     def _build_changes(self) -> RecordedChanges:
         return RecordedChanges(

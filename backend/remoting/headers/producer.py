@@ -72,6 +72,35 @@ class RecallAnswer(Header, frozen=True, kw_only=True):
     message_id: str = msgspec.field(name="msgId")
 
 
+class EndTransactionHeader(Header, frozen=True, kw_only=True):
+    """The decision of a producer; both offsets are those of the half message (37)."""
+
+    producer_group: str
+    queue_offset: Int64 = msgspec.field(name="tranStateTableOffset")
+    log_position: Int64 = msgspec.field(name="commitLogOffset")
+    decision: Int32 = msgspec.field(name="commitOrRollback")
+    """8 commits, 12 rolls back; anything else decides nothing."""
+    from_check: bool = msgspec.field(name="fromTransactionCheck", default=False)
+
+
+class CheckTransactionHeader(Header, frozen=True, kw_only=True):
+    """The half message whose producer is asked (39); the body is the message."""
+
+    topic: str
+    queue_offset: Int64 = msgspec.field(name="tranStateTableOffset")
+    log_position: Int64 = msgspec.field(name="commitLogOffset")
+    message_id: str = msgspec.field(name="msgId")
+    transaction_id: str
+    offset_message_id: str = msgspec.field(name="offsetMsgId")
+    broker_name: str = msgspec.field(name="bname")
+
+
+class ResumeCheckHeader(Header, frozen=True, kw_only=True):
+    """A message that was given up, by its offset message id (323)."""
+
+    message_id: str = msgspec.field(name="msgId")
+
+
 def decode_send_header(code: int, ext: Mapping[str, str]) -> SendMessageHeader:
     """Decode a send header with long names (10) or with short ones (310, 320).
 

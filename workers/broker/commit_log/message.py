@@ -45,7 +45,10 @@ TIMER_PROPERTIES: Final = (DELIVER_AT_MS, DELAY_S, DELAY_MS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """All fields of a record, before it has a position."""
+    """All fields of a record, before it has a position.
+
+    `prepared_position` is the log position of the message that this one copies, 0 for none.
+    """
 
     topic: str
     queue_id: int
@@ -57,6 +60,7 @@ class Message:
     born_host: tuple[str, int] = ("127.0.0.1", 0)
     store_host: tuple[str, int] | None = None
     reconsume_times: int = 0
+    prepared_position: int = 0
 
 
 def delay_level_of(properties: dict[str, str]) -> int:

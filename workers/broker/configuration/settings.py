@@ -198,6 +198,12 @@ class BrokerSettings:
         "timerCongestNumEachSlot", Whole(1, 2**31 - 1), 2**31 - 1, "live"
     )
     recall_enabled: bool = _stock("recallMessageEnable", _FLAG, False, "live")
+    rejects_transactions: bool = _stock("rejectTransactionMessage", _FLAG, False, "live")
+    transaction_timeout_ms: int = _stock("transactionTimeOut", _INTERVAL_MS, 6000, "live")
+    transaction_check_count_max: int = _stock("transactionCheckMax", Whole(1, 10_000), 15, "live")
+    transaction_check_interval_ms: int = _stock(
+        "transactionCheckInterval", _INTERVAL_MS, 30_000, "live"
+    )
     auto_create_topics: bool = _stock("autoCreateTopicEnable", _FLAG, True)
     auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _FLAG, True, "live")
     template_queue_count: int = _stock("defaultTopicQueueNums", _COUNT, 8)

@@ -44,7 +44,6 @@ from workers.broker.commit_log.message import (
     POP_HANDLE,
     PROPERTY_SEPARATOR,
     TIMER_PROPERTIES,
-    TRANSACTION_MARK,
     UNIQUE_KEY,
     Message,
     delay_level_of,
@@ -59,14 +58,17 @@ from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, permitted, topic_from_template, topic_of
+from workers.broker.transactions.half_message import is_half, prepared
 
 PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not send a limit of retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
 _PROPERTIES_FOR_THE_AGENT: Final = frozenset(special_properties())
 _SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
-# Bits of transactions and inner batches (remoting.md 4.2); no producer sets them.
-_SYS_FLAG_SPECIAL: Final = 4 | 8 | 64 | 128
+# Bits of committed messages and inner batches (remoting.md 4.2); no producer sets them.
+_SYS_FLAG_SPECIAL: Final = 8 | 64 | 128
+_PREPARED: Final = 4
+"""The bit of a sysFlag that producers of half messages set."""
 
 
 @serves(
@@ -124,15 +126,17 @@ def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> 
 
 
 def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[str, str]) -> None:
-    """Answer like a stock broker with transactions switched off."""
     if header.batch and header.topic.startswith(RETRY_PREFIX):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot go to retry topics")
-    if properties.get(TRANSACTION_MARK, "").lower() == "true":
+    half = is_half(properties, reconsume_times=header.reconsume_times)
+    if half and broker.settings.rejects_transactions:
         raise Refusal(
             ResponseCode.NO_PERMISSION,
             f"the broker[{broker.settings.advertised_ip}] sending transaction message is forbidden",
         )
-    if header.sys_flag & _SYS_FLAG_SPECIAL:
+    if half and header.batch:
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "half messages are sent one by one")
+    if header.sys_flag & _SYS_FLAG_SPECIAL or (header.sys_flag & _PREPARED and not half):
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
             f"sysFlag {header.sys_flag} marks part of a transaction or an inner batch,"
@@ -185,10 +189,10 @@ def _check_plain(header: SendMessageHeader, properties: dict[str, str]) -> None:
 
     Their message is stored later, when the queue may be elsewhere.
     """
-    is_half = properties.get(TRANSACTION_MARK, "").lower() == "true"
+    half = is_half(properties, reconsume_times=header.reconsume_times)
     is_delayed = delay_level_of(properties) or any(name in properties for name in TIMER_PROPERTIES)
-    if is_half or is_delayed:
-        kind = "transactional" if is_half else "delayed"
+    if half or is_delayed:
+        kind = "transactional" if half else "delayed"
         reason = f"the topic[{header.topic}] is static, and takes no {kind} messages"
         raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
 
@@ -243,20 +247,22 @@ def _store(
             queue_ids if static is None else taking_queues(broker, static)
         )
     segment = None if static is None else static.mapping.hosted[queue_id][-1]
-    message = broker.turn_aside(
-        Message(
-            topic=topic_name,
-            queue_id=queue_id if segment is None else segment.queue_id,
-            body=command.body,
-            properties=properties,
-            flag=header.flag,
-            sys_flag=header.sys_flag,
-            born_timestamp_ms=header.born_timestamp_ms,
-            born_host=caller.peer,
-            reconsume_times=header.reconsume_times,
-        )
+    message = Message(
+        topic=topic_name,
+        queue_id=queue_id if segment is None else segment.queue_id,
+        body=command.body,
+        properties=properties,
+        flag=header.flag,
+        sys_flag=header.sys_flag,
+        born_timestamp_ms=header.born_timestamp_ms,
+        born_host=caller.peer,
+        reconsume_times=header.reconsume_times,
     )
-    appended = broker.append(message)
+    if is_half(properties, reconsume_times=header.reconsume_times):
+        appended = broker.transactions.begin(prepared(message))
+    else:
+        message = broker.turn_aside(message)
+        appended = broker.append(message)
     offset = appended.queue_offset
     if segment is not None:
         offset = segment.to_logical_strict(offset)

@@ -6,7 +6,7 @@ code `poisoned`, and what it happened in refuses further work.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, final
+from typing import Literal, Protocol, final
 
 class ProtocolError(Exception):
     """The peer sent what no reader can make sense of; the connection must be closed.
@@ -177,6 +177,30 @@ def parse_offset_message_id(id: str) -> tuple[str, int, int]:
     Raises:
         ValueError: it is none.
     """
+
+class Draft(Protocol):
+    """A message without a position. `prepared_position` is that of the message that it copies."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def queue_id(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def flag(self) -> int: ...
+    @property
+    def sys_flag(self) -> int: ...
+    @property
+    def born_timestamp_ms(self) -> int: ...
+    @property
+    def born_host(self) -> tuple[str, int]: ...
+    @property
+    def store_host(self) -> tuple[str, int] | None: ...
+    @property
+    def reconsume_times(self) -> int: ...
+    @property
+    def prepared_position(self) -> int: ...
 
 @final
 class Appended:
@@ -387,6 +411,11 @@ class Store:
         prepared_transaction_offset: int = 0,
         store_host: tuple[str, int] | None = None,
     ) -> Appended: ...
+    def append_unit(self, drafts: Sequence[tuple[Draft, bytes]]) -> list[Appended]:
+        """Append messages of any queues, each with its properties: all of them, or none.
+
+        After a crash a unit may end with any of its whole records, as a batch may.
+        """
     def read(
         self,
         topic: str,

@@ -1,11 +1,13 @@
 //! The store.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, CrcProperty, FlushMode, KeySearch, NewMessage, StoreConfig};
@@ -21,6 +23,47 @@ pub(crate) fn now_ms() -> i64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A message that has no position yet: the attributes of an object of Python.
+#[derive(FromPyObject)]
+struct Draft {
+    topic: String,
+    queue_id: i32,
+    body: PyBackedBytes,
+    flag: i32,
+    sys_flag: i32,
+    born_timestamp_ms: i64,
+    born_host: (String, u16),
+    store_host: Option<(String, u16)>,
+    reconsume_times: i32,
+    prepared_position: i64,
+}
+
+impl Draft {
+    /// The addresses of the producer and of the broker.
+    fn hosts(&self, own: SocketAddr) -> PyResult<(SocketAddr, SocketAddr)> {
+        let store_host = self.store_host.as_ref().map_or(Ok(own), host)?;
+        Ok((host(&self.born_host)?, store_host))
+    }
+
+    fn message<'a>(
+        &'a self,
+        properties: &'a [u8],
+        (born_host, store_host): (SocketAddr, SocketAddr),
+    ) -> NewMessage<'a> {
+        NewMessage {
+            flag: self.flag,
+            sys_flag: self.sys_flag,
+            born_timestamp_ms: self.born_timestamp_ms,
+            born_host,
+            store_host,
+            reconsume_times: self.reconsume_times,
+            prepared_transaction_offset: self.prepared_position,
+            properties,
+            ..NewMessage::new(&self.topic, self.queue_id, &self.body)
+        }
+    }
 }
 
 /// One message store.
@@ -127,6 +170,29 @@ impl Store {
             Ok(store.writer()?.append(&message, now_ms())?)
         })?;
         Ok(Appended::new(&appended, store_host))
+    }
+
+    fn append_unit(
+        &self,
+        py: Python<'_>,
+        drafts: Vec<(Draft, PyBackedBytes)>,
+    ) -> PyResult<Vec<Appended>> {
+        let hosts = drafts
+            .iter()
+            .map(|(draft, _)| draft.hosts(self.0.host))
+            .collect::<PyResult<Vec<_>>>()?;
+        let messages: Vec<_> = drafts
+            .iter()
+            .zip(&hosts)
+            .map(|((draft, properties), hosts)| draft.message(properties, *hosts))
+            .collect();
+        let appended = self.0.run(py, |store| {
+            Ok(store.writer()?.append_unit(&messages, now_ms())?)
+        })?;
+        let placed = appended.iter().zip(&hosts);
+        Ok(placed
+            .map(|(appended, (_, store_host))| Appended::new(appended, *store_host))
+            .collect())
     }
 
     fn entries(

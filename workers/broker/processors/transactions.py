@@ -1,0 +1,148 @@
+"""End transactions: make their messages visible, or drop them (remoting.md 2.5: 37, 323)."""
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import Final
+
+import structlog
+from regent_engine import Command, ProtocolError, Record, StoreError, parse_offset_message_id
+
+from backend.remoting.command import answer
+from backend.remoting.headers import EndTransactionHeader, ResumeCheckHeader, decode_header
+from backend.remoting.names import HALF_TOPIC, TRANSACTION_CHECK_TOPIC
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, Message
+from workers.broker.errors import Refusal
+from workers.broker.group.required_role import RequiredRole
+from workers.broker.requests.caller import Caller
+from workers.broker.requests.serving import serves
+from workers.broker.transactions.half_message import (
+    COMMITTED,
+    IMMUNITY_S,
+    PRODUCER_GROUP,
+    TRANSACTION_BITS,
+    committed,
+    immunity_ms_of,
+    resumed,
+)
+from workers.broker.transactions.pending import read_record
+
+ROLLED_BACK: Final = TRANSACTION_BITS
+IN_MEMORY_BYTES: Final = 64 << 20
+"""A record so near the end of the log is read at once; it is most likely in memory."""
+
+log = structlog.get_logger()
+
+
+@serves(RequestCode.END_TRANSACTION, role=RequiredRole.ANY, passed_on=True, target=None)
+def on_end_transaction(
+    broker: Broker, _caller: Caller, command: Command
+) -> Awaitable[bytes] | None:
+    """Commit or roll back a transaction; a producer that does not know yet gets no answer."""
+    header = decode_header(EndTransactionHeader, command.ext)
+    if header.decision not in {COMMITTED, ROLLED_BACK}:
+        return None
+    broker.check_writable()
+    return _end(broker, command, header)
+
+
+async def _end(broker: Broker, command: Command, header: EndTransactionHeader) -> bytes:
+    half = await _read(broker, header.log_position)
+    _check(broker, header, half)
+    assert half is not None, "checked"
+    found = await broker.transactions.find(half)
+    # The role may have changed during the wait.
+    broker.check_writable()
+    if found is None:
+        reason = "the transaction is not pending: it was committed, rolled back or given up"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    pending, newest = found
+    instead = _committed(broker, newest) if header.decision == COMMITTED else []
+    appended = broker.transactions.decide(newest, pending, instead)
+    late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT)
+    end = appended.log_position + appended.size
+    return await broker.membership.stored(end, answer(command), late)
+
+
+async def _read(broker: Broker, log_position: int) -> Record | None:
+    read = partial(read_record, broker.store, log_position)
+    try:
+        if broker.store.max_position - log_position < IN_MEMORY_BYTES:
+            return read()
+        return await broker.read_threads.read(read)
+    except (StoreError, ProtocolError) as error:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR, f"no message is at log position {log_position}"
+        ) from error
+
+
+def _check(broker: Broker, header: EndTransactionHeader, half: Record | None) -> None:
+    """Check that a request names a half message of its producer group.
+
+    Raises:
+        Refusal: it does not, or it comes too late.
+    """
+    if half is None or half.topic != HALF_TOPIC:
+        reason = f"no half message is at log position {header.log_position}"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    if half.properties.get(PRODUCER_GROUP) != header.producer_group:
+        reason = f"the half message is not of the producer group {header.producer_group}"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    if half.queue_offset != header.queue_offset:
+        reason = f"the half message is at queue offset {half.queue_offset}"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, f"{reason}, not {header.queue_offset}")
+    timeout_ms = broker.settings.transaction_timeout_ms
+    immunity_ms = max(timeout_ms, immunity_ms_of(half.properties, timeout_ms))
+    age_ms = broker.clock() - half.born_timestamp_ms
+    if IMMUNITY_S in half.properties and not header.from_check and age_ms > immunity_ms:
+        reason = f"{age_ms} ms after its send: the producer is asked from {immunity_ms} ms on"
+        raise Refusal(ResponseCode.ILLEGAL_OPERATION, f"the transaction is ended {reason}")
+
+
+def _committed(broker: Broker, half: Record) -> list[Message]:
+    """Return the message that consumers see; none for a topic that was deleted meanwhile.
+
+    Raises:
+        Refusal: the topic takes no message now.
+    """
+    topic_name, text = half.properties.get(REAL_TOPIC), half.properties.get(REAL_QUEUE_ID, "")
+    if not topic_name or not text.isdecimal():
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "the half message names no topic and queue")
+    target = broker.find_target(topic_name, int(text), half.log_position)
+    if target is None:
+        raise Refusal(ResponseCode.SYSTEM_BUSY, f"the topic[{topic_name}] takes no messages now")
+    queue_id, void_before = target
+    if half.log_position < void_before:
+        log.info("transaction_of_deleted_topic", topic_name=topic_name)
+        return []
+    return [broker.turn_aside(committed(half, topic=topic_name, queue_id=queue_id))]
+
+
+@serves(RequestCode.RESUME_CHECK_HALF_MESSAGE, role=RequiredRole.ANY, passed_on=True, target=None)
+async def on_resume_check(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Ask the producer of a message again that was given up."""
+    header = decode_header(ResumeCheckHeader, command.ext)
+    broker.check_writable()
+    position = _parse(header.message_id)
+    record = await _read(broker, position)
+    if record is None or record.topic != TRANSACTION_CHECK_TOPIC:
+        reason = f"{header.message_id} is no message of {TRANSACTION_CHECK_TOPIC}"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    find = partial(broker.store.copied_positions, TRANSACTION_CHECK_TOPIC, position)
+    if position in await broker.read_threads.read(find):
+        reason = f"the checks of {header.message_id} were resumed before"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    appended = broker.transactions.begin(resumed(record))
+    late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT)
+    end = appended.log_position + appended.size
+    return await broker.membership.stored(end, answer(command), late)
+
+
+def _parse(message_id: str) -> int:
+    try:
+        return parse_offset_message_id(message_id)[2]
+    except ValueError as error:
+        reason = f"{message_id!r} is no offset message id"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason) from error

@@ -1,0 +1,30 @@
+"""Build the request that asks a producer whether it commits a transaction (remoting.md 2.5, 39)."""
+
+from regent_engine import Appended, Record
+
+from backend.remoting import command as commands
+from backend.remoting.headers import CheckTransactionHeader, encode_header
+from backend.remoting.names import HALF_TOPIC
+from backend.remoting.request_code import RequestCode
+from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
+from workers.broker.transactions.half_message import as_sent
+
+
+def check_of(half: Record, copy: Appended, content: bytes, broker_name: str) -> bytes:
+    """Return the frame of a check; `content` is the record of the copy, which the answer names."""
+    key = half.properties.get(UNIQUE_KEY, "")
+    ext = encode_header(
+        CheckTransactionHeader(
+            topic=HALF_TOPIC,
+            queue_offset=copy.queue_offset,
+            log_position=copy.log_position,
+            message_id=key,
+            transaction_id=key,
+            offset_message_id=copy.message_id,
+            broker_name=broker_name,
+        )
+    )
+    topic = half.properties.get(REAL_TOPIC, "")
+    queue_id = int(half.properties.get(REAL_QUEUE_ID, "0"))
+    body = as_sent(content, half, topic=topic, queue_id=queue_id)
+    return commands.notice(RequestCode.CHECK_TRANSACTION_STATE, opaque=0, ext=ext, body=body)

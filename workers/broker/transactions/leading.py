@@ -1,0 +1,239 @@
+"""Decide transactions as the master, and ask producers about those that stay pending.
+
+Each decision is one unit of the log: the record that replaces the half message, and an op record
+(storage-and-ha.md 7.3 to 7.5). Differences from stock: an op record is written with its decision, so
+no failover asks about a decided transaction; a repeated end of a transaction changes nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Final, Protocol
+
+import structlog
+from regent_engine import Appended, ProtocolError, Record, StoreError
+
+from backend.remoting.names import (
+    HALF_OPERATION_TOPIC,
+    HALF_TOPIC,
+    TRANSACTION_CHECK_TOPIC,
+    TRANSACTION_GROUP,
+)
+from workers.broker.commit_log.message import UNIQUE_KEY, Message
+from workers.broker.configuration.settings import BrokerSettings
+from workers.broker.errors import Refusal
+from workers.broker.tables.consumer_offsets import ConsumerOffsets
+from workers.broker.transactions.half_message import (
+    QUEUE_ID,
+    check_count_of,
+    checked_again,
+    first_offset_of,
+    given_up,
+    immunity_ms_of,
+    operation,
+)
+from workers.broker.transactions.pending import (
+    Pending,
+    PendingTransactions,
+    Progress,
+    TransactionStore,
+    load_pending,
+    read_record,
+)
+
+RETRY_S: Final = 1.0
+TURN_COUNT: Final = 64
+"""The checks of one turn of the event loop."""
+
+log = structlog.get_logger()
+
+
+class Host(Protocol):
+    """What a broker does for its transactions."""
+
+    @property
+    def settings(self) -> BrokerSettings:
+        """Return the present settings."""
+
+    @property
+    def offsets(self) -> ConsumerOffsets:
+        """Return the table of committed offsets, which has the progress."""
+
+    @property
+    def is_writable(self) -> bool:
+        """Return whether messages are accepted."""
+
+    def append_unit(self, messages: Sequence[Message]) -> list[Appended]:
+        """Store messages as one unit."""
+
+    def create_topic_of_transactions(self, name: str) -> None:
+        """Create a topic of transactions, if it is missing."""
+
+
+class Transactions:
+    """The transactions of one broker; it works from `start` to `stop`, as the master."""
+
+    def __init__(
+        self,
+        host: Host,
+        store: TransactionStore,
+        *,
+        on_thread: Callable[[Callable[[], PendingTransactions]], Awaitable[PendingTransactions]],
+        ask: Callable[[Record, Appended], None],
+        clock: Callable[[], int],
+    ) -> None:
+        """Do nothing before `start`; `ask` sends a check to a producer, if one is connected."""
+        self._host, self._store, self._ask, self._clock = host, store, ask, clock
+        self._on_thread = on_thread
+        self._pending: PendingTransactions | None = None
+        self._begun: list[tuple[int, Pending]] = []
+        self._loaded = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Find out what is pending, and begin to ask; called on the running loop."""
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="transactions")
+
+    def stop(self) -> None:
+        """Ask no more, and forget what is pending."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._pending = None
+        self._begun.clear()
+        self._loaded.clear()
+
+    async def pending(self) -> PendingTransactions:
+        """Return the pending transactions, once they are known."""
+        while self._pending is None:
+            await self._loaded.wait()
+        return self._pending
+
+    def begin(self, half: Message) -> Appended:
+        """Store a half message.
+
+        Raises:
+            StoreError: the store refused. Refusal: the properties are too long.
+        """
+        self._host.create_topic_of_transactions(HALF_TOPIC)
+        (appended,) = self._host.append_unit([half])
+        timeout_ms = self._host.settings.transaction_timeout_ms
+        due_ms = self._clock() + immunity_ms_of(half.properties, timeout_ms)
+        pending = Pending(appended.queue_offset, appended.log_position, due_ms)
+        if self._pending is None:
+            self._begun.append((appended.queue_offset, pending))
+        else:
+            self._pending.put(appended.queue_offset, pending)
+        return appended
+
+    async def find(self, half: Record) -> tuple[Pending, Record] | None:
+        """Return the newest record of a half message, if the transaction is pending.
+
+        Raises:
+            StoreError: the log can't be read.
+        """
+        pending = (await self.pending()).find(first_offset_of(half))
+        if pending is None or pending.log_position == half.log_position:
+            return pending and (pending, half)
+        newest = read_record(self._store, pending.log_position)
+        return newest and (pending, newest)
+
+    def decide(self, half: Record, pending: Pending, instead: Sequence[Message] = ()) -> Appended:
+        """Store what replaces a half message, with the op record, which is returned.
+
+        Raises:
+            StoreError: the store refused, and the transaction stays pending.
+        """
+        assert self._pending is not None, "a transaction is found before it is decided"
+        first = first_offset_of(half)
+        *_, last = self._append(half, pending, instead)
+        self._pending.decide(first)
+        return last
+
+    def _append(
+        self, half: Record, pending: Pending, instead: Sequence[Message]
+    ) -> Sequence[Appended]:
+        assert self._pending is not None, "only a known transaction is replaced"
+        self._host.create_topic_of_transactions(HALF_OPERATION_TOPIC)
+        key = half.properties.get(UNIQUE_KEY, "")
+        appended = self._host.append_unit([*instead, operation(pending.offset, key, self._clock())])
+        self._pending.note_operation(appended[-1].queue_offset, pending.offset)
+        return appended
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._load()
+                break
+            except (StoreError, ProtocolError, Refusal) as error:
+                log.warning("transactions_not_read", reason=str(error))
+                await asyncio.sleep(RETRY_S)
+        while True:
+            await asyncio.sleep(self._host.settings.transaction_check_interval_ms / 1000)
+            try:
+                await self.check()
+            except (StoreError, ProtocolError, Refusal) as error:
+                log.warning("transactions_not_checked", reason=str(error))
+
+    async def _load(self) -> None:
+        timeout_ms = self._host.settings.transaction_timeout_ms
+        load = partial(load_pending, self._store, self._recorded(), timeout_ms=timeout_ms)
+        loaded = await self._on_thread(load)
+        for first_offset, pending in self._begun:
+            loaded.put(first_offset, pending)
+        self._begun.clear()
+        self._pending = loaded
+        self._loaded.set()
+
+    def _recorded(self) -> Progress:
+        find = self._host.offsets.find
+        half_offset = find(TRANSACTION_GROUP, HALF_TOPIC, QUEUE_ID)
+        operation_offset = find(TRANSACTION_GROUP, HALF_OPERATION_TOPIC, QUEUE_ID)
+        return Progress(half_offset or 0, operation_offset or 0)
+
+    async def check(self) -> None:
+        """Ask about each transaction that is pending for long enough; then record the progress.
+
+        Raises:
+            StoreError: the store refused; the rest waits for the next pass.
+        """
+        table = await self.pending()
+        now_ms = self._clock()
+        count = 0
+        for first_offset, pending in table:
+            is_known = table.find(first_offset) == pending and table is self._pending
+            if pending.due_ms > now_ms or not is_known or not self._host.is_writable:
+                continue
+            self._check_one(table, first_offset, pending)
+            count += 1
+            if count % TURN_COUNT == 0:
+                await asyncio.sleep(0)
+        if table is self._pending:
+            self._record(table)
+
+    def _check_one(self, table: PendingTransactions, first_offset: int, pending: Pending) -> None:
+        half = read_record(self._store, pending.log_position)
+        if half is None:
+            log.warning("half_message_expired", queue_offset=pending.offset)
+            table.decide(first_offset)
+        elif check_count_of(half.properties) >= self._host.settings.transaction_check_count_max:
+            self._host.create_topic_of_transactions(TRANSACTION_CHECK_TOPIC)
+            self.decide(half, pending, [given_up(half)])
+            log.warning("transaction_given_up", queue_offset=pending.offset)
+        else:
+            copy, _ = self._append(half, pending, [checked_again(half)])
+            again = Pending(copy.queue_offset, copy.log_position, pending.due_ms)
+            table.put(first_offset, again)
+            self._ask(half, copy)
+
+    def _record(self, table: PendingTransactions) -> None:
+        """Commit the progress as the offsets of stock's group, which replicas have as well."""
+        ends = [
+            (self._store.held_offsets(topic, QUEUE_ID) or (0, 0))[1]
+            for topic in (HALF_TOPIC, HALF_OPERATION_TOPIC)
+        ]
+        progress = table.progress(*ends)
+        commit = partial(self._host.offsets.commit, TRANSACTION_GROUP, queue_id=QUEUE_ID)
+        if any(ends):
+            commit(HALF_TOPIC, offset=progress.half_offset)
+            commit(HALF_OPERATION_TOPIC, offset=progress.operation_offset)

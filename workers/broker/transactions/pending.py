@@ -1,0 +1,157 @@
+"""Know which half messages of this master are pending: neither committed nor rolled back.
+
+The log has all facts. The master adds each half message and removes each decision; a new master
+reads the queues of half messages and of op records from the recorded progress on.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from regent_engine import Record, decode_records
+
+from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
+from workers.broker.transactions.half_message import (
+    QUEUE_ID,
+    decided_offsets,
+    first_offset_of,
+    immunity_ms_of,
+)
+
+BATCH_COUNT: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The newest record of a half message, and when its producer may be asked."""
+
+    offset: int
+    log_position: int
+    due_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Queue offsets: half messages and op records before them are not needed any more."""
+
+    half_offset: int
+    operation_offset: int
+
+
+class PendingTransactions:
+    """The pending half messages by the queue offset of their first record, the oldest first."""
+
+    def __init__(self, loaded: Iterable[tuple[int, Pending]] = ()) -> None:
+        """Begin with what the log says."""
+        self._by_first = dict(loaded)
+        # Op records, and the newest half message that each names.
+        self._operations: deque[tuple[int, int]] = deque()
+
+    def __len__(self) -> int:
+        """Return the number of pending half messages."""
+        return len(self._by_first)
+
+    def __iter__(self) -> Iterator[tuple[int, Pending]]:
+        """Iterate over the pending half messages as they are now."""
+        return iter(list(self._by_first.items()))
+
+    def find(self, first_offset: int) -> Pending | None:
+        """Return the newest record of a half message, if it is pending."""
+        return self._by_first.get(first_offset)
+
+    def put(self, first_offset: int, pending: Pending) -> None:
+        """Add a half message, or the copy that replaces its record, at the end of its queue."""
+        self._by_first.pop(first_offset, None)
+        self._by_first[first_offset] = pending
+
+    def decide(self, first_offset: int) -> None:
+        """Remove a half message that is committed, rolled back or given up."""
+        self._by_first.pop(first_offset, None)
+
+    def note_operation(self, operation_offset: int, half_offset: int) -> None:
+        """Note that an op record names a half message."""
+        self._operations.append((operation_offset, half_offset))
+
+    def progress(self, half_end: int, operation_end: int) -> Progress:
+        """Return the progress; the ends are those of the two queues."""
+        half_offset = min((one.offset for one in self._by_first.values()), default=half_end)
+        while self._operations and self._operations[0][1] < half_offset:
+            self._operations.popleft()
+        operation_offset = self._operations[0][0] if self._operations else operation_end
+        return Progress(half_offset, operation_offset)
+
+
+class TransactionStore(Protocol):
+    """The operations of a store that are needed to find what is pending."""
+
+    def held_offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None:
+        """Return the first and the end offset of a queue."""
+
+    def held_entries(
+        self, topic: str, queue_id: int, offset: int, count: int
+    ) -> list[tuple[int, int, int]]:
+        """List log position, size and tags code of messages of a queue."""
+
+    def held_record(self, log_position: int) -> bytes | None:
+        """Return a record."""
+
+    def copied_positions(self, topic: str, log_position: int) -> list[int]:
+        """List the positions of messages of a topic that later records copy."""
+
+
+def load_pending(
+    store: TransactionStore, since: Progress, *, timeout_ms: int
+) -> PendingTransactions:
+    """Read from the log which half messages are pending; on any thread.
+
+    Raises:
+        StoreError: the log can't be read.
+    """
+    decided = _decided_since(store, since.operation_offset)
+    entries = list(_entries(store, HALF_TOPIC, since.half_offset))
+    copied = set(store.copied_positions(HALF_TOPIC, entries[0][1])) if entries else set()
+    loaded = PendingTransactions()
+    for offset, log_position in entries:
+        if offset in decided or log_position in copied:
+            continue
+        half = read_record(store, log_position)
+        if half is not None:
+            due_ms = half.born_timestamp_ms + immunity_ms_of(half.properties, timeout_ms)
+            loaded.put(first_offset_of(half), Pending(offset, log_position, due_ms))
+    for half_offset, operation_offset in decided.items():
+        loaded.note_operation(operation_offset, half_offset)
+    return loaded
+
+
+def read_record(store: TransactionStore, log_position: int) -> Record | None:
+    """Read a record; None if none begins there.
+
+    Raises:
+        StoreError: the record is damaged, or can't be read. ProtocolError: it is malformed.
+    """
+    content = store.held_record(log_position)
+    return decode_records(content)[0] if content else None
+
+
+def _decided_since(store: TransactionStore, offset: int) -> dict[int, int]:
+    """Return the half messages that op records name, with the offset of the op record."""
+    decided: dict[int, int] = {}
+    for operation_offset, log_position in _entries(store, HALF_OPERATION_TOPIC, offset):
+        record = read_record(store, log_position)
+        for half_offset in decided_offsets(record.body) if record is not None else ():
+            decided[half_offset] = operation_offset
+    return decided
+
+
+def _entries(store: TransactionStore, topic: str, offset: int) -> Iterator[tuple[int, int]]:
+    """Iterate over queue offset and log position of the messages of a queue."""
+    low, end = store.held_offsets(topic, QUEUE_ID) or (0, 0)
+    offset = max(offset, low)
+    while offset < end:
+        entries = store.held_entries(topic, QUEUE_ID, offset, min(BATCH_COUNT, end - offset))
+        if not entries:
+            return
+        for at, (log_position, _, _) in enumerate(entries, offset):
+            yield at, log_position
+        offset += len(entries)
