@@ -26,7 +26,7 @@ Connect = Callable[..., Awaitable[Client]]
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[Agent]:
-    with Agent(tmp_path) as agent:
+    with Agent(tmp_path, is_forked=True) as agent:
         yield agent
         if agent.is_alive():
             agent.stop()

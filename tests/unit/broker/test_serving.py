@@ -24,7 +24,7 @@ MASTER_TAKES = {RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.LOCK_BATCH_MQ}
 
 @pytest.mark.parametrize("code", RequestCode)
 def test_a_replica_passes_on_what_the_master_alone_may_do(code):
-    takes = {10, 310, 320, 36, 15, 41, 42, 370}
+    takes = {10, 310, 320, 36, 37, 15, 41, 42, 323, 370}
 
     assert find_served(code).is_passed_on == (code in takes | ORDERS)
 

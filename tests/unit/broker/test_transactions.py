@@ -66,11 +66,9 @@ def test_a_half_message_is_marked_and_no_delayed_retry(properties, reconsume_tim
 
 
 def test_only_brokers_count_checks():
-    given = sent(
-        properties={"UNIQ_KEY": "K", "TRANSACTION_CHECK_TIMES": "9", "__transactionId__": "x"}
-    )
+    marks = {"TRANSACTION_CHECK_TIMES": "9", "__transactionId__": "x"}
 
-    half = prepared(given)
+    half = prepared(sent(properties={"UNIQ_KEY": "K"} | marks))
 
     assert check_count_of(half.properties) == 0
     assert half.properties["__transactionId__"] == "K"
@@ -196,7 +194,8 @@ def test_a_new_master_finds_what_is_pending_in_the_log(store, seed):
 
 
 def test_a_commit_whose_op_record_was_lost_in_a_crash_is_a_commit(store):
-    (appended,) = put(store, prepared(sent(1)))
+    # No record names the first one of a log: its position means none.
+    _, appended = put(store, sent(), prepared(sent(1)))
     half = read_record(store, appended.log_position)
     put(store, committed(half, topic="orders", queue_id=3))
 

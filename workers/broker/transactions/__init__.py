@@ -1,1 +1,1 @@
-"""Messages that consumers see once their producer has committed a transaction (storage-and-ha.md 7)."""
+"""Transactions: consumers see a message once its producer commits it (storage-and-ha.md 7)."""

@@ -1,9 +1,9 @@
 """Build the records of a transaction: half messages, their copies, and op records.
 
-A half message waits in the half topic, and consumers do not see it. Each record that replaces a half
-message names its log position, so one record decides a transaction: the committed message, the copy
-that is checked again, or the copy that is checked no more. An op record names queue offsets of half
-messages that are decided; a roll back has an op record only (storage-and-ha.md 7.2 to 7.5).
+A half message waits in the half topic, and consumers do not see it. A record that replaces a half
+message names its log position: the committed message, the copy that is checked again, or the copy
+that is checked no more. An op record names queue offsets of half messages that are decided; a roll
+back has an op record only (storage-and-ha.md 7.2 to 7.5).
 """
 
 import re
@@ -121,7 +121,7 @@ def resumed(record: Record) -> Message:
     return replace(message, properties=kept)
 
 
-def _copy(half: Record, topic: str, added: Mapping[str, str] | None = None) -> Message:
+def _copy(half: Record, topic: str, added: dict[str, str] | None = None) -> Message:
     """Return a copy that names the position of a record, with its body, times and addresses."""
     kept = {name: value for name, value in half.properties.items() if name != CRC}
     return Message(

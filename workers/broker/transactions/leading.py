@@ -1,8 +1,8 @@
 """Decide transactions as the master, and ask producers about those that stay pending.
 
 Each decision is one unit of the log: the record that replaces the half message, and an op record
-(storage-and-ha.md 7.3 to 7.5). Differences from stock: an op record is written with its decision, so
-no failover asks about a decided transaction; a repeated end of a transaction changes nothing.
+(storage-and-ha.md 7.3 to 7.5). RocketMQ writes op records later. So a new master here asks no
+producer about a decided transaction. A repeated end of a transaction changes nothing.
 """
 
 import asyncio
@@ -133,10 +133,12 @@ class Transactions:
             StoreError: the log can't be read.
         """
         pending = (await self.pending()).find(first_offset_of(half))
-        if pending is None or pending.log_position == half.log_position:
-            return pending and (pending, half)
+        if pending is None:
+            return None
+        if pending.log_position == half.log_position:
+            return pending, half
         newest = read_record(self._store, pending.log_position)
-        return newest and (pending, newest)
+        return None if newest is None else (pending, newest)
 
     def decide(self, half: Record, pending: Pending, instead: Sequence[Message] = ()) -> Appended:
         """Store what replaces a half message, with the op record, which is returned.
