@@ -28,6 +28,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "orderly": {"count": 1_000, "system": QUICK_REBALANCE},
     "tags": {"count": 600, "system": QUICK_REBALANCE},
     "sql": {"count": 600, "system": QUICK_REBALANCE},
+    "transactions": {"count": 90, "system": QUICK_REBALANCE},
 }
 
 

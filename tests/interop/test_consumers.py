@@ -76,3 +76,13 @@ def test_consumers_that_do_not_rebalance_by_themselves_share_the_queues(
     assert result["queues"] == 8
     assert max(result["taken_ms"], result["returned_ms"]) < 20_000
     assert sorted(result["shares"]) == ["first", "second"]
+
+
+@pytest.mark.parametrize("version", CLIENT_VERSIONS)
+def test_consumers_see_the_messages_whose_transactions_are_committed(
+    version: str, scenarios: Scenarios
+):
+    result = scenarios[version, "transactions"].result()
+
+    assert result["asked"] == 30
+    assert result["count"] == 45

@@ -1,74 +1,15 @@
 """Messages for a time that a broker of stock and one of ours leave to each other in one store."""
 
-import asyncio
-import signal
 import struct
 import time
 
-import pytest
-
 from backend.remoting.names import TIMER_TOPIC
 from tests.integration.broker.agent import Agent
-from tests.integration.broker.client import Client, bodies, messages
-from tests.interop.java import build
-from tests.interop.stock_broker import StockBroker
-from tests.ports import free_port
+from tests.integration.broker.client import bodies, messages
+from tests.interop.lone_stock import stock
 from tests.waiting import eventually
 
-PROPERTIES = {
-    "brokerClusterName": "TestCluster",
-    "brokerName": "broker-t",
-    "enableControllerMode": "false",
-    "brokerRole": "ASYNC_MASTER",
-    "brokerId": "0",
-    "timerWheelEnable": "true",
-    "mappedFileSizeTimerLog": 1 << 20,
-    "mappedFileSizeCommitLog": 16 << 20,
-    "mappedFileSizeConsumeQueue": 60_000,
-}
-
-
-class Stock:
-    """A broker of stock on the store of an agent."""
-
-    def __init__(self, root):
-        store = root / "store"
-        places = {
-            "storePathRootDir": store,
-            "storePathCommitLog": store / "commitlog",
-            "maxHashSlotNum": 1000,
-            "maxIndexNum": 5000,
-        }
-        self.broker = StockBroker(
-            free_port(), controller="", home=root / "stock", properties=PROPERTIES | places
-        )
-
-    async def start(self):
-        await self.broker.start()
-
-        async def connect():
-            try:
-                return await Client.connect(self.broker.port)
-            except OSError:
-                return None
-
-        return await eventually(connect, interval_s=0.2)
-
-    async def stop(self):
-        """End as an operator ends it, so that it writes its files."""
-        self.broker.signal(signal.SIGTERM)
-        await asyncio.wait_for(self.broker.process.wait(), 60)
-
-    async def kill(self):
-        await self.broker.kill()
-
-
-@pytest.fixture
-async def stock(tmp_path):
-    build()
-    one = Stock(tmp_path)
-    yield one
-    await one.kill()
+__all__ = ["stock"]
 
 
 def due_in(seconds):

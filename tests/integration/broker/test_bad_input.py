@@ -98,7 +98,6 @@ async def test_a_malformed_number_is_named(client, value):
         ("New", {"c": "SELF_TEST_TOPIC"}, "", 17),
         ("New", {"e": 4}, "", 29),
         ("New", {"e": 2**31 - 1}, "", 29),
-        # As clients send the first half of a transaction.
         ("New", {}, "TIMER_DELAY_SEC\x01soon\x02", 13),
         ("New", {}, "TIMER_DELAY_SEC\x01259201\x02", 13),
         ("New", {}, "TIMER_DELIVER_MS\x0110\x02TIMER_DEL_UNIQKEY\x01New+K\x02", 13),

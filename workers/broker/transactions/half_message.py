@@ -91,13 +91,13 @@ def prepared(message: Message) -> Message:
 
 def committed(half: Record, *, topic: str, queue_id: int) -> Message:
     """Return the message that consumers of a queue see after the commit."""
-    sys_flag = half.sys_flag & ~TRANSACTION_BITS | COMMITTED
+    message = _copy(half, topic)
+    left_out = (REAL_TOPIC, REAL_QUEUE_ID)
     return replace(
-        _copy(half, topic),
+        message,
         queue_id=queue_id,
-        sys_flag=sys_flag,
-        flag=half.flag,
-        reconsume_times=half.reconsume_times,
+        sys_flag=half.sys_flag & ~TRANSACTION_BITS | COMMITTED,
+        properties={name: one for name, one in message.properties.items() if name not in left_out},
     )
 
 
@@ -122,14 +122,16 @@ def resumed(record: Record) -> Message:
 
 
 def _copy(half: Record, topic: str, added: dict[str, str] | None = None) -> Message:
-    """Return a copy that names the position of a record, with its body, times and addresses."""
+    """Return a copy that names the position of a record, with all that the producer gave."""
     kept = {name: value for name, value in half.properties.items() if name != CRC}
     return Message(
         topic=topic,
         queue_id=QUEUE_ID,
         body=half.body,
         properties=kept | (added or {}),
+        flag=half.flag,
         sys_flag=half.sys_flag,
+        reconsume_times=half.reconsume_times,
         born_timestamp_ms=half.born_timestamp_ms,
         born_host=half.born_host,
         store_host=half.store_host,

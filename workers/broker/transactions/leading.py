@@ -6,6 +6,7 @@ producer about a decided transaction. A repeated end of a transaction changes no
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, Protocol
@@ -42,6 +43,7 @@ from workers.broker.transactions.pending import (
 )
 
 RETRY_S: Final = 1.0
+TURN_S: Final = 1.0
 TURN_COUNT: Final = 64
 """The checks of one turn of the event loop."""
 
@@ -170,8 +172,15 @@ class Transactions:
             except (StoreError, ProtocolError, Refusal) as error:
                 log.warning("transactions_not_read", reason=str(error))
                 await asyncio.sleep(RETRY_S)
+        checked_s = time.monotonic()
         while True:
-            await asyncio.sleep(self._host.settings.transaction_check_interval_ms / 1000)
+            # The interval may change during the wait.
+            interval_s = self._host.settings.transaction_check_interval_ms / 1000
+            rest_s = checked_s + interval_s - time.monotonic()
+            if rest_s > 0:
+                await asyncio.sleep(min(rest_s, TURN_S))
+                continue
+            checked_s = time.monotonic()
             try:
                 await self.check()
             except (StoreError, ProtocolError, Refusal) as error:

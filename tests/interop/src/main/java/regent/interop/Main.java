@@ -28,6 +28,7 @@ public final class Main {
         Map.entry("read-back", ReadBackScenario::run),
         Map.entry("static-moves", StaticMovesScenario::run),
         Map.entry("kept-client", KeptClientScenario::run),
+        Map.entry("transactions", TransactionScenario::run),
         Map.entry("watch", WatchScenario::run)));
 
     private Main() {
