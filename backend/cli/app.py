@@ -95,6 +95,11 @@ COMMANDS: Final = (
         "messages:message",
         "Find, show and send messages, and follow a topic.",
     ),
+    (
+        "transaction transactions",
+        "transactions:transaction",
+        "Show pending transactions of producers, and decide them.",
+    ),
     ("offset offsets", "offsets:offset", "Change the offsets of consumer groups."),
     ("capacity", "capacity:capacity", "Create and show capacity reports."),
     (

@@ -142,6 +142,20 @@ class LockNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
         self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
 
 
+class TransactionNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """No master that answered has such a pending transaction."""
+
+    code = "transaction_not_found"
+
+    def __init__(self, cluster_name: str, transaction_id: str, *, unknown_count: int) -> None:
+        unknown = f"; {unknown_count} brokers did not list all of theirs" if unknown_count else ""
+        super().__init__(
+            f"no broker of cluster {cluster_name!r} has a pending transaction"
+            f" {transaction_id!r}{unknown}"
+        )
+        self.cluster_name, self.unknown_count = cluster_name, unknown_count
+
+
 class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
     """The broker to forget is online now."""
 

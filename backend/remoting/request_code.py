@@ -172,3 +172,6 @@ class RequestCode(IntEnum):
     RETIRE_PHYSICAL_QUEUE = 7016
     # Ours: a broker group that was away asks the control plane for newer mappings.
     GET_NEWER_MAPPINGS = 7017
+    # Ours: the pending transactions of a broker, and the decision of an operator about one.
+    GET_PENDING_TRANSACTIONS = 7018
+    DECIDE_TRANSACTION = 7019

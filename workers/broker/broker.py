@@ -126,20 +126,12 @@ class Broker:
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
-        self.transactions = Transactions(
-            self, store, on_thread=self.read_threads.read, ask=self._ask_producer, clock=clock
-        )
+        self.transactions = self._build_transactions()
         self.shared = SharedState.of(self.state, store, self.timers)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
         self.changes = self._build_changes()
         self.indexer = Indexer(store, clock=clock)
-        self.cleaner = Cleaner(
-            store,
-            settings,
-            clock=clock,
-            measure=lambda: store_disks_of(settings).fuller,
-            set_full=self._on_disk_full,
-        )
+        self.cleaner = self._build_cleaner()
         # The hot path stays open: the store itself refuses each send, with a reason (D13).
         self.damage = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
@@ -161,6 +153,16 @@ class Broker:
             interval_ms=self.settings.flush_interval_ms,
             clock=self.clock,
             on_failure=self._on_flush_failure,
+        )
+
+    def _build_cleaner(self) -> Cleaner:
+        settings = self.settings
+        return Cleaner(
+            self.store,
+            settings,
+            clock=self.clock,
+            measure=lambda: store_disks_of(settings).fuller,
+            set_full=self._on_disk_full,
         )
 
     def _build_hot_path(self) -> HotPath:
@@ -558,6 +560,15 @@ class Broker:
             arrived=self.arrived,
             find_target=self.find_target,
             is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
+            clock=self.clock,
+        )
+
+    def _build_transactions(self) -> Transactions:
+        return Transactions(
+            self,
+            self.store,
+            on_thread=self.read_threads.read,
+            ask=self._ask_producer,
             clock=self.clock,
         )
 

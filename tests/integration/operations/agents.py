@@ -41,6 +41,7 @@ CHANGING = frozenset(
         RequestCode.UNSEAL_LOGICAL_QUEUE,
         RequestCode.DISCARD_LOGICAL_QUEUE,
         RequestCode.RETIRE_PHYSICAL_QUEUE,
+        RequestCode.DECIDE_TRANSACTION,
     }
 )
 

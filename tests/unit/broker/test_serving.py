@@ -17,14 +17,15 @@ READABLE = {
     RequestCode.GET_MIN_OFFSET,
     RequestCode.GET_EARLIEST_MSG_STORETIME,
     RequestCode.CLEAN_UNUSED_TOPIC,
+    RequestCode.GET_PENDING_TRANSACTIONS,
 }
-ORDERS = {17, 215, 200, 207, 513, 7011, 7012, 7013, 7014, 7016}
+ORDERS = {17, 215, 200, 207, 513, 7011, 7012, 7013, 7014, 7016, 7019}
 MASTER_TAKES = {RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.LOCK_BATCH_MQ}
 
 
 @pytest.mark.parametrize("code", RequestCode)
 def test_a_replica_passes_on_what_the_master_alone_may_do(code):
-    takes = {10, 310, 320, 36, 37, 15, 41, 42, 323, 370}
+    takes = {10, 310, 320, 36, 37, 15, 41, 42, 323, 370, 7018}
 
     assert find_served(code).is_passed_on == (code in takes | ORDERS)
 

@@ -1,6 +1,7 @@
 """Records of transactions, and which half messages are pending by them."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from regent_engine import Store, decode_records, encode_properties
@@ -125,7 +126,7 @@ def test_a_copy_names_the_first_record_of_its_half_message(store):
 def test_the_progress_stays_before_what_is_pending():
     table = PendingTransactions()
     for offset in range(4):
-        table.put(offset, Pending(offset, 100 * offset, 0))
+        table.put(offset, Pending(offset, 100 * offset, 0, "K"))
     for operation_offset, half_offset in enumerate([2, 0, 3]):
         table.decide(half_offset)
         table.note_operation(operation_offset, half_offset)
@@ -159,7 +160,9 @@ class Life:
         elif choice < 9:
             copy, last = self.replace(pending, checked_again(half))
             self.table.note_operation(last.queue_offset, pending.offset)
-            self.table.put(first, Pending(copy.queue_offset, copy.log_position, NOW_MS + 6000))
+            self.table.put(
+                first, replace(pending, offset=copy.queue_offset, log_position=copy.log_position)
+            )
         else:
             ends = [
                 (self.store.held_offsets(topic, 0) or (0, 0))[1]
@@ -171,7 +174,9 @@ class Life:
         self.count += 1
         (appended,) = put(self.store, prepared(sent(self.count)))
         offset = appended.queue_offset
-        self.table.put(offset, Pending(offset, appended.log_position, NOW_MS + 6000))
+        self.table.put(
+            offset, Pending(offset, appended.log_position, NOW_MS + 6000, f"K{self.count}")
+        )
 
     def replace(self, pending, *instead):
         return put(self.store, *instead, operation(pending.offset, "K", NOW_MS))

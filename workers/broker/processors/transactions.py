@@ -1,37 +1,56 @@
-"""End transactions: make their messages visible, or drop them (remoting.md 2.5: 37, 323)."""
+"""End transactions: make their messages visible, or drop them (remoting.md 2.5: 37, 323).
+
+Operators list the pending transactions, and decide one whose producer is gone (7018, 7019).
+"""
 
 from collections.abc import Awaitable
 from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import Command, ProtocolError, Record, StoreError, parse_offset_message_id
+from regent_engine import (
+    Appended,
+    Command,
+    ProtocolError,
+    Record,
+    StoreError,
+    offset_message_id,
+    parse_offset_message_id,
+)
 
+from backend.remoting import java_json
+from backend.remoting.bodies.transactions import PendingTransactionBody, PendingTransactionsBody
 from backend.remoting.command import answer
 from backend.remoting.headers import EndTransactionHeader, ResumeCheckHeader, decode_header
+from backend.remoting.headers.transactions import DecideTransactionHeader, PendingTransactionsHeader
 from backend.remoting.names import HALF_TOPIC, TRANSACTION_CHECK_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, Message
+from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY, Message
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
+from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.serving import serves
 from workers.broker.transactions.half_message import (
     COMMITTED,
     IMMUNITY_S,
     PRODUCER_GROUP,
     TRANSACTION_BITS,
+    check_count_of,
     committed,
     immunity_ms_of,
     resumed,
 )
-from workers.broker.transactions.pending import read_record
+from workers.broker.transactions.pending import Pending, read_record
 
 ROLLED_BACK: Final = TRANSACTION_BITS
 IN_MEMORY_BYTES: Final = 64 << 20
 """A record so near the end of the log is read at once; it is most likely in memory."""
+
+LISTED_COUNT_MAX: Final = 1_000
+"""The pending transactions that one answer has: the oldest ones."""
 
 log = structlog.get_logger()
 
@@ -59,8 +78,19 @@ async def _end(broker: Broker, command: Command, header: EndTransactionHeader) -
         reason = "the transaction is not pending: it was committed, rolled back or given up"
         raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
     pending, newest = found
-    instead = _committed(broker, newest) if header.decision == COMMITTED else []
-    appended = broker.transactions.decide(newest, pending, instead)
+    commits = header.decision == COMMITTED
+    return await _decide(broker, command, newest, pending, commits=commits)
+
+
+async def _decide(
+    broker: Broker, command: Command, half: Record, pending: Pending, *, commits: bool
+) -> bytes:
+    instead = _committed(broker, half) if commits else []
+    appended = broker.transactions.decide(half, pending, instead)
+    return await _answer_when_stored(broker, command, appended)
+
+
+async def _answer_when_stored(broker: Broker, command: Command, appended: Appended) -> bytes:
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT)
     end = appended.log_position + appended.size
     return await broker.membership.stored(end, answer(command), late)
@@ -134,10 +164,87 @@ async def on_resume_check(broker: Broker, _caller: Caller, command: Command) -> 
     if position in await broker.read_threads.read(find):
         reason = f"the checks of {header.message_id} were resumed before"
         raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
-    appended = broker.transactions.begin(resumed(record))
-    late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT)
-    end = appended.log_position + appended.size
-    return await broker.membership.stored(end, answer(command), late)
+    return await _answer_when_stored(broker, command, broker.transactions.begin(resumed(record)))
+
+
+@serves(
+    RequestCode.GET_PENDING_TRANSACTIONS, role=RequiredRole.READABLE, passed_on=True, target=None
+)
+async def on_get_pending(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Return the oldest pending transactions, or those with an id; the master answers."""
+    broker.check_writable()
+    wanted = decode_header(PendingTransactionsHeader, command.ext).transaction_id
+    table = await broker.transactions.pending()
+    chosen = [one for one in table if wanted in (None, one[1].transaction_id)]
+    oldest = chosen[:LISTED_COUNT_MAX]
+    read = partial(_read_newest, broker)
+    records = await broker.read_threads.read_each(read, [one for _, one in oldest])
+    listed = [
+        _described(broker, first_offset, half)
+        for (first_offset, _), half in zip(oldest, records, strict=True)
+        if half is not None
+    ]
+    body = PendingTransactionsBody(total_count=len(chosen), transactions=listed)
+    return answer(command, body=java_json.encode(body))
+
+
+def _read_newest(broker: Broker, pending: Pending) -> Record | None:
+    return read_record(broker.store, pending.log_position)
+
+
+def _described(broker: Broker, first_offset: int, half: Record) -> PendingTransactionBody:
+    group = half.properties.get(PRODUCER_GROUP, "")
+    queue_id = half.properties.get(REAL_QUEUE_ID, "")
+    return PendingTransactionBody(
+        first_offset=first_offset,
+        transaction_id=half.properties.get(UNIQUE_KEY, ""),
+        producer_group=group,
+        topic=half.properties.get(REAL_TOPIC, ""),
+        queue_id=int(queue_id) if queue_id.isdecimal() else 0,
+        born_ms=half.born_timestamp_ms,
+        age_ms=broker.clock() - half.born_timestamp_ms,
+        check_count=check_count_of(half.properties),
+        message_id=offset_message_id(*half.store_host, half.log_position),
+        body_size=len(half.body),
+        producer_count=len(broker.producers.find(group) or ()),
+    )
+
+
+def _decision_target(broker: Broker, command: Command) -> FenceTarget:
+    header = decode_header(DecideTransactionHeader, command.ext)
+
+    async def read() -> dict[str, str | bool]:
+        found = await _find(broker, header)
+        return {"transactionId": header.transaction_id, "isPending": found is not None}
+
+    return FenceTarget(f"transaction {header.transaction_id}", read)
+
+
+@serves(
+    RequestCode.DECIDE_TRANSACTION,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=True,
+    target=_decision_target,
+)
+async def on_decide(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Commit or roll back a pending transaction, as an operator ordered."""
+    header = decode_header(DecideTransactionHeader, command.ext)
+    broker.check_writable()
+    found = await _find(broker, header)
+    if found is None:
+        reason = f"the transaction {header.transaction_id} is not pending any more"
+        raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
+    pending, half = found
+    return await _decide(broker, command, half, pending, commits=header.commits)
+
+
+async def _find(broker: Broker, header: DecideTransactionHeader) -> tuple[Pending, Record] | None:
+    pending = (await broker.transactions.pending()).find(header.first_offset)
+    half = None if pending is None else _read_newest(broker, pending)
+    if pending is None or half is None:
+        return None
+    is_meant = half.properties.get(UNIQUE_KEY) == header.transaction_id
+    return (pending, half) if is_meant else None
 
 
 def _parse(message_id: str) -> int:

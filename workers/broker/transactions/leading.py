@@ -8,6 +8,7 @@ producer about a decided transaction. A repeated end of a transaction changes no
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
@@ -121,7 +122,9 @@ class Transactions:
         (appended,) = self._host.append_unit([half])
         timeout_ms = self._host.settings.transaction_timeout_ms
         due_ms = self._clock() + immunity_ms_of(half.properties, timeout_ms)
-        pending = Pending(appended.queue_offset, appended.log_position, due_ms)
+        pending = Pending(
+            appended.queue_offset, appended.log_position, due_ms, half.properties[UNIQUE_KEY]
+        )
         if self._pending is None:
             self._begun.append((appended.queue_offset, pending))
         else:
@@ -233,8 +236,10 @@ class Transactions:
             log.warning("transaction_given_up", queue_offset=pending.offset)
         else:
             copy, _ = self._append(half, pending, [checked_again(half)])
-            again = Pending(copy.queue_offset, copy.log_position, pending.due_ms)
-            table.put(first_offset, again)
+            table.put(
+                first_offset,
+                replace(pending, offset=copy.queue_offset, log_position=copy.log_position),
+            )
             self._ask(half, copy)
 
     def _record(self, table: PendingTransactions) -> None:

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from regent_engine import Record, decode_records
 
 from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
+from workers.broker.commit_log.message import UNIQUE_KEY
 from workers.broker.transactions.half_message import (
     QUEUE_ID,
     decided_offsets,
@@ -29,6 +30,7 @@ class Pending:
     offset: int
     log_position: int
     due_ms: int
+    transaction_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,9 @@ def load_pending(
         half = read_record(store, log_position)
         if half is not None:
             due_ms = half.born_timestamp_ms + immunity_ms_of(half.properties, timeout_ms)
-            loaded.put(first_offset_of(half), Pending(offset, log_position, due_ms))
+            transaction_id = half.properties.get(UNIQUE_KEY, "")
+            pending = Pending(offset, log_position, due_ms, transaction_id)
+            loaded.put(first_offset_of(half), pending)
     for half_offset, operation_offset in decided.items():
         loaded.note_operation(operation_offset, half_offset)
     return loaded
