@@ -1,5 +1,6 @@
 import {
   IconAlertTriangle,
+  IconArrowsExchange,
   IconChartHistogram,
   IconCrown,
   IconGauge,
@@ -27,6 +28,7 @@ const places = [
   { to: '/clients', word: 'clients', Icon: IconPlugConnected, exact: false },
   { to: '/messages', word: 'messages', Icon: IconMail, exact: false },
   { to: '/locks', word: 'locks', Icon: IconLock, exact: false },
+  { to: '/transactions', word: 'transactions', Icon: IconArrowsExchange, exact: false },
   { to: '/findings', word: 'findings', Icon: IconAlertTriangle, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
   { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },

@@ -1,15 +1,26 @@
 import { useTranslation } from 'react-i18next';
 import { Notice } from './notice';
 
+const shownMax = 5;
+
 type UnknownBroker = { name: string; address: string; why: string };
 
-/** Names the brokers that did not tell, so that what is missing is never taken for none. */
-export function UnknownBrokers({ unknown }: { unknown: UnknownBroker[] }) {
+type UnknownBrokersProps = {
+  unknown: readonly UnknownBroker[];
+  /** What is missing here; by default all values of these brokers. */
+  title?: string;
+};
+
+/** Names the brokers whose answers are missing, so that nobody takes what is missing for none. */
+export function UnknownBrokers({ unknown, title }: UnknownBrokersProps) {
   const { t } = useTranslation();
   if (unknown.length === 0) return null;
+  const count = unknown.length;
+  const texts = unknown.slice(0, shownMax).map((one) => `${one.name} (${one.address}): ${one.why}`);
   return (
-    <Notice tone="warn" title={t('unknownBrokers.title', { count: unknown.length })}>
-      {unknown.map((one) => `${one.name} (${one.address}): ${one.why}`).join(' · ')}
+    <Notice tone="warn" title={title ?? t('unknownBrokers.title', { count })}>
+      {texts.join(' · ')}
+      {count > shownMax ? ` ${t('unknownBrokers.more', { count: count - shownMax })}` : null}
     </Notice>
   );
 }

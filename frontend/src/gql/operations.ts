@@ -837,6 +837,19 @@ export type TopicMessageType =
   | 'TRANSACTION'
   | 'UNSPECIFIED';
 
+export type TransactionFilter = {
+  /** Only in this broker group. */
+  brokerGroupName?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+  /** Only of this producer group. */
+  producerGroupName?: string | null | undefined;
+  /** Only of this topic. */
+  topic?: string | null | undefined;
+  /** Only the transaction with this id. */
+  transactionId?: string | null | undefined;
+};
+
 export type TransactionOrderInput = {
   /** Broker group that has the transaction. Default: the only one that has it. */
   brokerGroupName?: string | null | undefined;
@@ -1466,6 +1479,17 @@ export type TopologyQueryVariables = Exact<{
 
 export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
+export type TransactionFieldsFragment = { clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string };
+
+export type TransactionsQueryVariables = Exact<{
+  chosen: TransactionFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type TransactionsQuery = { transactions: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1935,6 +1959,21 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   residentBytes
   commitLogMaxPosition
 }`, {"fragmentName":"BrokerFields"}) as unknown as TypedDocumentString<BrokerFieldsFragment, unknown>;
+export const TransactionFieldsFragmentDoc = new TypedDocumentString(`
+    fragment TransactionFields on PendingTransaction {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  transactionId
+  producerGroupName
+  topic
+  queueId
+  ageMs
+  checkCount
+  producerCount
+  messageId
+}
+    `, {"fragmentName":"TransactionFields"}) as unknown as TypedDocumentString<TransactionFieldsFragment, unknown>;
 export const UsersDocument = new TypedDocumentString(`
     query Users($first: Int!, $after: String) {
   users(first: $first, after: $after) {
@@ -4301,6 +4340,39 @@ fragment SampleFields on BrokerSample {
   residentBytes
   commitLogMaxPosition
 }`) as unknown as TypedDocumentString<TopologyQuery, TopologyQueryVariables>;
+export const TransactionsDocument = new TypedDocumentString(`
+    query Transactions($chosen: TransactionFilter!, $first: Int!, $after: String) {
+  transactions(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...TransactionFields
+    }
+    unknown {
+      clusterName
+      name
+      address
+      why
+    }
+  }
+}
+    fragment TransactionFields on PendingTransaction {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  transactionId
+  producerGroupName
+  topic
+  queueId
+  ageMs
+  checkCount
+  producerCount
+  messageId
+}`) as unknown as TypedDocumentString<TransactionsQuery, TransactionsQueryVariables>;
 export const EventPositionDocument = new TypedDocumentString(`
     query EventPosition {
   events(first: 1) {

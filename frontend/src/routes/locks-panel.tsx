@@ -7,10 +7,10 @@ import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
+import { UnknownBrokers } from '@/components/unknown-brokers';
 import type { Lock } from '@/features/locks/lock';
 import { locksIntervalMs, locksOf } from '@/features/locks/lock-queries';
 import { LockTable } from '@/features/locks/lock-table';
-import { UnknownLocks } from '@/features/locks/unknown-locks';
 import { PlanRefusal } from './plan-refusal';
 import { usePageTrail } from './use-page-trail';
 import { usePlanOrder } from './use-plan-order';
@@ -74,7 +74,10 @@ export function LocksPanel({ clusterName }: { clusterName: string }) {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
           return (
             <>
-              <UnknownLocks unknown={unknown} />
+              <UnknownBrokers
+                unknown={unknown}
+                title={t('locks.unknown', { count: unknown.length })}
+              />
               {totalCount === 0 ? (
                 <EmptyState title={t(`locks.${emptyWord}`)}>
                   {t(`locks.${emptyWord}Next`)}

@@ -22,6 +22,7 @@ import { signInRoute } from './sign-in-route';
 import { topicRoute } from './topic-route';
 import { topicsRoute } from './topics-route';
 import { topologyRoute } from './topology-route';
+import { transactionsRoute } from './transactions-route';
 
 export const routeTree = rootRoute.addChildren([
   signInRoute,
@@ -42,6 +43,7 @@ export const routeTree = rootRoute.addChildren([
     messagesRoute,
     messageRoute,
     locksRoute,
+    transactionsRoute,
     findingsRoute,
     capacityRoute,
     operationsRoute,

@@ -17,6 +17,7 @@ import { lockAnswers } from './lock-builders';
 import { deadLetterPage } from './message-builders';
 import { operationAnswers } from './operation-builders';
 import { staticTopicAnswers } from './static-topic-builders';
+import { transactionAnswers } from './transaction-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
@@ -278,6 +279,7 @@ export function clusterAnswers(): Answers {
     ...groupAnswers(),
     ...operationAnswers(),
     ...lockAnswers(),
+    ...transactionAnswers(),
     ...accessAnswers(),
     ...brokerAnswers(),
     CapacityReports: () => reportPage([]),
