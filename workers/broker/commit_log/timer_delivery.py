@@ -16,6 +16,7 @@ message too; it reads all copies since.
 # ruff: noqa: D102 - the store's own methods are documented by the engine
 
 import asyncio
+import contextlib
 import struct
 import threading
 import time
@@ -197,7 +198,9 @@ class TimerDelivery:
     def stop(self) -> None:
         """Deliver nothing more, not even messages that are read already."""
         self._is_running = False
-        self._store.stop_timers()
+        # A closed store delivers nothing.
+        with contextlib.suppress(StoreError):
+            self._store.stop_timers()
 
     def deliver(self, due: DueTimers) -> bool:
         """Deliver a batch; return whether all of it is delivered, held, or void.
