@@ -239,6 +239,24 @@ async def test_what_is_pending_is_known_after_a_kill(agent):
     assert (await end(client, answer_to(check), COMMIT)).code == 1
 
 
+async def test_a_message_that_waits_long_for_its_first_check_holds_up_no_progress(agent):
+    client = await agent.start(transactionCheckInterval="50")
+    await client.heartbeat("g", "T")
+    half = await send_half(client, b"m", CHECK_IMMUNITY_TIME_IN_SECONDS="3600")
+    progress = {"consumerGroup": "CID_RMQ_SYS_TRANS", "topic": HALF_TOPIC, "queueId": 0}
+
+    async def has_moved():
+        found = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, progress)
+        return found.code == 0 and int(found.ext["offset"]) > 1
+
+    await eventually(has_moved)
+    committed = await end(client, half, COMMIT)
+
+    assert RequestCode.CHECK_TRANSACTION_STATE not in [one.code for one in client.notices]
+    assert committed.code == 0
+    assert bodies(await client.pull("T", queueId=1, **HELD)) == [b"m"]
+
+
 async def test_transactions_that_are_switched_off_refuse_half_messages(agent):
     client = await agent.start(rejectTransactionMessage="true")
 

@@ -108,6 +108,11 @@ def checked_again(half: Record) -> Message:
     return _copy(half, HALF_TOPIC, {CHECK_COUNT: str(count), FIRST_OFFSET: first})
 
 
+def renewed(half: Record) -> Message:
+    """Return the copy of a half message whose producer must not be asked yet."""
+    return _copy(half, HALF_TOPIC, {FIRST_OFFSET: str(first_offset_of(half))})
+
+
 def given_up(half: Record) -> Message:
     """Return the copy of a half message whose producer is asked no more."""
     return _copy(half, TRANSACTION_CHECK_TOPIC)

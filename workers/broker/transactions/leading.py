@@ -21,6 +21,7 @@ from backend.remoting.names import (
     TRANSACTION_CHECK_TOPIC,
     TRANSACTION_GROUP,
 )
+from backend.remoting.response_code import ResponseCode
 from workers.broker.commit_log.message import UNIQUE_KEY, Message
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
@@ -33,6 +34,7 @@ from workers.broker.transactions.half_message import (
     given_up,
     immunity_ms_of,
     operation,
+    renewed,
 )
 from workers.broker.transactions.pending import (
     Pending,
@@ -40,6 +42,7 @@ from workers.broker.transactions.pending import (
     Progress,
     TransactionStore,
     load_pending,
+    read_or_report,
     read_record,
 )
 
@@ -92,9 +95,11 @@ class Transactions:
         self._begun: list[tuple[int, Pending]] = []
         self._loaded = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._end_of_last_pass = 0
 
     def start(self) -> None:
         """Find out what is pending, and begin to ask; called on the running loop."""
+        self._loaded, self._end_of_last_pass = asyncio.Event(), 0
         self._task = asyncio.get_running_loop().create_task(self._run(), name="transactions")
 
     def stop(self) -> None:
@@ -104,12 +109,20 @@ class Transactions:
             self._task = None
         self._pending = None
         self._begun.clear()
-        self._loaded.clear()
+        # Requests that wait are refused.
+        self._loaded.set()
 
     async def pending(self) -> PendingTransactions:
-        """Return the pending transactions, once they are known."""
-        while self._pending is None:
+        """Return the pending transactions, once they are known.
+
+        Raises:
+            Refusal: this broker is not the master, or not any more.
+        """
+        if self._pending is None and self._task is not None:
             await self._loaded.wait()
+        if self._pending is None:
+            reason = "only the master of the group knows the pending transactions"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
         return self._pending
 
     def begin(self, half: Message) -> Appended:
@@ -135,7 +148,7 @@ class Transactions:
         """Return the newest record of a half message, if the transaction is pending.
 
         Raises:
-            StoreError: the log can't be read.
+            StoreError: the log can't be read. Refusal: this broker is not the master any more.
         """
         pending = (await self.pending()).find(first_offset_of(half))
         if pending is None:
@@ -174,7 +187,9 @@ class Transactions:
                 break
             except (StoreError, ProtocolError, Refusal) as error:
                 log.warning("transactions_not_read", reason=str(error))
-                await asyncio.sleep(RETRY_S)
+            except Exception:
+                log.exception("transactions_not_read")
+            await asyncio.sleep(RETRY_S)
         checked_s = time.monotonic()
         while True:
             # The interval may change during the wait.
@@ -186,8 +201,10 @@ class Transactions:
             checked_s = time.monotonic()
             try:
                 await self.check()
-            except (StoreError, ProtocolError, Refusal) as error:
+            except (StoreError, Refusal) as error:
                 log.warning("transactions_not_checked", reason=str(error))
+            except Exception:
+                log.exception("transactions_not_checked")
 
     async def _load(self) -> None:
         timeout_ms = self._host.settings.transaction_timeout_ms
@@ -208,46 +225,64 @@ class Transactions:
     async def check(self) -> None:
         """Ask about each transaction that is pending for long enough; then record the progress.
 
+        One that must not be asked about yet is stored again at the second pass: a new master reads
+        the log from the oldest record on.
+
         Raises:
             StoreError: the store refused; the rest waits for the next pass.
         """
         table = await self.pending()
-        now_ms = self._clock()
+        now_ms, before = self._clock(), self._end_of_last_pass
+        self._end_of_last_pass = self._end_of(HALF_TOPIC)
         count = 0
         for first_offset, pending in table:
+            is_due = pending.due_ms <= now_ms
             is_known = table.find(first_offset) == pending and table is self._pending
-            if pending.due_ms > now_ms or not is_known or not self._host.is_writable:
+            is_wanted = is_known and (is_due or pending.offset < before)
+            if not is_wanted or not self._host.is_writable:
                 continue
-            self._check_one(table, first_offset, pending)
+            self._check_one(table, first_offset, pending, is_due=is_due)
             count += 1
             if count % TURN_COUNT == 0:
                 await asyncio.sleep(0)
         if table is self._pending:
             self._record(table)
 
-    def _check_one(self, table: PendingTransactions, first_offset: int, pending: Pending) -> None:
-        half = read_record(self._store, pending.log_position)
+    def _check_one(
+        self, table: PendingTransactions, first_offset: int, pending: Pending, *, is_due: bool
+    ) -> None:
+        half = read_or_report(self._store, pending.log_position)
         if half is None:
-            log.warning("half_message_expired", queue_offset=pending.offset)
+            log.error("half_message_lost", queue_offset=pending.offset)
             table.decide(first_offset)
+        elif not is_due:
+            self._replace(table, first_offset, pending, half, renewed(half))
         elif check_count_of(half.properties) >= self._host.settings.transaction_check_count_max:
             self._host.create_topic_of_transactions(TRANSACTION_CHECK_TOPIC)
             self.decide(half, pending, [given_up(half)])
             log.warning("transaction_given_up", queue_offset=pending.offset)
         else:
-            copy, _ = self._append(half, pending, [checked_again(half)])
-            table.put(
-                first_offset,
-                replace(pending, offset=copy.queue_offset, log_position=copy.log_position),
-            )
-            self._ask(half, copy)
+            self._ask(half, self._replace(table, first_offset, pending, half, checked_again(half)))
+
+    def _replace(
+        self,
+        table: PendingTransactions,
+        first_offset: int,
+        pending: Pending,
+        half: Record,
+        message: Message,
+    ) -> Appended:
+        copy, _ = self._append(half, pending, [message])
+        newest = replace(pending, offset=copy.queue_offset, log_position=copy.log_position)
+        table.put(first_offset, newest)
+        return copy
+
+    def _end_of(self, topic: str) -> int:
+        return (self._store.held_offsets(topic, QUEUE_ID) or (0, 0))[1]
 
     def _record(self, table: PendingTransactions) -> None:
         """Commit the progress as the offsets of stock's group, which replicas have as well."""
-        ends = [
-            (self._store.held_offsets(topic, QUEUE_ID) or (0, 0))[1]
-            for topic in (HALF_TOPIC, HALF_OPERATION_TOPIC)
-        ]
+        ends = [self._end_of(topic) for topic in (HALF_TOPIC, HALF_OPERATION_TOPIC)]
         progress = table.progress(*ends)
         commit = partial(self._host.offsets.commit, TRANSACTION_GROUP, queue_id=QUEUE_ID)
         if any(ends):

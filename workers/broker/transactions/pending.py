@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from regent_engine import Record, decode_records
+import structlog
+from regent_engine import ProtocolError, Record, StoreError, decode_records
 
 from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
 from workers.broker.commit_log.message import UNIQUE_KEY
@@ -21,6 +22,8 @@ from workers.broker.transactions.half_message import (
 )
 
 BATCH_COUNT: Final = 1024
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def load_pending(
     for offset, log_position in entries:
         if offset in decided or log_position in copied:
             continue
-        half = read_record(store, log_position)
+        half = read_or_report(store, log_position)
         if half is not None:
             due_ms = half.born_timestamp_ms + immunity_ms_of(half.properties, timeout_ms)
             transaction_id = half.properties.get(UNIQUE_KEY, "")
@@ -138,11 +141,28 @@ def read_record(store: TransactionStore, log_position: int) -> Record | None:
     return decode_records(content)[0] if content else None
 
 
+def read_or_report(store: TransactionStore, log_position: int) -> Record | None:
+    """Read a record; report a damaged one, and return None.
+
+    Raises:
+        StoreError: the store refuses for now.
+    """
+    try:
+        return read_record(store, log_position)
+    except (StoreError, ProtocolError) as error:
+        if isinstance(error, StoreError) and error.code != "corrupt":
+            raise
+        log.error(  # noqa: TRY400 - the reason is complete
+            "record_of_transaction_damaged", log_position=log_position, reason=str(error)
+        )
+        return None
+
+
 def _decided_since(store: TransactionStore, offset: int) -> dict[int, int]:
     """Return the half messages that op records name, with the offset of the op record."""
     decided: dict[int, int] = {}
     for operation_offset, log_position in _entries(store, HALF_OPERATION_TOPIC, offset):
-        record = read_record(store, log_position)
+        record = read_or_report(store, log_position)
         for half_offset in decided_offsets(record.body) if record is not None else ():
             decided[half_offset] = operation_offset
     return decided
