@@ -272,11 +272,19 @@ class Scene:
 
 
 async def read_queue(client):
-    """Read a logical queue to its end: pairs of offset and body."""
+    """Read a logical queue to its end, as clients do: pairs of offset and body.
+
+    The leader of an older segment may be unknown for a moment; a client pulls again.
+    """
     end = await client.call(GET_MAX_OFFSET, {"topic": TOPIC, "queueId": 0})
     read, offset = [], 0
-    while offset < int(end.ext["offset"]):
+
+    async def pulled():
         answer = await client.pull(TOPIC, queueOffset=offset, suspendTimeoutMillis=0)
+        return answer if answer.code in (0, NOT_FOUND, RETRY_IMMEDIATELY) else None
+
+    while offset < int(end.ext["offset"]):
+        answer = await eventually(pulled)
         if answer.code == 0:
             delta = int(answer.ext["offsetDelta"])
             read += [(one.queue_offset + delta, one.body) for one in messages(answer)]
