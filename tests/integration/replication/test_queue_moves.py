@@ -255,7 +255,10 @@ class Scene:
     async def check(self, leader):
         """Compare what the clients saw with the stored messages, and all copies with Postgres."""
         master, *_ = await self.groups[leader].state()
-        stored = await read_queue(self.groups[leader].client(master))
+        # A broker closes the connection of a client that was silent for two minutes.
+        client = await Client.connect(self.groups[leader].agents[master - 1].port)
+        stored = await read_queue(client)
+        await client.close()
         assert [offset for offset, _ in stored] == list(range(len(stored)))
         assert self.producer.acknowledged.items() <= dict(stored).items()
         assert self.reader.read == stored[: len(self.reader.read)]
