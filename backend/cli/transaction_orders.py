@@ -21,7 +21,7 @@ def commit_transaction(given: Given) -> Mapping[str, Any]:
     Examples:
         regent transaction list --producer-group payments
         regent transaction commit 7F00000100002A9F0000 --dry-run
-        regent transaction commit 7F00000100002A9F0000 --reason "the payment is booked"
+        regent transaction commit 7F00000100002A9F0000 --accept-loss --reason "it is booked"
     """
     return given.values
 
@@ -40,6 +40,6 @@ def roll_back_transaction(given: Given) -> Mapping[str, Any]:
     Examples:
         regent transaction list --producer-group payments
         regent transaction roll-back 7F00000100002A9F0000 --dry-run
-        regent transaction roll-back 7F00000100002A9F0000 --reason "the payment was refused"
+        regent transaction roll-back 7F00000100002A9F0000 --accept-loss --reason "it failed"
     """
     return given.values

@@ -77,6 +77,11 @@ async def preview(
         ),
         impact=(f"{effect}: {held.body_size} bytes of producer group {held.producer_group_name}",),
         checks=(_producers(found),),
+        loss=(
+            "the producer's decision: consumers get the message even if the producer rolls back"
+            if order.commits
+            else "the message, even if the producer commits its local transaction"
+        ),
         way_back=no_undo("a decided transaction stays decided"),
         facts={"transaction": asdict(held), "broker": asdict(found.broker)},
     )

@@ -92,6 +92,7 @@ async def test_the_plan_says_whether_a_producer_may_decide_first(agents, produce
 
     planned = await agents.plan("commit_transaction", transaction_id="Km")
 
+    assert "consumers get the message" in (planned.plan.loss or "")
     (check,) = [one for one in planned.plan.checks if one.name == "producers"]
     assert (check.verdict, "the broker asks them" in check.why) == ("warn", True)
     assert planned.plan.facts["transaction"]["producer_group_name"] == "pg"
