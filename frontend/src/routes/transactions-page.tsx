@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Page } from '@/components/page';
 import { SearchField } from '@/components/search-field';
+import classes from '@/features/transactions/transaction-filters.module.css';
 import { TransactionsPanel } from './transactions-panel';
 import type { TransactionsSearch } from './transactions-route';
 import { WithCluster } from './with-cluster';
@@ -19,7 +20,7 @@ export function TransactionsPage() {
       title={t('nav.transactions')}
       summary={t('transactions.summary')}
       actions={
-        <search>
+        <search className={classes.filters}>
           <SearchField
             label={t('transactions.producerGroup')}
             search={group}
