@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from backend.brokers.asking import Brokers, Inquiry, Round
+from backend.brokers.asking import Answers, Brokers, Inquiry, Round
 from backend.brokers.errors import NoAnswer
 from backend.db import brokers as broker_rows
 from backend.db import clusters
@@ -87,6 +87,18 @@ def key_of(broker: Broker) -> BrokerKey:
         broker.address,
         broker.own_id,
     )
+
+
+def unknown_brokers(
+    asked: Iterable[BrokerKey],
+    answers: Answers[BrokerKey, AnswerT],
+    why_incomplete: Callable[[AnswerT], str | None],
+) -> tuple[UnknownBroker, ...]:
+    """Return the brokers that did not answer, or not with all, in the order of asking."""
+    whys = {one: why_incomplete(answer) for one, answer in answers.answers.items()} | {
+        one: error.reason for one, error in answers.silent.items()
+    }
+    return tuple(UnknownBroker(one, why) for one in asked if (why := whys[one]) is not None)
 
 
 async def find_masters(

@@ -22,7 +22,7 @@ from backend.domain.queue_lock import (
     MasterLease,
     QueueLock,
 )
-from backend.services.cluster.broker_questions import UnknownBroker, key_of
+from backend.services.cluster.broker_questions import UnknownBroker, key_of, unknown_brokers
 from backend.services.controller.group_changes import Controller
 from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.logical_queue.logical_queues import find_mappings
@@ -92,12 +92,9 @@ async def collect_locks(
     found = [
         QueueLock(one, held) for one, listed in answers.answers.items() for held in listed.locks
     ]
-    whys = {one: _why_incomplete(listed) for one, listed in answers.answers.items()} | {
-        one: error.reason for one, error in answers.silent.items()
-    }
     return LockTable(
         tuple(sorted(filter(chosen.takes, found), key=lambda lock: lock.key)),
-        tuple(UnknownBroker(one, why) for one in asked if (why := whys[one]) is not None),
+        unknown_brokers(asked, answers, _why_incomplete),
         clock.now(),
     )
 

@@ -16,7 +16,7 @@ from backend.domain.transaction import (
     PendingTransaction,
     TransactionFilter,
 )
-from backend.services.cluster.broker_questions import UnknownBroker, key_of
+from backend.services.cluster.broker_questions import UnknownBroker, key_of, unknown_brokers
 
 TransactionKey = tuple[str, str, int, str]
 
@@ -82,12 +82,9 @@ async def collect_transactions(
         for one, listed in answers.answers.items()
         for held in listed.transactions
     ]
-    whys = {one: _why_incomplete(listed) for one, listed in answers.answers.items()} | {
-        one: error.reason for one, error in answers.silent.items()
-    }
     return TransactionTable(
         tuple(sorted(filter(chosen.takes, found), key=lambda one: one.key)),
-        tuple(UnknownBroker(one, why) for one in asked if (why := whys[one]) is not None),
+        unknown_brokers(asked, answers, _why_incomplete),
         clock.now(),
     )
 
