@@ -280,14 +280,21 @@ async def read_queue(client):
     The leader of an older segment may be unknown for a moment; a client pulls again.
     """
     end = await client.call(GET_MAX_OFFSET, {"topic": TOPIC, "queueId": 0})
-    read, offset = [], 0
+    read, offset, refusals = [], 0, set()
 
     async def pulled():
         answer = await client.pull(TOPIC, queueOffset=offset, suspendTimeoutMillis=0)
-        return answer if answer.code in (0, NOT_FOUND, RETRY_IMMEDIATELY) else None
+        if answer.code in (0, NOT_FOUND, RETRY_IMMEDIATELY):
+            return answer
+        refusals.add(f"at {offset}: {answer.code} {answer.remark}")
+        return None
 
     while offset < int(end.ext["offset"]):
-        answer = await eventually(pulled)
+        try:
+            answer = await eventually(pulled)
+        except AssertionError as error:
+            error.add_note("\n".join(sorted(refusals)))
+            raise
         if answer.code == 0:
             delta = int(answer.ext["offsetDelta"])
             read += [(one.queue_offset + delta, one.body) for one in messages(answer)]

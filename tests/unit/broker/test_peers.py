@@ -70,6 +70,22 @@ async def test_a_master_that_fails_twice_is_not_asked_for_a_moment():
     assert PAUSE_MS < ADDRESS_LIFE_MS
 
 
+async def test_requests_that_the_pause_refuses_do_not_prolong_it():
+    """A client that repeats its request faster than the pause ends must not keep it up."""
+    directory, clock = Directory(f"127.0.0.1:{free_port()}"), Clock()
+    peers = Peers("C", lambda: directory, clock)
+    for _ in range(2):
+        await refusal_of(peers)
+
+    for _ in range(PAUSE_MS // 100):
+        assert "a moment ago" in str(await refusal_of(peers))
+        with pytest.raises(NotSent, match="a moment ago"):
+            await passed_on_to(peers)
+        clock.now_ms += 100
+
+    assert "a moment ago" not in str(await refusal_of(peers))
+
+
 async def passed_on_to(peers):
     command = Decoder().receive(request(310, opaque=1, ext={"b": "T"}))[0]
     return await peers.pass_on("b", command, {"lqFwd": "1"})

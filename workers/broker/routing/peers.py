@@ -84,7 +84,7 @@ class Peers:
                         raise
                     return await self._ask(broker_name, code, ext)
         except (OSError, RemotingError, InvalidJson) as error:
-            self._note_failure(broker_name)
+            self._note_failure(broker_name, error)
             reason = str(error) or "there is no answer in time"
             raise Refusal(
                 ResponseCode.SYSTEM_BUSY, f"broker group {broker_name} stores {place}: {reason}"
@@ -108,8 +108,7 @@ class Peers:
                 is_sent = True
                 reply = await requester.pass_on(command, ext, body)
         except (OSError, RemotingError, InvalidJson) as error:
-            if not isinstance(error, _Paused):
-                self._note_failure(broker_name)
+            self._note_failure(broker_name, error)
             if is_sent:
                 raise
             raise NotSent(str(error) or "there is no answer in time") from error
@@ -163,9 +162,13 @@ class Peers:
             raise ConnectionError("no name server knows its master")
         return address
 
-    def _note_failure(self, broker_name: str) -> None:
+    def _note_failure(self, broker_name: str, error: Exception) -> None:
+        """Note that a master gave no answer; a request that the pause refuses does not prolong it.
+
+        Otherwise clients that repeat their requests would keep the pause up for ever.
+        """
         peer = self._peers.get(broker_name)
-        if peer is None:
+        if peer is None or isinstance(error, _Paused):
             return
         peer.failure_count += 1
         # Its group may have another master now.
