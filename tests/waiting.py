@@ -22,8 +22,13 @@ def poll_s(begun_s: float, *, least_s: float = POLL_S_MIN) -> float:
     return max(least_s, min((time.monotonic() - begun_s) / 10, POLL_S_MAX))
 
 
-async def eventually(condition, *, timeout_s: float = PATIENCE_S, interval_s: float = POLL_S_MIN):
-    """Poll a condition, plain or awaitable, until it holds; fail at the deadline."""
+async def eventually(
+    condition, *, timeout_s: float = PATIENCE_S, interval_s: float = POLL_S_MIN, seen=None
+):
+    """Poll a condition, plain or awaitable, until it holds; fail at the deadline.
+
+    The failure shows what the function `seen` returns.
+    """
     begun_s = time.monotonic()
     while True:
         outcome = condition()
@@ -32,5 +37,5 @@ async def eventually(condition, *, timeout_s: float = PATIENCE_S, interval_s: fl
         if outcome:
             return outcome
         waited_s = time.monotonic() - begun_s
-        assert waited_s < timeout_s, "the condition did not come to hold in time"
+        assert waited_s < timeout_s, ("the condition did not come to hold in time", seen and seen())
         await asyncio.sleep(poll_s(begun_s, least_s=interval_s))
