@@ -205,6 +205,13 @@ PARTS: Final = (
         (*PYTEST, "tests/interop/test_messages.py", "-k", "each_kind"),
     ),
     Part(
+        "queues",
+        "{} logical queues that move under load of each stock client",
+        "REGENT_MOVING_QUEUES",
+        100,
+        (*PYTEST, "-s", "tests/interop/test_static_topics.py"),
+    ),
+    Part(
         "kills",
         "{} kills of brokers that a stock client sends to",
         "REGENT_BROKER_KILLS",

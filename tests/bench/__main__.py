@@ -3,8 +3,9 @@
 Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [catch_up]
 [idle] [replication] [startup] [clients]`; all of these without names. `stock_store` measures a
 peer, in facts without limits; it and `clients` need Maven and Java. By name alone: `elections` and
-`api`, which load a control plane for minutes (`make bench-controller`, `make bench-api`). Failovers
-are a run of their own: `python -m tests.bench.failover`.
+`api`, which load a control plane for minutes (`make bench-controller`, `make bench-api`), and
+`queue_moves` and `static_rates`, which measure static topics. Failovers are a run of their own:
+`python -m tests.bench.failover`.
 
 `clients` runs our broker and stock's in turn. Its options: `--rows R6a R7c`, `--blocks N`,
 `--seconds S`, `--before CHECKOUT`. A whole run is also kept in docs/measurements.
@@ -30,9 +31,11 @@ from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure, NotMeasuredError
 from tests.bench.pipelined import measure_pipelined
 from tests.bench.pulls import measure_pulls
+from tests.bench.queue_moves import measure_queue_moves
 from tests.bench.replication import measure_replication
 from tests.bench.results import current_commit, keep, keep_for_page
 from tests.bench.startup import measure_startup
+from tests.bench.static_rates import measure_static_rates
 from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
 
@@ -50,6 +53,8 @@ MEASUREMENTS: dict[str, Callable[[], Iterable[Measure]]] = {
 BY_NAME_ALONE: dict[str, Callable[[], Iterable[Measure]]] = {
     "elections": lambda: [*measure_elections(), *measure_heartbeats()],
     "api": measure_api,
+    "queue_moves": measure_queue_moves,
+    "static_rates": measure_static_rates,
 }
 CLIENTS = "clients"
 

@@ -16,6 +16,7 @@ from tests.bench.native import Server, run_json, running
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
+BROKER_NAME = "bench-a"
 IN_FLIGHT = 64
 BODY_SIZE = 1024
 BLOCK_COUNT = 15
@@ -137,7 +138,7 @@ def running_agent(directory: Path) -> Iterator[Server]:
     config = directory / "broker.conf"
     config.write_text(
         "brokerClusterName=bench\n"
-        "brokerName=bench-a\n"
+        f"brokerName={BROKER_NAME}\n"
         "brokerId=0\n"
         "brokerIP1=127.0.0.1\n"
         f"listenPort={port}\n"

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,18 +52,9 @@ class StockClient:
         **options: Any,
     ) -> Iterator["RunningScenario"]:
         """Start a scenario; it is ended with the block if it has not ended by itself."""
-        process = subprocess.Popen(
-            self._command(scenario, system or {}, options),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        running = RunningScenario(f"{scenario} of client {self.version}", process)
-        try:
-            yield running
-        finally:
-            running.close()
+        command = self._command(scenario, system or {}, options)
+        with running(f"{scenario} of client {self.version}", command) as started:
+            yield started
 
     def _command(self, scenario: str, system: dict[str, str], options: dict[str, Any]) -> list[str]:
         module = f"client-{self.version}"
@@ -80,10 +71,31 @@ class StockClient:
             *("-cp", class_path(module), "regent.interop.Main"),
             *(scenario, "--name-server", self.name_server),
         ]
-        for name, value in options.items():
-            for one in value if isinstance(value, list) else [value]:
-                command += [f"--{name.replace('_', '-')}", str(one)]
-        return command
+        return [*command, *option_words(options)]
+
+
+def option_words(options: Mapping[str, Any]) -> Iterator[str]:
+    """Write options as words of a command; a list is an option that is repeated."""
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            yield from (f"--{name.replace('_', '-')}", str(one))
+
+
+@contextmanager
+def running(title: str, command: Sequence[str]) -> Iterator["RunningScenario"]:
+    """Run a program that prints events, at most for the length of a block."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    started = RunningScenario(title, process)
+    try:
+        yield started
+    finally:
+        started.close()
 
 
 class RunningScenario:

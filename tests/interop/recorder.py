@@ -30,12 +30,13 @@ class Recorder:
         self._brokers = brokers
         self._numbers = itertools.count(1)
         self._servers: list[asyncio.Server] = []
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], str] = {}
         self._replacements: dict[bytes, bytes] = {}
         self.name_server_address = ""
 
     async def listen(self) -> None:
         """Open a port for every broker and for the name server."""
+        self._loop = asyncio.get_running_loop()
         for name, address in self._brokers.items():
             own = await self._open(name, address)
             self._replacements[address.encode()] = own.encode()
@@ -44,22 +45,30 @@ class Recorder:
     async def close(self) -> None:
         for server in self._servers:
             server.close()
-        for connection in self._connections:
+        await self._cut(list(self._connections))
+
+    def cut(self, name: str) -> None:
+        """Close all connections to a server; clients may connect again at once."""
+        open_now = [task for task, server in self._connections.items() if server == name]
+        asyncio.run_coroutine_threadsafe(self._cut(open_now), self._loop).result(timeout=10)
+
+    async def _cut(self, connections: list[asyncio.Task[None]]) -> None:
+        for connection in connections:
             connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.gather(*connections, return_exceptions=True)
 
     async def _open(self, name: str, address: str) -> str:
         async def on_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
             assert task is not None
-            self._connections.add(task)
+            self._connections[task] = name
             try:
                 await self._relay(name, address, reader, writer)
             except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass  # Either side may leave at any time; what it sent is kept.
             finally:
                 writer.close()
-                self._connections.discard(task)
+                self._connections.pop(task, None)
 
         server = await asyncio.start_server(on_client, "127.0.0.1", 0)
         self._servers.append(server)

@@ -5,6 +5,8 @@ what the clients of this run and our servers said.
 """
 
 import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,39 @@ def test_every_frame_of_this_run_decodes(
     assert frame_counts_byte_by_byte(files) == counts
     assert len(pairs) > 2
     assert {34, 105, 310} <= codes
+
+
+@pytest.mark.interop
+@pytest.mark.timeout(240)
+def test_answers_about_ordinary_topics_have_the_fields_of_stock(
+    stock_clients: dict[str, StockClient],
+    recording_directory: Path,
+):
+    """L56: whether there are static topics or not, no answer has a field that stock's has not."""
+    for client in stock_clients.values():
+        client.run("send", mode="sync", topic=f"ordinary-{client.label}", count=50)
+
+    pairs = list(connections(recording_directory))
+    recorded = (frame for pair in pairs for frame in named(*pair) if frame.frame.is_response)
+    ours = answer_fields((one.request_code, one.frame.content) for one in recorded)
+
+    stock = answer_fields(
+        (int(file.name.partition("-")[0]), file.read_bytes())
+        for file in FILES
+        if file.name.endswith("-answer-from-server.frames")
+    )
+    more = {code: fields - stock[code] for code, fields in ours.items() if code in stock}
+    assert len(more) > 2
+    assert {code: fields for code, fields in more.items() if fields} == {}
+
+
+def answer_fields(answers: Iterable[tuple[int, bytes]]) -> dict[int, set[str]]:
+    """Give the names of the fields in answers to each request."""
+    found = defaultdict(set)
+    for code, data in answers:
+        for command in Decoder().receive(data):
+            found[code] |= command.ext.keys()
+    return found
 
 
 def check_recorded(file: Path) -> int:

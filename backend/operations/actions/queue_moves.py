@@ -34,6 +34,7 @@ from backend.operations.engine.kind import (
 from backend.operations.planning.groups import compare
 from backend.services.logical_queue import driving
 from backend.services.logical_queue.copies import TopicHolders
+from backend.services.logical_queue.switching import switch_queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class SwitchQueues(QueueAction):
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Move them; each begins where its move is."""
         driver = replace(self.driver(run, context), may_redirect=self.may_redirect)
-        change = await driving.switch_queues(driver, self.global_ids)
+        change = await switch_queues(driver, self.global_ids)
         return value_of(change)
 
 

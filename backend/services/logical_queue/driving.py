@@ -36,7 +36,7 @@ from backend.domain.logical_queue.change import (
 from backend.domain.logical_queue.commit import Prepared, Seal
 from backend.domain.logical_queue.errors import LeaderLeaseLive, QueueChangeRefused
 from backend.domain.logical_queue.expiry import carry_to_leader, dropped_places
-from backend.domain.operation_errors import BrokerSilent, ChangeRefused
+from backend.domain.operation_errors import BrokerSilent
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.changes import NO_GUARD, Advance, Guard, advance_change
 from backend.services.logical_queue.copies import ask_holders, store_request
@@ -125,23 +125,13 @@ class Driver:
 
 async def prepare_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
     """Have destinations reserve physical queues (M1)."""
-    await _each(_prepare(driver, one) for one in global_ids)
-    return await driver.read()
-
-
-async def switch_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
-    """Seal queues, decide their offsets and open them at their destinations (M2 to M4).
-
-    A queue takes no messages from its seal until its destination is active: so all of this is one
-    step, in which no pause takes effect. Each queue goes on by itself.
-    """
-    await _each(_switch(driver, one) for one in global_ids)
+    await each(prepare(driver, one) for one in global_ids)
     return await driver.read()
 
 
 async def end_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
     """Seal queues that take no more messages, and record their ends (M2, M3)."""
-    await _each(_end(driver, one) for one in global_ids)
+    await each(_end(driver, one) for one in global_ids)
     return await driver.read()
 
 
@@ -161,7 +151,7 @@ async def spread(driver: Driver) -> QueueChange:
     # A queue that a shrink had sealed or removed may come back on another physical queue. That one
     # takes positions once its broker group has stored it.
     returned = [one.global_id for one in change.changed_queues if one.global_id not in moved]
-    await _each(_carry(driver, change, one) for one in returned)
+    await each(carry(driver, change, one) for one in returned)
     return await driver.read()
 
 
@@ -175,10 +165,10 @@ async def roll_back(driver: Driver) -> QueueChange:
     change = await driver.advance(domain.roll_back)
     if change.is_finished:
         return change
-    await _each(_unseal(driver, change, one) for one in change.moves if not one.is_unsealed)
-    await _each(_discard(driver, change, one) for one in change.moves)
+    await each(_unseal(driver, change, one) for one in change.moves if not one.is_unsealed)
+    await each(_discard(driver, change, one) for one in change.moves)
     left = change.after.counts.keys() - change.converged
-    await _each(_store_final(driver, name) for name in sorted(left))
+    await each(_store_final(driver, name) for name in sorted(left))
     return await driver.read()
 
 
@@ -186,20 +176,20 @@ async def delete_on_brokers(driver: Driver, *, only_empty: bool) -> QueueChange:
     """Delete the topic on every broker group; the rows go with the last one (INV-37)."""
     change = await driver.read()
     left = change.after.counts.keys() - change.converged
-    await _each(_delete(driver, name, only_empty=only_empty) for name in sorted(left))
+    await each(_delete(driver, name, only_empty=only_empty) for name in sorted(left))
     return await driver.read()
 
 
 async def _store_everywhere(driver: Driver, change: QueueChange, moved: Sequence[int]) -> None:
     sources = {one.relocation.source for one in change.moves}
     left = change.after.counts.keys() - change.converged
-    await _each(_store_final(driver, name) for name in sorted(left & sources))
+    await each(_store_final(driver, name) for name in sorted(left & sources))
     # Consumer groups commit at the source until it has stored the new list.
-    await _each(_carry(driver, change, one) for one in moved)
-    await _each(_store_final(driver, name) for name in sorted(left - sources))
+    await each(carry(driver, change, one) for one in moved)
+    await each(_store_final(driver, name) for name in sorted(left - sources))
 
 
-async def _prepare(driver: Driver, global_id: int) -> tuple[QueueChange, Prepared | None]:
+async def prepare(driver: Driver, global_id: int) -> tuple[QueueChange, Prepared | None]:
     """Reserve a physical queue; None if the queue is decided already."""
     change = await driver.read()
     move = change.move(global_id)
@@ -233,80 +223,18 @@ async def _redirect(driver: Driver, global_id: int) -> QueueChange:
     return await driver.advance(choose)
 
 
-async def _switch(driver: Driver, global_id: int) -> None:
-    # Asked again: a queue is not sealed for a destination that does not answer any more.
-    change, prepared = await _prepare(driver, global_id)
-    move = change.move(global_id)
-    if prepared is None and move.step is not MoveStep.DECIDED:
-        return
-    source, destination = move.relocation.source, move.relocation.destination
-    is_informed = move.forced_start is None
-    # From the seal on the queue takes no messages: what can be asked before is asked before.
-    layout = await _layout_at(driver, destination)
-    source_layout = await _layout_of_source(driver, source) if is_informed else None
-    if prepared is not None:
-        seal = await _seal(driver, change, move)
-        # A source that can't be asked takes messages until its lease ends (L47).
-        change = await driver.advance(
-            lambda now: _decided(now, global_id, prepared, seal),
-            unless_led_by=None if is_informed else source,
-        )
-    await _carry(driver, change, global_id)
-    await _store_present(driver, destination, layout)
-    await driver.advance(lambda now: domain.with_activated(now, global_id))
-    if source_layout is not None:
-        await _inform_source(driver, source, source_layout)
-
-
-async def _layout_of_source(driver: Driver, name: str) -> TopicLayout | None:
-    """Return the layout that a source has; None if it does not answer."""
-    with contextlib.suppress(NoAnswer):
-        return await _layout_at(driver, name)
-    return None
-
-
-async def _inform_source(driver: Driver, name: str, layout: TopicLayout) -> None:
-    """Store the new lists at a former leader at once: it forwards the requests that wait there.
-
-    Otherwise it gets them when the change is spread (M5).
-    """
-    with contextlib.suppress(NoAnswer):
-        await _store_present(driver, name, layout)
-
-
-async def _store_present(driver: Driver, name: str, layout: TopicLayout) -> None:
-    """Store the present lists at a broker group while queues of the change still move.
-
-    Queues of one step move at the same time, in one epoch. So the lists may come after newer ones,
-    and are refused (INV-27): then the newer ones are sent.
-
-    Raises:
-        ChangeRefused: the broker group refuses the newest lists. NoAnswer: it does not answer.
-    """
-    change = await driver.read()
-    while True:
-        try:
-            await driver.ask(name, store_request(change.after, name, layout, is_final=False))
-        except ChangeRefused:
-            former, change = change, await driver.read()
-            if change.after == former.after:
-                raise
-        else:
-            return
-
-
 async def _end(driver: Driver, global_id: int) -> None:
     change = await driver.read()
     move = change.move(global_id)
     if move.step in BEFORE_COMMIT:
-        seal = await _seal(driver, change, move)
-        assert seal is not None, "the end of a queue is not forced"
+        sealed = await seal(driver, change, move)
+        assert sealed is not None, "the end of a queue is not forced"
         await driver.advance(
-            lambda now: domain.decide(domain.with_sealed(now, global_id, seal), global_id)
+            lambda now: domain.decide(domain.with_sealed(now, global_id, sealed), global_id)
         )
 
 
-async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:
+async def seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | None:
     """Seal the source; a source that can't be asked is not sealed."""
     if move.forced_start is not None:
         return None
@@ -316,16 +244,7 @@ async def _seal(driver: Driver, change: QueueChange, move: QueueMove) -> Seal | 
     return await driver.ask(move.relocation.source, request)
 
 
-def _decided(
-    change: QueueChange, global_id: int, prepared: Prepared, seal: Seal | None
-) -> QueueChange:
-    change = domain.with_prepared(change, global_id, prepared)
-    if seal is not None:
-        change = domain.with_sealed(change, global_id, seal)
-    return domain.decide(change, global_id)
-
-
-async def _carry(driver: Driver, change: QueueChange, global_id: int) -> None:
+async def carry(driver: Driver, change: QueueChange, global_id: int) -> None:
     """Commit positions of groups that had read an empty segment, which the move dropped.
 
     Positions at a broker group without a master can't be read: the queue does not wait for it.
@@ -350,12 +269,12 @@ async def _store_final(driver: Driver, name: str) -> None:
         with contextlib.suppress(QueueChangeRefused):
             await driver.advance(lambda now: domain.without_broker_group(now, name))
         return
-    layout = await _layout_at(driver, name)
+    layout = await layout_at(driver, name)
     await driver.ask(name, store_request(change.after, name, layout, is_final=True))
     await driver.advance(lambda now: domain.with_spread(now, name))
 
 
-async def _layout_at(driver: Driver, name: str) -> TopicLayout:
+async def layout_at(driver: Driver, name: str) -> TopicLayout:
     """Return the layout that a broker group has, so that a change of the queues keeps the rest."""
     found = await driver.ask(name, GetStaticTopic(driver.topic_name))
     return TopicLayout() if found is None else found.layout
@@ -390,7 +309,7 @@ async def _delete(driver: Driver, name: str, *, only_empty: bool) -> None:
     await driver.advance(lambda now: domain.with_spread(now, name))
 
 
-async def _each(tasks: Iterable[Awaitable[object]]) -> None:
+async def each(tasks: Iterable[Awaitable[object]]) -> None:
     """Await all, also when one fails; then raise the first error."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     errors = [one for one in outcomes if isinstance(one, BaseException)]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -28,12 +29,14 @@ from backend.services.logical_queue.convergence import ConvergeOutcome, converge
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import ANNA, CLUSTER
-from tests.waiting import PATIENCE_S, eventually
+from tests.waiting import eventually
 from workers.broker.logical import confirmation
 
 A, B, C = "broker-a", "broker-b", "broker-c"
 NOT_LEADER = 501
 T = {"topic_name": "orders"}
+HELD_BACK_S = 0.3
+"""A list is held back for so long, or until the broker group gets another one."""
 OFFSETS = ("logical_start", "logical_end", "physical_start", "physical_end")
 
 
@@ -406,34 +409,35 @@ async def test_name_servers_hear_of_no_conflict_while_queues_move_one_after_anot
     assert [one for one in logs if one["event"] == "registration_items_left_out"] == []
 
 
-async def test_lists_that_come_after_newer_ones_of_the_same_step_fail_nothing(
-    topic, agents, monkeypatch
-):
-    await topic.create(4)
-    request, newer = agents.client.request, asyncio.Event()
-    address, held_back = f"127.0.0.1:{agents.brokers[B].port}", []
+async def test_a_broker_group_gets_lists_of_one_step_one_after_another(topic, agents, monkeypatch):
+    """INV-27: it would refuse lists that come after newer ones."""
+    await topic.create(8)
+    request, under_way, overlap = agents.client.request, Counter(), asyncio.Event()
 
-    async def first_one_late(to, code, *, ext=None, body=b""):
-        is_store = to == address and code == RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
-        if is_store and not held_back:
-            held_back.append(code)
-            async with asyncio.timeout(PATIENCE_S):
-                await newer.wait()
+    async def watched(to, code, *, ext=None, body=b""):
+        if code != RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC:
             return await request(to, code, ext=ext, body=body)
-        answer = await request(to, code, ext=ext, body=body)
-        if is_store:
-            newer.set()
-        return answer
+        under_way[to] += 1
+        if under_way[to] > 1:
+            overlap.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HELD_BACK_S):
+                await overlap.wait()
+        try:
+            return await request(to, code, ext=ext, body=body)
+        finally:
+            under_way[to] -= 1
 
-    monkeypatch.setattr(agents.client, "request", first_one_late)
-    operation_id = await topic.begin_move(0, 2)
+    monkeypatch.setattr(agents.client, "request", watched)
+    operation_id = await topic.begin_move(0, 2, 4, 6)
 
     await eventually(lambda: _ends(agents, operation_id))
 
     moved = await agents.look(operation_id)
-    assert newer.is_set()
     assert moved.state is S.DONE, moved.outcome
-    assert await topic.leaders() == {B: 4}
+    assert len(under_way) == 2
+    assert not overlap.is_set()
+    assert await topic.leaders() == {B: 8}
     assert await topic.is_sound()
 
 

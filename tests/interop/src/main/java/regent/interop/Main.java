@@ -27,6 +27,7 @@ public final class Main {
         Map.entry("chaos-send", ChaosSendScenario::run),
         Map.entry("read-back", ReadBackScenario::run),
         Map.entry("static-moves", StaticMovesScenario::run),
+        Map.entry("selector", SelectorScenario::run),
         Map.entry("kept-client", KeptClientScenario::run),
         Map.entry("transactions", TransactionScenario::run),
         Map.entry("watch", WatchScenario::run)));

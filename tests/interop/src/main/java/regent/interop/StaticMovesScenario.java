@@ -1,178 +1,184 @@
 package regent.interop;
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
+import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.apache.rocketmq.client.producer.SendResult;
-import org.apache.rocketmq.common.message.Message;
-import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Sends to every queue of a static topic and consumes from it while its queues move; ends when a
- * line comes in on its standard input and everything has been consumed.
+ * Sends to every queue of a static topic and consumes from it while its queues move. Two producers take
+ * turns in each queue: one looks at the route every second, the other one as the arguments say.
  *
- * <p>Each queue has one sender, and a message that was refused is sent again before the next one. So
- * numbers rise within a queue, and a consumer sees a number again only where delivery is at least
- * once.
+ * <p>Lines on its standard input: {@code measure} forgets the gaps between acknowledgements so far;
+ * {@code stop} ends the sends, and the scenario ends when each group has received everything.
  */
 final class StaticMovesScenario {
     private static final int REPORT_EVERY_MS = 100;
-    private static final int PAUSE_AFTER_REFUSAL_MS = 10;
     private static final int CONSUMED_WITHIN_MS = 60_000;
+    private static final int POLL_MS = 100;
+    private static final int ROUTE_POLL_MS = 1_000;
 
+    private final Arguments arguments;
     private final String topic;
-    private final AtomicBoolean isOver = new AtomicBoolean();
-    private final AtomicLong acknowledged = new AtomicLong();
-    private final AtomicLong longestGapMs = new AtomicLong();
-    private final Map<String, AtomicLong> refusals = new ConcurrentHashMap<>();
-    private final List<String> faults = Collections.synchronizedList(new ArrayList<>());
-    private final Map<Integer, AtomicLong> sent = new ConcurrentHashMap<>();
-    private final Map<Integer, AtomicLong> seenInOrder = new ConcurrentHashMap<>();
-    private final Map<Integer, Map<Long, Boolean>> seen = new ConcurrentHashMap<>();
+    private final List<Deliveries> groups = new ArrayList<>();
+    private final Map<String, CountedAllocations> allocations = new TreeMap<>();
+    private final List<Runnable> closers = new ArrayList<>();
+    private volatile boolean isOver;
 
-    private StaticMovesScenario(String topic) {
-        this.topic = topic;
+    private StaticMovesScenario(Arguments arguments) {
+        this.arguments = arguments;
+        this.topic = arguments.text("topic");
     }
 
     static void run(Arguments arguments) throws Exception {
-        new StaticMovesScenario(arguments.text("topic")).sendAndConsume(arguments);
+        new StaticMovesScenario(arguments).sendAndConsume();
     }
 
-    private void sendAndConsume(Arguments arguments) throws Exception {
-        int threadCount = arguments.number("threads", 4);
-        DefaultMQProducer producer = Clients.producer(arguments, "interop-static");
-        producer.start();
-        List<MessageQueue> queues = producer.fetchPublishMessageQueues(topic);
-        DefaultMQPushConsumer orderly = consumer(arguments, "orderly");
-        orderly.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
-            messages.forEach(this::takeInOrder);
-            return ConsumeOrderlyStatus.SUCCESS;
-        });
-        DefaultMQPushConsumer concurrent = consumer(arguments, "concurrent");
-        concurrent.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-            messages.forEach(this::take);
-            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
-        });
-        orderly.start();
-        concurrent.start();
-        ExecutorService threads = Executors.newFixedThreadPool(threadCount);
-        for (int thread = 0; thread < threadCount; thread++) {
-            int first = thread;
-            threads.submit(() -> send(producer, queues, first, threadCount, arguments.number("pause-ms", 4)));
+    private void sendAndConsume() throws Exception {
+        DefaultMQProducer slow = Clients.producer(arguments, "interop-static");
+        DefaultMQProducer quick = Clients.producer(arguments, "interop-static");
+        quick.setInstanceName("quick-" + quick.getInstanceName());
+        quick.setPollNameServerInterval(ROUTE_POLL_MS);
+        for (DefaultMQProducer producer : List.of(slow, quick)) {
+            producer.start();
+            closers.add(producer::shutdown);
         }
-        threads.shutdown();
-        while (System.in.available() == 0) {
-            Report.event("progress", "acknowledged", acknowledged.get(), "refused", refusals);
+        List<MessageQueue> queues = slow.fetchPublishMessageQueues(topic);
+        for (String kind : arguments.texts("consumer")) {
+            startConsumer(kind);
+        }
+        PacedSends sends = new PacedSends(List.of(slow, quick), topic, queues, arguments.number("rate"));
+        sends.start();
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        while (true) {
+            String order = orders.ready() ? orders.readLine() : "";
+            if (order.equals("stop")) {
+                break;
+            }
+            if (order.equals("measure")) {
+                sends.forgetGaps();
+            }
+            Report.event("progress", "acknowledged", sends.acknowledged(), "refused", sends.refusals(),
+                "received", received());
             Thread.sleep(REPORT_EVERY_MS);
         }
-        isOver.set(true);
-        Failure.unless(threads.awaitTermination(60, TimeUnit.SECONDS), "sends still wait for their answer");
-        Waiting.until(this::isConsumed, CONSUMED_WITHIN_MS, "all is consumed; " + missing());
-        orderly.shutdown();
-        concurrent.shutdown();
-        producer.shutdown();
-        Report.event("result", "acknowledged", acknowledged.get(), "queues", queues.size(), "refused", refusals,
-            "faults", faults, "longest_gap_ms", longestGapMs.get());
+        sends.stop();
+        Waiting.until(() -> missing(sends.counts()).isEmpty(), CONSUMED_WITHIN_MS, "all is consumed");
+        isOver = true;
+        closers.forEach(Runnable::run);
+        report(sends, queues.size());
     }
 
-    private DefaultMQPushConsumer consumer(Arguments arguments, String kind) throws Exception {
+    private void report(PacedSends sends, int queueCount) {
+        Map<String, Long> repeated = new TreeMap<>();
+        Map<String, Long> displaced = new TreeMap<>();
+        Map<String, Long> allocated = new TreeMap<>();
+        allocations.forEach((kind, counted) -> allocated.put(kind, counted.changes()));
+        List<String> faults = new ArrayList<>(sends.faults());
+        for (Deliveries group : groups) {
+            repeated.put(group.kind(), group.repeated());
+            displaced.put(group.kind(), group.displaced());
+            faults.addAll(group.faults());
+        }
+        Report.event("result", "acknowledged", sends.acknowledged(), "queues", queueCount,
+            "refused", sends.refusals(), "faults", faults, "repeated", repeated, "displaced", displaced,
+            "allocated", allocated, "gaps_ms", sends.gapsMs());
+    }
+
+    private void startConsumer(String kind) throws Exception {
+        Deliveries group = new Deliveries(kind, !kind.equals("concurrent"));
+        groups.add(group);
+        allocations.put(kind, new CountedAllocations(topic));
+        switch (kind) {
+            case "orderly" -> {
+                DefaultMQPushConsumer consumer = pushConsumer(kind);
+                consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
+                    messages.forEach(group::take);
+                    return ConsumeOrderlyStatus.SUCCESS;
+                });
+                start(consumer);
+            }
+            case "concurrent" -> {
+                DefaultMQPushConsumer consumer = pushConsumer(kind);
+                consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                    messages.forEach(group::take);
+                    return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+                });
+                start(consumer);
+            }
+            case "litepull" -> startLitePull(group);
+            default -> throw new IllegalArgumentException("no consumer " + kind);
+        }
+    }
+
+    private DefaultMQPushConsumer pushConsumer(String kind) throws Exception {
         DefaultMQPushConsumer consumer = Clients.pushConsumer(arguments, kind);
         consumer.setConsumerGroup(arguments.text("group") + "-" + kind);
+        consumer.setAllocateMessageQueueStrategy(allocations.get(kind));
         consumer.subscribe(topic, "*");
         return consumer;
     }
 
-    /** Sends to each nth queue in turn. */
-    private Void send(DefaultMQProducer producer, List<MessageQueue> queues, int first, int step, int pauseMs)
-            throws InterruptedException {
-        Map<Integer, Long> lastOffsets = new TreeMap<>();
-        Map<Integer, Long> lastTimes = new TreeMap<>();
-        while (!isOver.get()) {
-            for (int at = first; at < queues.size(); at += step) {
-                MessageQueue queue = queues.get(at);
-                long number = sent.computeIfAbsent(queue.getQueueId(), id -> new AtomicLong()).get();
-                SendResult result = sendOnce(producer, queue, number);
-                long offset = result.getQueueOffset();
-                Long last = lastOffsets.put(queue.getQueueId(), offset);
-                if (last != null && offset <= last) {
-                    faults.add("queue " + queue.getQueueId() + ": offset " + offset + " after " + last);
-                }
-                long now = System.nanoTime() / 1_000_000;
-                Long before = lastTimes.put(queue.getQueueId(), now);
-                longestGapMs.accumulateAndGet(before == null ? 0 : now - before, Math::max);
-                sent.get(queue.getQueueId()).incrementAndGet();
-                acknowledged.incrementAndGet();
+    private void start(DefaultMQPushConsumer consumer) throws Exception {
+        consumer.start();
+        closers.add(consumer::shutdown);
+    }
+
+    private void startLitePull(Deliveries group) throws Exception {
+        DefaultLitePullConsumer consumer =
+            new DefaultLitePullConsumer(arguments.text("group") + "-" + group.kind());
+        Clients.configure(consumer, arguments, group.kind());
+        consumer.setAllocateMessageQueueStrategy(allocations.get(group.kind()));
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        consumer.subscribe(topic, "*");
+        consumer.start();
+        Thread poller = new Thread(() -> {
+            while (!isOver) {
+                consumer.poll(POLL_MS).forEach(group::take);
             }
-            Thread.sleep(pauseMs);
-        }
-        return null;
-    }
-
-    private SendResult sendOnce(DefaultMQProducer producer, MessageQueue queue, long number)
-            throws InterruptedException {
-        byte[] body = (queue.getQueueId() + ":" + number).getBytes(StandardCharsets.UTF_8);
-        while (true) {
-            try {
-                return producer.send(new Message(topic, body), queue);
-            } catch (InterruptedException ended) {
-                throw ended;
-            } catch (Exception refused) {
-                refusals.computeIfAbsent(refused.toString(), text -> new AtomicLong()).incrementAndGet();
-                Thread.sleep(PAUSE_AFTER_REFUSAL_MS);
-            }
-        }
-    }
-
-    private void takeInOrder(MessageExt message) {
-        String[] parts = new String(message.getBody(), StandardCharsets.UTF_8).split(":");
-        int queue = Integer.parseInt(parts[0]);
-        long number = Long.parseLong(parts[1]);
-        AtomicLong next = seenInOrder.computeIfAbsent(queue, id -> new AtomicLong());
-        if (number > next.get()) {
-            faults.add("queue " + queue + ": " + number + " came before " + next.get());
-        }
-        next.accumulateAndGet(number + 1, Math::max);
-    }
-
-    private void take(MessageExt message) {
-        String[] parts = new String(message.getBody(), StandardCharsets.UTF_8).split(":");
-        seen.computeIfAbsent(Integer.parseInt(parts[0]), id -> new ConcurrentHashMap<>())
-            .put(Long.parseLong(parts[1]), true);
-    }
-
-    private boolean isConsumed() {
-        return missing().isEmpty();
-    }
-
-    /** The number of messages that a group lacks, by group and queue. */
-    private Map<String, Long> missing() {
-        Map<String, Long> missing = new TreeMap<>();
-        sent.forEach((queue, count) -> {
-            long inOrder = seenInOrder.getOrDefault(queue, new AtomicLong()).get();
-            int concurrent = seen.getOrDefault(queue, Map.of()).size();
-            if (inOrder < count.get()) {
-                missing.put("orderly " + queue, count.get() - inOrder);
-            }
-            if (concurrent < count.get()) {
-                missing.put("concurrent " + queue, count.get() - concurrent);
-            }
+        }, "lite pull");
+        poller.start();
+        closers.add(() -> {
+            joinQuietly(poller);
+            consumer.shutdown();
         });
+    }
+
+    private static void joinQuietly(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Map<String, Long> received() {
+        Map<String, Long> received = new TreeMap<>();
+        groups.forEach(group -> received.put(group.kind(), group.received()));
+        return received;
+    }
+
+    /** The number of messages that each group lacks, by group and queue. */
+    private Map<String, Long> missing(Map<Integer, Long> counts) {
+        Map<String, Long> missing = new TreeMap<>();
+        counts.forEach((queue, count) -> groups.forEach(group -> {
+            long lacking = group.lacking(queue, count);
+            if (lacking > 0) {
+                missing.put(group.kind() + " " + queue, lacking);
+            }
+        }));
         return missing;
     }
 }
