@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
@@ -22,7 +23,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * <p>Each line on the standard input is a command, and each has one event: {@code send} sends to
  * every queue, {@code clear} clears what the clients know of static topics, which clients of version
- * 5 never do by themselves, {@code received} waits for a number of messages, {@code stop} ends.
+ * 5 never do by themselves, {@code queues} waits for a route with a number of queues,
+ * {@code received} for a number of messages, {@code stop} ends.
  */
 final class KeptClientScenario {
     private static final int RECEIVED_WITHIN_MS = 60_000;
@@ -56,6 +58,7 @@ final class KeptClientScenario {
             switch (words[0]) {
                 case "send" -> send();
                 case "clear" -> clear();
+                case "queues" -> awaitQueues(Integer.parseInt(words[1]));
                 case "received" -> await(Long.parseLong(words[1]));
                 default -> throw new IllegalArgumentException("unknown command: " + line);
             }
@@ -76,6 +79,8 @@ final class KeptClientScenario {
                 count++;
             } catch (MQClientException refused) {
                 refusals.add(refused.getMessage().lines().findFirst().orElse(""));
+            } catch (MQBrokerException refused) {
+                refusals.add("code " + refused.getResponseCode());
             }
         }
         Report.event("sent", "count", count, "brokers", brokers, "refusals", refusals);
@@ -92,6 +97,19 @@ final class KeptClientScenario {
         Field table = MQClientInstance.class.getDeclaredField("topicEndPointsTable");
         table.setAccessible(true);
         ((Map<?, ?>) table.get(client)).remove(topic);
+    }
+
+    private void awaitQueues(int count) throws Exception {
+        Waiting.until(() -> queueCount() == count, RECEIVED_WITHIN_MS, count + " queues in the route");
+        Report.event("queues", "count", count);
+    }
+
+    private int queueCount() {
+        try {
+            return producer.fetchPublishMessageQueues(topic).size();
+        } catch (MQClientException unknown) {
+            return 0;
+        }
     }
 
     private void await(long count) throws Exception {
