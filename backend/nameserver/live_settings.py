@@ -67,7 +67,7 @@ CHANGEABLE: Final[Mapping[str, _Property]] = {
 FIXED: Final = {
     "orderMessageEnable": "false",
     "supportActingMaster": "true",
-    "notifyMinBrokerIdChanged": "false",
+    "notifyMinBrokerIdChanged": "true",
     "deleteTopicWithBrokerRegistration": "false",
 }
 """Settings with a fixed value. The name server reports them, and refuses other values."""

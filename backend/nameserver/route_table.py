@@ -23,6 +23,7 @@ from backend.domain.route import (
     substitute_acting_masters,
 )
 from backend.domain.topic import READ_WRITE, QueueSettings
+from backend.nameserver.least_id_notices import LeastIdChange
 from backend.nameserver.members import (
     Departure,
     Group,
@@ -59,6 +60,11 @@ class RouteTable:
         self._groups: dict[GroupKey, Group] = {}
         self._topics: dict[str, dict[GroupKey, QueueSettings]] = {}
         self._static = StaticTopics()
+        self._note_least: Callable[[LeastIdChange], None] = lambda _: None
+
+    def on_least_id(self, note: Callable[[LeastIdChange], None]) -> None:
+        """Take the function to call when the least id of a group has changed."""
+        self._note_least = note
 
     @property
     def topic_count(self) -> int:
@@ -100,6 +106,8 @@ class RouteTable:
             self._note_change(is_changed=group.describe() != before)
             return Registered(is_accepted=False, moved_from=moved_from)
         group.addresses[registration.broker_id] = registration.address
+        if before is not None and before.addresses:
+            self._note_smaller(group, registration, min(before.addresses))
         changed = dict[str, QueueSettings]()
         counts: list[StaticCount] = []
         has_changed_mappings = False
@@ -222,6 +230,7 @@ class RouteTable:
         """Remove brokers as one batch, and the topics that no broker serves any more."""
         emptied: set[GroupKey] = set()
         reduced: set[GroupKey] = set()
+        orphaned: dict[GroupKey, str] = {}
         is_changed = False
         for departure in departures:
             key = (departure.cluster_name, departure.broker_group_name)
@@ -229,9 +238,11 @@ class RouteTable:
             group = self._groups.get(key)
             if group is None:
                 continue
-            count = len(group.addresses)
+            count, least_id = len(group.addresses), min(group.addresses, default=MASTER_ID)
             group.remove_address(departure.address)
             is_changed |= len(group.addresses) != count
+            if least_id not in group.addresses and len(group.addresses) < count:
+                orphaned[key] = departure.address
             if group.addresses:
                 reduced.add(key)
             else:
@@ -243,7 +254,40 @@ class RouteTable:
             group = self._groups[key]
             if group.acting_master_enabled and not group.has_master:
                 self._change_group(key, QueueSettings.without_write)
+            if key in orphaned and group.acting_master_enabled:
+                self._note_left(group, orphaned[key])
         self._note_change(is_changed=is_changed)
+
+    def _note_smaller(self, group: Group, registration: Registration, least_id: int) -> None:
+        """Tell the members of a group that a broker with a smaller id has come (4.4)."""
+        if registration.broker_id >= least_id:
+            return
+        others = [one for one in group.addresses.values() if one != registration.address]
+        self._note_least(
+            LeastIdChange(
+                group.broker_group_name,
+                registration.broker_id,
+                registration.address,
+                tuple(others or group.addresses.values()),
+                ha_address=registration.ha_address,
+            )
+        )
+
+    def _note_left(self, group: Group, offline_address: str) -> None:
+        """Tell the members of a group that the broker with the least id is gone (4.4)."""
+        least_id = min(group.addresses)
+        address = group.addresses[least_id]
+        holder = self._presence.find_registered((group.cluster_name, address))
+        self._note_least(
+            LeastIdChange(
+                group.broker_group_name,
+                least_id,
+                address,
+                tuple(group.addresses.values()),
+                offline_address=offline_address,
+                ha_address=None if holder is None else holder.report.ha_address,
+            )
+        )
 
     def _forget(self, departure: Departure) -> None:
         """Remove the registration of a broker, unless it belongs to another group now."""

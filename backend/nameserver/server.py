@@ -27,6 +27,7 @@ from backend.domain.route import TopicRoute
 from backend.nameserver.directory import Directory
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
 from backend.nameserver.failover import WORKER_COUNT, Failover
+from backend.nameserver.least_id_notices import LeastIdNotices
 from backend.nameserver.live_settings import LiveSettings
 from backend.nameserver.own_pauses import OwnPauses
 from backend.nameserver.presence import PresenceTable, RegisteredBroker
@@ -99,6 +100,8 @@ class NameServer:
             owes_for_s=_owes_for_s,
         )
         self._role_notices = RoleNotices(self._presence, self._controller, self._client)
+        self._least_ids = LeastIdNotices(self._client)
+        self._table.on_least_id(self._least_ids.add)
         self._topic_notices = TopicNotices(self._table, self._write_behind, database)
         self._static_counts = StaticCountNotices(self._table, database)
         self._directory = Directory(
@@ -188,6 +191,7 @@ class NameServer:
             "masterless_scan": self._failover.scan_masterless(),
             "replaced_masters": self._failover.forget_replaced(),
             "role_notices": self._role_notices.push(),
+            "least_ids": self._least_ids.push(),
             "topic_notices": self._topic_notices.follow(),
             "static_counts": self._static_counts.follow(),
         }

@@ -32,7 +32,7 @@ from workers.broker.commit_log.read_threads import ReadThreads
 from workers.broker.commit_log.retention import Cleaner
 from workers.broker.commit_log.timed_message import TimerRules, find_slot, turn_to_wheel
 from workers.broker.commit_log.timer_delivery import Target, TimerDelivery
-from workers.broker.commit_log.write_block import REFUSAL_CODES, WriteBlock
+from workers.broker.commit_log.write_block import DELIVERY_BLOCKS, REFUSAL_CODES, WriteBlock
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
@@ -97,7 +97,7 @@ class Broker:
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
-        # Replaced in controller mode.
+        # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
         self.leading = LeadingTable(store)
@@ -474,14 +474,12 @@ class Broker:
         """Wake the held pulls of queues with new messages, once readers may see the messages."""
         if not self._is_read_limited:
             self._wake(arrivals)
-        else:
-            self.membership.appended()
+        self.membership.appended()
 
     def appended(self, *, is_turn_due: bool) -> None:
         """Note that the engine appended sends of clients, and has perhaps woken pulls."""
-        if self._is_read_limited:
-            self.membership.appended()
-        elif is_turn_due:
+        self.membership.appended()
+        if is_turn_due and not self._is_read_limited:
             self.polling.take_turns()
 
     def confirm(self, position: int | None) -> None:
@@ -544,7 +542,7 @@ class Broker:
                 self.arrived,
                 is_former=self._is_former,
                 is_being_deleted=self._is_being_deleted,
-                is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
+                find_block=self._find_delivery_block,
                 find_queue=self._find_delivery_queue,
             ),
             clock=self.clock,
@@ -559,7 +557,7 @@ class Broker:
             precision_ms=self.settings.timer_precision_ms,
             arrived=self.arrived,
             find_target=self.find_target,
-            is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
+            is_blocked=lambda: self._find_delivery_block() is not None,
             clock=self.clock,
         )
 
@@ -607,6 +605,10 @@ class Broker:
             outcome=self._outcome,
             safe_position=self._safe_position,
         )
+
+    def _find_delivery_block(self) -> WriteBlock | None:
+        """Return why messages that are due can't be stored here now."""
+        return next((block for block in DELIVERY_BLOCKS if block in self._blocks), None)
 
     def _find_delivery_queue(self, topic_name: str, queue_id: int) -> int | None:
         static = self.static_topics.find(topic_name)

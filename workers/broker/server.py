@@ -16,6 +16,9 @@ from typing import Any, Final
 import structlog
 from regent_engine import Store, StoreError
 
+from workers.broker.acting.fixed_master import FixedMaster
+from workers.broker.acting.fixed_replica import FixedReplica
+from workers.broker.acting.group import FixedGroup
 from workers.broker.broker import Broker
 from workers.broker.commit_log.bulk_turns import BulkTurns
 from workers.broker.commit_log.write_block import WriteBlock
@@ -84,15 +87,17 @@ class BrokerServer:
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._member: GroupMember | None = None
+        self._fixed: FixedGroup | None = None
         self._lone: LoneState | None = None
         self._verification: Verification | None = None
         try:
-            if settings.controller_mode:
+            if settings.controller_mode or (settings.has_fixed_role and settings.is_master):
                 ha_port = settings.ha_port_of(settings.listen_port)
                 self._ha_socket = _bind_one(settings.bind_address, ha_port)
                 self._sockets.append(self._ha_socket)
                 ha_port = self._ha_socket.getsockname()[1]
                 self.settings = dataclasses.replace(self.settings, ha_listen_port=ha_port)
+            if settings.controller_mode:
                 self._verification = begin_verification(settings.root_dir, settings.log_dir)
                 if settings.cut_damage_at is not None:
                     # The truncated part may have been acknowledged, so it is reported before it is
@@ -154,6 +159,8 @@ class BrokerServer:
         )
         if self._verification is not None:
             await self._prepare_to_join(registration_source, self._verification)
+        elif self.settings.has_fixed_role:
+            self._fixed = await self._take_fixed_role(registration_source, broker.name_servers)
         else:
             self._lone = LoneState(broker)
             await self._lone.begin()
@@ -164,20 +171,11 @@ class BrokerServer:
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         # A member of a group registers once its role is known.
-        links = broker.name_servers.start(is_held=self._member is not None)
+        is_member = self._member is not None or self._fixed is not None
+        links = broker.name_servers.start(is_held=is_member)
         for link in links:
             link.add_done_callback(self._on_task_done)
-        self._begin("save", broker.state.save_periodically())
-        self._begin("keep-house", self._keep_house())
-        self._begin("confirm-queues", broker.confirmation.run())
-        if self._lone is not None:
-            self._begin("record", self._lone.run())
-            # Without a controller there is no lease: this broker is always the master.
-            broker.confirmation.follow(may_lead=True)
-        if self._member is not None:
-            self._begin("group-member", self._take_part(self._member))
-        elif broker.damage is None:
-            self._begin("clean", broker.cleaner.run())
+        self._begin_tasks()
         log.info(
             "broker_started",
             cluster_name=self.settings.cluster_name,
@@ -186,6 +184,23 @@ class BrokerServer:
             address=registration_source.address,
             store=str(self.settings.root_dir),
         )
+
+    def _begin_tasks(self) -> None:
+        broker = self.broker
+        self._begin("save", broker.state.save_periodically())
+        self._begin("keep-house", self._keep_house())
+        self._begin("confirm-queues", broker.confirmation.run())
+        if self._lone is not None:
+            self._begin("record", self._lone.run())
+        if self._fixed is not None:
+            self._begin("fixed-group", self._fixed.run())
+        elif self._lone is not None:
+            # Without a controller there is no lease: this broker is always the master.
+            broker.confirmation.follow(may_lead=True)
+        if self._member is not None:
+            self._begin("group-member", self._take_part(self._member))
+        elif broker.damage is None:
+            self._begin("clean", broker.cleaner.run())
 
     async def _prepare_to_join(
         self, registration_source: RegistrationSource, verification: Verification
@@ -200,6 +215,22 @@ class BrokerServer:
         self._member = GroupMember(
             self.settings, membership, own_address=registration_source.address
         )
+
+    async def _take_fixed_role(
+        self, registration_source: RegistrationSource, name_servers: NameServers
+    ) -> FixedGroup:
+        """Take the role of the settings; the broker serves once it is online."""
+        broker = self.broker
+        membership: FixedMaster | FixedReplica
+        if not self.settings.is_master:
+            membership = FixedReplica(broker)
+        else:
+            self._lone = LoneState(broker)
+            await self._lone.begin()
+            membership = FixedMaster(broker, registration_source, ha_socket=self._ha_socket)
+            await membership.leading.start()
+        broker.membership = membership
+        return FixedGroup(broker, membership, name_servers, own_address=registration_source.address)
 
     async def _take_part(self, member: GroupMember) -> None:
         """Become a member of the group, with a complete log."""
@@ -220,13 +251,7 @@ class BrokerServer:
         self._is_closed = True
         started_at = time.monotonic()
         broker = self.broker
-        if self._member is not None:
-            # The next master must have every accepted message, and clients wait for it (R10c).
-            broker.block_writes(WriteBlock.STOPPING)
-            broker.stop_deliveries()
-            await self._member.leave()
-        if broker.name_servers is not None:
-            await broker.name_servers.stop()
+        await self._leave_group()
         for server in self._servers:
             server.close()
         broker.block_writes(WriteBlock.STOPPING)
@@ -253,6 +278,23 @@ class BrokerServer:
         self._close_sockets()
         duration_ms = round((time.monotonic() - started_at) * 1000)
         log.info("broker_stopped", outcome=outcome, duration_ms=duration_ms)
+
+    async def _leave_group(self) -> None:
+        """Let the other members have all data, and unregister from the name servers."""
+        broker = self.broker
+        if self._member is not None:
+            # The next master must have every accepted message, and clients wait for it (R10c).
+            broker.block_writes(WriteBlock.STOPPING)
+            broker.stop_deliveries()
+            await self._member.leave()
+        if broker.name_servers is not None:
+            await broker.name_servers.stop()
+        if self._fixed is not None:
+            broker.block_writes(WriteBlock.STOPPING)
+            broker.stop_deliveries()
+            if self._lone is not None:
+                self._lone.record()
+            await self._fixed.leave()
 
     async def _close_store(self) -> str:
         """Close the store; after a failure it stays marked as not closed, and is recovered."""

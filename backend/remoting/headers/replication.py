@@ -22,6 +22,26 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     """The epoch of the master; stock does not send it."""
     master_min_offset: Int64 | None = None
     """The begin of its log; stock does not send it."""
+    master_max_offset: Int64 | None = None
+    """The end of its log; stock does not send it."""
+    master_state_version: Int64 | None = None
+    """The version of its committed offsets, by which a replica's own are newer once it has acted;
+    stock does not send it."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Return whether the master keeps its state in its log, so that replicas need not ask."""
+        return self.master_epoch is not None or self.master_state_version is not None
+
+
+class LeastIdHeader(Header, frozen=True, kw_only=True):
+    """The member of a group with the least id, and the one that left (905)."""
+
+    min_broker_id: Int64 | None = None
+    broker_name: str | None = None
+    min_broker_addr: str | None = None
+    offline_broker_addr: str | None = None
+    ha_broker_addr: str | None = None
 
 
 class HandOverHeader(Header, frozen=True, kw_only=True):

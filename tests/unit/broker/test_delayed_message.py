@@ -65,17 +65,17 @@ def test_a_message_that_cannot_be_delivered_is_passed_over(tmp_path, properties)
 
 
 def test_a_disk_that_is_nearly_full_is_given_no_copies(tmp_path):
-    store, is_full = open_store(tmp_path), True
+    store, block = open_store(tmp_path), "the disk is nearly full"
     properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
 
     def deliver_it():
-        deliver(store, lambda _: None, aside.log_position, is_full=lambda: is_full)
+        deliver(store, lambda _: None, aside.log_position, find_block=lambda: block)
 
     with pytest.raises(NotYet, match="full"):
         deliver_it()
     held_back = store.offsets("T", 1)
-    is_full = False
+    block = None
     deliver_it()
 
     assert held_back is None

@@ -35,7 +35,7 @@ def deliver_delayed(
     *,
     is_former: Callable[[str, int], bool] = lambda _topic, _position: False,
     is_being_deleted: Callable[[str], bool] = lambda _: False,
-    is_full: Callable[[], bool] = lambda: False,
+    find_block: Callable[[], str | None] = lambda: None,
     find_queue: Callable[[str, int], int | None] = lambda _topic, queue_id: queue_id,
 ) -> None:
     """Copy a delayed message to its real queue; its properties stay unchanged.
@@ -48,12 +48,13 @@ def deliver_delayed(
 
     Raises:
         StoreError: the store refuses for now.
-        NotYet: the topic is being deleted, and its queues are about to start again; or the disk is
-            nearly full, and the remaining space is reserved; or no queue of the topic takes
-            messages here.
+        NotYet: the topic is being deleted, and its queues are about to start again; or no queue of
+            the topic takes messages here; or this broker takes none now, for the reason that
+            `find_block` returns.
     """
-    if is_full():
-        raise NotYet("the disk is nearly full")
+    block = find_block()
+    if block is not None:
+        raise NotYet(block)
     if record is None:
         return
     topic = record.properties.get(REAL_TOPIC)

@@ -98,12 +98,12 @@ class TimerDelivery:
         precision_ms: int,
         arrived: Callable[[Iterable[tuple[str, int, int]]], None],
         find_target: Callable[[str, int, int], Target | None],
-        is_full: Callable[[], bool],
+        is_blocked: Callable[[], bool],
         clock: Callable[[], int],
     ) -> None:
         """Start with the progress of the files; a target may be missing for now: None."""
         self._store, self._precision_ms, self._clock = store, precision_ms, clock
-        self._arrived, self._find_target, self._is_full = arrived, find_target, is_full
+        self._arrived, self._find_target, self._is_blocked = arrived, find_target, is_blocked
         self._recorded: TimersAt | None = None
         # Stock's own file has the progress of stock, until the log has one.
         self._believes_file = store.has_timers_of_stock
@@ -208,7 +208,7 @@ class TimerDelivery:
         Raises:
             StoreError: the batch is retried.
         """
-        if not self._is_running or self._is_full():
+        if not self._is_running or self._is_blocked():
             return False
         if self._recorded is None:
             # Only a record says where to look for the first deliveries.

@@ -84,3 +84,7 @@ class Choice:
             if word == text:
                 return value
         raise ValueError(f"must be {' or '.join(self.choices)}")
+
+    def word_of(self, value: str) -> str:
+        """Return the word of a value."""
+        return next(word for word, one in self.values if one == value)

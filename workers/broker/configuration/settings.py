@@ -30,6 +30,7 @@ _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
 
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
+FixedRole = Literal["async_master", "sync_master", "replica"]
 
 
 class InvalidSetting(ValueError):
@@ -86,6 +87,13 @@ def _addresses(text: str) -> tuple[Address, ...]:
     return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
 
 
+def _one_address(text: str) -> Address:
+    host, mark, port = text.rpartition(":")
+    if not (mark and host):
+        raise ValueError("must be one host:port pair")
+    return host, Whole(1, 65535)(port)
+
+
 def _address(text: str) -> Address:
     host, mark, port = text.rpartition(":")
     if not mark:
@@ -126,6 +134,9 @@ _LIGHT_QUEUES: Final = ("enableLmq", "enableMultiDispatch")
 _COUNT: Final = Whole(1, 65535)
 _INTERVAL_MS: Final = Whole(10, 86_400_000)
 _FLUSH_MODE: Final = Choice((("ASYNC_FLUSH", "async"), ("SYNC_FLUSH", "sync")))
+_ROLE: Final = Choice(
+    (("ASYNC_MASTER", "async_master"), ("SYNC_MASTER", "sync_master"), ("SLAVE", "replica"))
+)
 
 
 def _bytes(low: int, high: int) -> Whole:
@@ -141,6 +152,7 @@ class BrokerSettings:
     copied from its master. `fileReservedSize` limits the size of the log. `passOnToMaster` decides
     whether a replica passes requests on to its master if clients send them to it as the former
     master. `enablePropertyFilter` has another default than in stock: SQL92 filters are served.
+    `compatibleWithOldNameSrv` has another default as well: name servers know 901 and 904.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
@@ -225,6 +237,16 @@ class BrokerSettings:
     controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
     metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
     election_priority: int = _stock("brokerElectionPriority", Whole(0, 2**31 - 1), 2**31 - 1)
+    role: FixedRole = _stock("brokerRole", _ROLE, "async_master", "fixed")
+    acts_as_master: bool = _stock("enableSlaveActingMaster", _FLAG, False)
+    master_ha_address: Address | None = _stock("haMasterAddress", _one_address, None)
+    replica_count: int = _stock("totalReplicas", Whole(1, 1000), 1)
+    in_sync_count_is_lowered: bool = _stock("enableAutoInSyncReplicas", _FLAG, False)
+    in_sync_lag_bytes_max: int = _stock("haMaxGapNotInSync", _bytes(1, 10**18 - 1), 256 << 20)
+    skips_pre_online: bool = _stock("skipPreOnline", _FLAG, False)
+    locks_by_quorum: bool = _stock("lockInStrictMode", _FLAG, False)
+    member_poll_interval_ms: int = _stock("syncBrokerMemberGroupPeriod", _INTERVAL_MS, 1000)
+    knows_old_name_servers: bool = _stock("compatibleWithOldNameSrv", _FLAG, False)
     all_ack: bool = _stock("allAckInSyncStateSet", _FLAG, True)
     in_sync_count: int = _stock("inSyncReplicas", Whole(1, 1000), 1)
     in_sync_count_min: int = _stock("minInSyncReplicas", Whole(1, 1000), 1)
@@ -236,6 +258,17 @@ class BrokerSettings:
     ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
     ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)
     ha_transfer_size_max: int = _stock("haTransferBatchSize", _bytes(1, 4 << 20), 256 << 10)
+
+    @property
+    def has_fixed_role(self) -> bool:
+        """Return whether this broker is in a group without a controller, as master or replica."""
+        has_others = self.role == "replica" or self.replica_count > 1
+        return not self.controller_mode and (self.acts_as_master or has_others)
+
+    @property
+    def is_master(self) -> bool:
+        """Return whether the fixed role is that of a master."""
+        return self.role != "replica"
 
     @property
     def crc_property(self) -> CrcProperty:
@@ -309,28 +342,48 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
     if settings.controller_mode and not settings.controllers:
         reason = "needs controllerAddr, the host:port of the control plane"
         raise InvalidSetting("enableControllerMode", "true", reason)
+    _check_role(settings)
     unused = tuple(sorted(given.keys() - known.keys()))
     return LoadedSettings(settings=settings, given=dict(given), unused=unused)
+
+
+def _check_role(settings: BrokerSettings) -> None:
+    """Check that role, id and numbers of replicas fit together (control-plane.md 5.1, 5.11)."""
+    if settings.controller_mode or not settings.has_fixed_role:
+        return
+    is_replica = not settings.is_master
+    if is_replica and settings.broker_id == 0:
+        raise InvalidSetting("brokerId", "0", "is the id of a master: a replica has another one")
+    if not is_replica and settings.broker_id != 0:
+        reason = "is the id of a replica: a master has the id 0"
+        raise InvalidSetting("brokerId", str(settings.broker_id), reason)
+    count_min = max(settings.in_sync_count, settings.in_sync_count_min)
+    if not is_replica and settings.replica_count < count_min:
+        reason = "is less than inSyncReplicas or minInSyncReplicas"
+        raise InvalidSetting("totalReplicas", str(settings.replica_count), reason)
 
 
 def describe_settings(settings: BrokerSettings, given: Mapping[str, str]) -> dict[str, str]:
     """Write every setting as its stock property, as given or else by its default."""
     return {
         entry.metadata["property"]: given.get(
-            entry.metadata["property"], _spelled(getattr(settings, entry.name))
+            entry.metadata["property"],
+            _spelled(getattr(settings, entry.name), entry.metadata["parse"]),
         )
         for entry in fields(BrokerSettings)
     }
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: Any, parse: Callable[[str], Any]) -> str:
+    if isinstance(parse, Choice):
+        return parse.word_of(value)
     match value:
         case None:
             return ""
         case bool():
             return "true" if value else "false"
-        case "async" | "sync":
-            return f"{value.upper()}_FLUSH"
+        case (str(host), int(port)):
+            return f"{host}:{port}"
         case frozenset() | tuple():
             return _list_spelled(value)
         case _:

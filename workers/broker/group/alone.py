@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
+from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
@@ -115,6 +116,12 @@ class Alone:
 
     def flush_failed(self) -> None:
         """Do nothing: no other broker takes over."""
+
+    def take_least(self, _sent: LeastIdHeader) -> None:
+        """Do nothing: this broker is its whole group."""
+
+    def take_master(self, _sent: HaInfoHeader) -> None:
+        """Do nothing: this broker is the master."""
 
     def hurry(self) -> None:
         """Do nothing: no controller elects this broker."""

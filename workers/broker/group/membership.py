@@ -1,4 +1,4 @@
-"""Define the membership of a broker: alone, or one of several under a controller."""
+"""Define the membership of a broker: alone, under a controller, or in a group of fixed roles."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -6,6 +6,7 @@ from typing import Protocol
 from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaStatusBody
+from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.replication.acknowledgement import Outcome, Release
 
@@ -88,6 +89,12 @@ class Membership(Protocol):
 
     def flush_failed(self) -> None:
         """Called when the content of the disk is unknown."""
+
+    def take_least(self, sent: LeastIdHeader) -> None:
+        """Note which member of the group has the least id, as a name server says (905)."""
+
+    def take_master(self, sent: HaInfoHeader) -> None:
+        """Note the addresses of a master that is about to serve, as it says itself (906)."""
 
     def hurry(self) -> None:
         """Report the state of this broker to the controller now, not with the next heartbeat."""

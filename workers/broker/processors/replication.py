@@ -1,4 +1,4 @@
-"""Answer the group and its controller (43, 45, 60, 402, 906, 907, 1007; our 7002)."""
+"""Answer the group and its controller (43, 45, 60, 402, 905, 906, 907, 1007; our 7002)."""
 
 from typing import Final
 
@@ -8,7 +8,12 @@ from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochBody, EpochsBody
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header, encode_header
-from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
+from backend.remoting.headers.replication import (
+    HaInfoAnswer,
+    HaInfoHeader,
+    HandOverHeader,
+    LeastIdHeader,
+)
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -80,20 +85,39 @@ def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the replication address of this master to a replica; empty if it is no master.
 
-    Addresses that a caller sends are ignored: the controller decides who is master.
+    With an address, a master says that it is about to serve (control-plane.md 5.7). Under a
+    controller that is ignored: the controller decides who is master.
     """
     membership = broker.membership
+    sent = decode_header(HaInfoHeader, command.ext)
+    if sent.master_ha_address:
+        membership.take_master(sent)
+        return answer(command)
     if membership.ha_address is None:
         return answer(command)
     host, port = broker.store_host
+    is_fixed = membership.epoch is None
     reported = HaInfoAnswer(
         master_ha_address=membership.ha_address,
         master_flush_offset=broker.store.flushed_position,
         master_address=f"{host}:{port}",
         master_epoch=membership.epoch,
         master_min_offset=broker.store.min_position,
+        master_max_offset=broker.store.max_position,
+        master_state_version=broker.offsets.data_version.state_version if is_fixed else None,
     )
     return answer(command, ext=encode_header(reported))
+
+
+@serves(
+    RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, role=RequiredRole.ANY, passed_on=False, target=None
+)
+def on_least_id_change(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Note which member of the group has the least id now, as a name server says."""
+    sent = decode_header(LeastIdHeader, command.ext)
+    if sent.min_broker_id is not None and sent.min_broker_addr:
+        broker.membership.take_least(sent)
+    return answer(command)
 
 
 @serves(RequestCode.HAND_OVER, role=RequiredRole.MEMBER, passed_on=False, target=None)

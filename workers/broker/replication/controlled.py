@@ -9,6 +9,7 @@ from typing import Final
 from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaStatusBody
+from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from workers.broker.broker import Broker
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.write_block import WriteBlock
@@ -129,6 +130,12 @@ class Controlled:
         self.is_broken = True
         self.master.resign()
         self.hurry()
+
+    def take_least(self, _sent: LeastIdHeader) -> None:
+        """Do nothing: the controller decides who is master."""
+
+    def take_master(self, _sent: HaInfoHeader) -> None:
+        """Do nothing: the controller decides who is master."""
 
     def hurry(self) -> None:
         """Report the state of this broker to the controller now, before the next heartbeat."""

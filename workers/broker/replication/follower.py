@@ -125,7 +125,7 @@ class Follower:
             is_learner=self._settings.is_learner,
             is_from_last_segment=self._settings.sync_from_last_file,
         )
-        with await _connect(master.master_ha_address or "") as master_socket:
+        with await open_socket(master.master_ha_address or "") as master_socket:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await _greet(link, master_socket)
             yield link, master_socket
@@ -260,7 +260,7 @@ def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa:
         copying.report(end)
 
 
-async def _connect(address: str) -> socket.socket:
+async def open_socket(address: str) -> socket.socket:
     """Connect to the master's replication port."""
     loop = asyncio.get_running_loop()
     host, port = split_address(address)

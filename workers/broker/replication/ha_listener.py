@@ -1,4 +1,4 @@
-"""Send the log to replicas as it grows (storage-and-ha.md 9.3), in the turn that appends to it.
+"""Send the log to replicas in the turn that appends to it (storage-and-ha.md 9.2, 9.3).
 
 The engine writes to the sockets itself. A replica that lacks much data or reads slowly has a
 separate thread there, so that no other replica waits. The event loop receives the reports of
@@ -8,6 +8,7 @@ replicas.
 # ruff: noqa: D102 - the session's protocol methods are those of asyncio
 
 import asyncio
+import itertools
 import socket
 from typing import Final, Protocol, cast
 
@@ -73,11 +74,14 @@ class ReplicaSession(asyncio.Protocol):
                 # The transport only reads.
                 self._transport.get_extra_info("socket").fileno(),
                 self._settings.ha_transfer_size_max,
+                plain_number=self._listener.next_number(),
             )
         except (OSError, StoreError) as error:
             self._break_off(error)
             return
         self._watcher = watcher
+        if self._link.broker_id is not None:
+            self._identify(self._link)
 
     def data_received(self, data: bytes) -> None:
         self._heard_at_s = self._loop.time()
@@ -90,11 +94,14 @@ class ReplicaSession(asyncio.Protocol):
             self._break_off(error)
             return
         if has_greeted:
-            self.broker_id = link.broker_id
-            self._listener.identify(self, is_learner=link.is_learner)
+            self._identify(link)
         if self.broker_id is not None and held is not None:
             watcher.held(self.broker_id, held)
             self.pump()
+
+    def _identify(self, link: MasterLink) -> None:
+        self.broker_id = link.broker_id
+        self._listener.identify(self, is_learner=link.is_learner)
 
     def connection_lost(self, exc: Exception | None) -> None:
         reason: Exception | str = exc or "it closed the connection"
@@ -184,13 +191,34 @@ class ReplicaSession(asyncio.Protocol):
 class HaListener:
     """The replication port; connections are accepted while there is a watcher: a master's term."""
 
-    def __init__(self, store: Store, settings: BrokerSettings, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: BrokerSettings,
+        listener: socket.socket,
+        *,
+        is_plain: bool = False,
+    ) -> None:
+        """Use the protocol of a group under a controller, or the plain one (9.2).
+
+        No replica says who it is in the plain one: the number of its connection is its id here.
+        """
         self._store, self._settings, self._socket = store, settings, listener
+        self._numbers = itertools.count(1) if is_plain else None
         self._server: asyncio.Server | None = None
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
         self._will_send = False
+
+    def next_number(self) -> int | None:
+        """Return the number of the next plain connection; None in the other protocol."""
+        return None if self._numbers is None else next(self._numbers)
+
+    @property
+    def addresses(self) -> dict[int, str]:
+        """Return the addresses of the connected replicas."""
+        return {broker_id: one.address for broker_id, one in self._by_id.items()}
 
     @property
     def broker_ids(self) -> frozenset[int]:

@@ -72,8 +72,14 @@ class PassingOn:
             self._use(MasterLink(master_address))
             self._hot.set_handing_up(True)
 
+    def follow_none(self) -> None:
+        """Stop passing on while there is no master: this broker must answer."""
+        self._paused_until_s = None
+        self._hot.set_handing_up(False)
+        self._use(None)
+
     def lead(self) -> None:
-        """Stop passing on: this broker is the master."""
+        """Stop passing on: this broker is the master, or acts for it."""
         self._paused_until_s = None
         self._hot.set_handing_up(False)
         self._use(None, is_master=True)

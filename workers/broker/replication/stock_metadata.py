@@ -46,7 +46,7 @@ class StockMetadata:
         reported = ""
         while True:
             try:
-                if (await ask_master(self._address)).master_epoch is not None:
+                if (await ask_master(self._address)).is_ours:
                     return
                 await self._stay()
             except (OSError, TimeoutError, RemotingError, InvalidJson) as error:

@@ -72,6 +72,11 @@ class LongPolling:
         if self._hot.release_pulls(topic, group):
             self.take_turns()
 
+    def release_all(self) -> None:
+        """Answer every pull, so that clients ask for the route of another master."""
+        if self._hot.release_all_pulls():
+            self.take_turns()
+
     def take_turns(self) -> None:
         """Have the connections with ready pulls served on the running loop."""
         if self._turn is None:

@@ -45,11 +45,13 @@ class NameServerLink:
         port: int,
         *,
         registration_source: RegistrationSource,
+        released: asyncio.Event,
         on_registered: Callable[[], None],
         on_outdated: Callable[[], None],
     ) -> None:
+        """Register once the event is set; until then, the connection carries questions only."""
         self.address = f"{host}:{port}"
-        self._host, self._port = host, port
+        self._host, self._port, self._released = host, port, released
         self._registration_source, self._on_registered = registration_source, on_registered
         self._on_outdated = on_outdated
         self._event = asyncio.Event()
@@ -124,12 +126,18 @@ class NameServerLink:
         socket = await connect(place, peer_name="name server", on_close=self._event.set)
         self._socket = socket
         try:
+            await self._await_release(socket)
             while socket.is_open:
                 await self._register(socket)
                 await self._show_life(socket)
             raise ConnectionResetError("the name server closed the connection")
         finally:
             socket.close()
+
+    async def _await_release(self, socket: Requester) -> None:
+        while socket.is_open and not self._released.is_set():
+            self._event.clear()
+            await self._event.wait()
 
     async def _register(self, socket: Requester) -> None:
         self._event.clear()

@@ -38,6 +38,7 @@ class NameServers:
                 host,
                 port,
                 registration_source=registration_source,
+                released=self._released,
                 on_registered=self._settled.set,
                 on_outdated=on_outdated,
             )
@@ -46,17 +47,16 @@ class NameServers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, *, is_held: bool = False) -> list[asyncio.Task[None]]:
-        """Connect to all of them, now or after `release`, and return the tasks."""
+        """Connect to all of them, register now or after `release`, and return the tasks."""
         if not is_held:
             self.release()
-        self._tasks = [
-            asyncio.create_task(self._run(link), name=link.address) for link in self._links
-        ]
+        self._tasks = [asyncio.create_task(link.run(), name=link.address) for link in self._links]
         return self._tasks
 
     def release(self) -> None:
         """Start to register this broker at the name servers."""
         self._released.set()
+        self.poke()
 
     def poke(self) -> None:
         """Register at once because topics have changed."""
@@ -108,10 +108,6 @@ class NameServers:
                 await asyncio.gather(*(link.await_other_master() for link in self._links))
         except TimeoutError:
             log.info("no_other_master_named")
-
-    async def _run(self, link: NameServerLink) -> None:
-        await self._released.wait()
-        await link.run()
 
     async def stop(self) -> None:
         """Unregister everywhere and end the links."""

@@ -1236,10 +1236,14 @@ class MasterLink:
     the connection must then be closed.
     """
 
-    def __new__(cls, store: Store, descriptor: int, size_max: int) -> MasterLink:
+    def __new__(
+        cls, store: Store, descriptor: int, size_max: int, *, plain_number: int | None = None
+    ) -> MasterLink:
         """Serve the replica at a connected socket, with transfers of up to `size_max` log bytes.
 
-        The descriptor is duplicated: the caller goes on reading from its own, and closes it.
+        The descriptor is duplicated: the caller goes on reading from its own, and closes it. With a
+        number, the connection uses the default protocol (9.2), in which no replica says who it is:
+        the number is its `broker_id`.
         """
 
     def receive(self, data: bytes) -> tuple[bool, int | None]:
@@ -1293,6 +1297,13 @@ class ReplicaLink:
         is_learner: bool = False,
         is_from_last_segment: bool = False,
     ) -> ReplicaLink: ...
+    @staticmethod
+    def plain(store: Store) -> ReplicaLink:
+        """Use the default protocol (9.2): `begin` comes at once, without handshake or greeting.
+
+        Everything that the master has sent is confirmed.
+        """
+
     def handshake(self) -> bytes:
         """Return the first bytes to send."""
 

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use regent_commitlog as commitlog;
 use regent_replication as replication;
 use regent_replication::{
-    Agreement, Following, Greeting, Handshake, Heard, LinkError, Sending, StoreAccess, duplicate,
+    Agreement, Following, Greeting, Handshake, Heard, LinkError, Protocol, Sending, StoreAccess,
+    duplicate,
 };
 
 use crate::error::{Failure, detached, into_python};
@@ -45,11 +46,22 @@ pub(crate) struct MasterLink {
 #[pymethods]
 impl MasterLink {
     #[new]
-    fn new(py: Python<'_>, store: &Store, descriptor: RawFd, size_max: usize) -> PyResult<Self> {
+    #[pyo3(signature = (store, descriptor, size_max, *, plain_number=None))]
+    fn new(
+        py: Python<'_>,
+        store: &Store,
+        descriptor: RawFd,
+        size_max: usize,
+        plain_number: Option<i64>,
+    ) -> PyResult<Self> {
         let store = Arc::clone(&store.0);
         detached(py, || {
             let socket = duplicate(descriptor).map_err(LinkError::from)?;
-            let sending = Sending::begin(store, socket, size_max)?;
+            let link = plain_number.map_or_else(
+                replication::MasterLink::default,
+                replication::MasterLink::plain,
+            );
+            let sending = Sending::begin(store, socket, size_max, link)?;
             Ok(Self { sending })
         })
     }
@@ -119,6 +131,7 @@ impl MasterLink {
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct ReplicaLink {
     hello: Vec<u8>,
+    protocol: Protocol,
     /// Until the log is asked for.
     link: Mutex<Option<replication::ReplicaLink>>,
     greeting: Mutex<Option<Greeting>>,
@@ -145,7 +158,19 @@ impl ReplicaLink {
         let link = replication::ReplicaLink::new(handshake, known_epoch);
         Self {
             hello: link.handshake(),
+            protocol: Protocol::AutoSwitch,
             link: Mutex::new(Some(link)),
+            greeting: Mutex::new(None),
+            store: Arc::clone(&store.0),
+        }
+    }
+
+    #[staticmethod]
+    fn plain(store: &Store) -> Self {
+        Self {
+            hello: Vec::new(),
+            protocol: Protocol::Plain,
+            link: Mutex::new(Some(replication::ReplicaLink::plain())),
             greeting: Mutex::new(None),
             store: Arc::clone(&store.0),
         }
@@ -211,7 +236,7 @@ impl ReplicaLink {
         reports_appended: bool,
     ) -> PyResult<LogCopy> {
         detached(py, || {
-            if self.greeting.lock().is_none() {
+            if self.protocol == Protocol::AutoSwitch && self.greeting.lock().is_none() {
                 return Err(has_not_greeted());
             }
             let socket = duplicate(descriptor).map_err(LinkError::from)?;

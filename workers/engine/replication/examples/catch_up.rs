@@ -16,7 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use regent_commitlog::{NewMessage, Store, StoreConfig};
-use regent_replication::{Following, Handshake, LinkError, ReplicaLink, Sending, StoreAccess};
+use regent_replication::{
+    Following, Handshake, LinkError, MasterLink, ReplicaLink, Sending, StoreAccess,
+};
 
 const BODY_SIZE: usize = 1024;
 const NOW_MS: i64 = 1_758_000_000_000;
@@ -103,6 +105,7 @@ fn catch_up(master: &Arc<Shared>, home: &Path) -> Result<String, Failure> {
         Arc::clone(master),
         OwnedFd::from(ours),
         TRANSFER_SIZE,
+        MasterLink::default(),
     )?);
     let hearing = Arc::clone(&sending);
     let end = master.0.max_position();

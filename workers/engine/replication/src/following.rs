@@ -19,7 +19,6 @@ use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
 
 use crate::access::StoreAccess;
 use crate::error::LinkError;
-use crate::frames::TRANSFER_SIZE;
 use crate::replica::{ReplicaLink, Reports};
 
 /// What is taken from the socket at once: it stays in the processor's cache until it is appended.
@@ -163,6 +162,7 @@ impl<S: StoreAccess> Shared<S> {
 
     fn take_all(&self, link: &mut ReplicaLink) -> Result<(), S::Error> {
         let mut buffer = vec![0; RECEIVE_SIZE];
+        let head_size = link.head_size();
         let mut unreported = 0;
         let mut is_behind = false;
         while !self.is_over.load(Ordering::Acquire) {
@@ -171,7 +171,7 @@ impl<S: StoreAccess> Shared<S> {
             let wanted = match awaited {
                 _ if is_long => awaited.min(RECEIVE_SIZE),
                 // What follows much is likely much, to be taken from its beginning.
-                0 if is_behind => TRANSFER_SIZE,
+                0 if is_behind => head_size,
                 rest if is_behind => rest,
                 _ => RECEIVE_SIZE,
             };
@@ -186,9 +186,10 @@ impl<S: StoreAccess> Shared<S> {
             // Where more is likely there it is worth no report of its own.
             let is_more = received == wanted;
             is_behind = is_more
-                && match wanted {
-                    TRANSFER_SIZE => link.body_left() >= LONG_SIZE_MIN,
-                    _ => is_long || is_behind || wanted == RECEIVE_SIZE,
+                && if wanted == head_size {
+                    link.body_left() >= LONG_SIZE_MIN
+                } else {
+                    is_long || is_behind || wanted == RECEIVE_SIZE
                 };
             if unreported > 0 && (!is_more || unreported >= UNREPORTED_MAX) {
                 self.appended(link)?;

@@ -1,4 +1,5 @@
-//! The four frames, all big-endian (storage-and-ha.md 9.3).
+//! The frames, all big-endian: four of `AutoSwitch` (storage-and-ha.md 9.3), two of the default
+//! protocol (9.2).
 //!
 //! ```text
 //! handshake  replica to master  state=1 i32 | from last file i16 | learner i16 | broker id i64
@@ -7,6 +8,10 @@
 //! transfer   master to replica  state=2 i32 | body size i32 | position i64 | epoch i32
 //!                               | epoch start i64 | confirmed i64 | log bytes
 //! report     replica to master  state=2 i32 | log end i64
+//!
+//! default protocol:
+//! transfer   master to replica  position i64 | body size i32 | log bytes
+//! report     replica to master  log end i64
 //! ```
 
 use regent_commitlog::{Epoch, EpochList};
@@ -20,6 +25,8 @@ pub(crate) const HANDSHAKE_SIZE: usize = 16;
 pub(crate) const REPORT_SIZE: usize = 12;
 pub(crate) const GREETING_SIZE: usize = 20;
 pub(crate) const TRANSFER_SIZE: usize = 36;
+pub(crate) const PLAIN_REPORT_SIZE: usize = 8;
+pub(crate) const PLAIN_TRANSFER_SIZE: usize = 12;
 const EPOCH_SIZE: usize = 12;
 
 /// Epochs in one greeting: what stock has room for.
@@ -27,6 +34,16 @@ pub const EPOCH_COUNT_MAX: usize = 1000;
 
 /// Largest body of a transfer: a stock replica reads into a buffer of 4 MiB, header included.
 pub(crate) const BODY_SIZE_MAX: usize = (4 << 20) - TRANSFER_SIZE;
+
+/// Which of stock's two protocols a connection uses. Nothing on the wire tells: both ends are set up
+/// for the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Groups under a controller: handshakes, epochs and confirmed positions (9.3).
+    AutoSwitch,
+    /// Groups whose roles are fixed: log bytes and reports alone (9.2).
+    Plain,
+}
 
 /// Who a replica is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,16 +138,81 @@ impl TransferHeader {
     }
 }
 
+impl Protocol {
+    /// Size of what precedes log bytes.
+    pub(crate) fn transfer_size(self) -> usize {
+        match self {
+            Self::AutoSwitch => TRANSFER_SIZE,
+            Self::Plain => PLAIN_TRANSFER_SIZE,
+        }
+    }
+
+    pub(crate) fn encode_transfer(self, header: &TransferHeader) -> Vec<u8> {
+        match self {
+            Self::AutoSwitch => header.encode().to_vec(),
+            Self::Plain => {
+                let mut out = vec![0; PLAIN_TRANSFER_SIZE];
+                put(&mut out, 0, &header.position.to_be_bytes());
+                put(&mut out, 8, &size_field(header.body_size));
+                out
+            }
+        }
+    }
+
+    /// A replica's report of where its log ends.
+    pub(crate) fn encode_report(self, log_end: u64) -> Vec<u8> {
+        match self {
+            Self::AutoSwitch => encode_report(log_end).to_vec(),
+            Self::Plain => log_end.to_be_bytes().to_vec(),
+        }
+    }
+
+    /// The frame that `bytes` start with and its size; `None` until it is whole.
+    pub(crate) fn from_replica(
+        self,
+        bytes: &[u8],
+    ) -> Result<Option<(FromReplica, usize)>, LinkError> {
+        match self {
+            Self::AutoSwitch => from_replica(bytes),
+            Self::Plain if bytes.len() < PLAIN_REPORT_SIZE => Ok(None),
+            Self::Plain => Ok(Some((
+                FromReplica::Report(reported(i64_at(bytes, 0))?),
+                PLAIN_REPORT_SIZE,
+            ))),
+        }
+    }
+
+    /// The frame that `bytes` start with: a greeting once it is whole, a transfer once its header is.
+    pub(crate) fn from_master(self, bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
+        match self {
+            Self::AutoSwitch => from_master(bytes),
+            Self::Plain if bytes.len() < PLAIN_TRANSFER_SIZE => Ok(None),
+            Self::Plain => Ok(Some(FromMaster::Transfer(TransferHeader {
+                body_size: body_size_at(bytes, 8, BODY_SIZE_MAX)?,
+                position: i64_at(bytes, 0),
+                epoch: -1,
+                epoch_start: 0,
+                // The master waits for no replica before it shows a record to readers.
+                confirmed: i64::MAX,
+            }))),
+        }
+    }
+}
+
 /// A replica's report of where its log ends.
-pub(crate) fn encode_report(log_end: u64) -> [u8; REPORT_SIZE] {
+fn encode_report(log_end: u64) -> [u8; REPORT_SIZE] {
     let mut out = [0; REPORT_SIZE];
     put(&mut out, 0, &STATE_TRANSFER.to_be_bytes());
     put(&mut out, 4, &log_end.to_be_bytes());
     out
 }
 
+fn reported(end: i64) -> Result<u64, LinkError> {
+    u64::try_from(end).map_err(|_| LinkError::Protocol("a report of a negative position"))
+}
+
 /// The frame that `bytes` start with and its size; `None` until it is whole.
-pub(crate) fn from_replica(bytes: &[u8]) -> Result<Option<(FromReplica, usize)>, LinkError> {
+fn from_replica(bytes: &[u8]) -> Result<Option<(FromReplica, usize)>, LinkError> {
     match state(bytes)? {
         None => Ok(None),
         // Sixteen bytes, although a report has twelve (storage-and-ha.md 11.4, trap 43).
@@ -145,15 +227,14 @@ pub(crate) fn from_replica(bytes: &[u8]) -> Result<Option<(FromReplica, usize)>,
         }
         Some(_) if bytes.len() < REPORT_SIZE => Ok(None),
         Some(_) => {
-            let end = u64::try_from(i64_at(bytes, 4));
-            let end = end.map_err(|_| LinkError::Protocol("a report of a negative position"))?;
+            let end = reported(i64_at(bytes, 4))?;
             Ok(Some((FromReplica::Report(end), REPORT_SIZE)))
         }
     }
 }
 
 /// The frame that `bytes` start with: a greeting once it is whole, a transfer once its header is.
-pub(crate) fn from_master(bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
+fn from_master(bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
     match state(bytes)? {
         None => Ok(None),
         Some(STATE_HANDSHAKE) => greeting(bytes),
@@ -221,7 +302,11 @@ fn state(bytes: &[u8]) -> Result<Option<i32>, LinkError> {
 }
 
 fn body_size(bytes: &[u8], size_max: usize) -> Result<usize, LinkError> {
-    let size = usize::try_from(i32_at(bytes, 4)).ok();
+    body_size_at(bytes, 4, size_max)
+}
+
+fn body_size_at(bytes: &[u8], at: usize, size_max: usize) -> Result<usize, LinkError> {
+    let size = usize::try_from(i32_at(bytes, at)).ok();
     let fits = size.filter(|size| *size <= size_max);
     fits.ok_or(LinkError::Protocol("a body that is too large"))
 }

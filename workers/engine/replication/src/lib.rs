@@ -1,4 +1,5 @@
-//! Replication between brokers: stock's `AutoSwitch` protocol, byte for byte (storage-and-ha.md 9.3).
+//! Replication between brokers, byte for byte as stock: its `AutoSwitch` protocol
+//! (storage-and-ha.md 9.3), and its default one, which has neither greetings nor epochs (9.2).
 //!
 //! Each end of a connection is a state machine: bytes in, bytes out, no sockets, clock or threads.
 //! Around each stands what moves its bytes: [`Following`] and [`Sending`], with a thread each.
@@ -24,7 +25,7 @@ pub use access::StoreAccess;
 pub use agreement::{Agreement, agree};
 pub use error::LinkError;
 pub use following::Following;
-pub use frames::{EPOCH_COUNT_MAX, Greeting, Handshake};
+pub use frames::{EPOCH_COUNT_MAX, Greeting, Handshake, Protocol};
 pub use master::{Heard, MasterLink, Transfer};
 pub use replica::{Progress, ReplicaLink, Reports};
 pub use sending::Sending;

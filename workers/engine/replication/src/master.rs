@@ -3,9 +3,7 @@
 use regent_commitlog::{Epoch, LogSlice, Store};
 
 use crate::error::LinkError;
-use crate::frames::{
-    BODY_SIZE_MAX, FromReplica, Greeting, Handshake, TRANSFER_SIZE, TransferHeader, from_replica,
-};
+use crate::frames::{BODY_SIZE_MAX, FromReplica, Greeting, Handshake, Protocol, TransferHeader};
 
 /// What a replica said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +18,15 @@ pub enum Heard {
 #[derive(Debug)]
 pub struct Transfer<'a> {
     /// What goes before the log bytes.
-    pub header: [u8; TRANSFER_SIZE],
+    pub header: Vec<u8>,
     /// The log bytes, of one segment and one epoch.
     pub body: LogSlice<'a>,
 }
 
 /// One connected replica as its master sees it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MasterLink {
+    protocol: Protocol,
     received: Vec<u8>,
     replica: Option<Handshake>,
     /// Where the next transfer begins; `None` until the first report.
@@ -35,7 +34,35 @@ pub struct MasterLink {
     acknowledged: u64,
 }
 
+impl Default for MasterLink {
+    /// A replica that has yet to say who it is.
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::AutoSwitch,
+            received: Vec::new(),
+            replica: None,
+            next_position: None,
+            acknowledged: 0,
+        }
+    }
+}
+
 impl MasterLink {
+    /// A replica of the default protocol, which does not say who it is: `number` tells it from others.
+    /// An empty one gets the last segment only (storage-and-ha.md 9.2).
+    #[must_use]
+    pub fn plain(number: i64) -> Self {
+        Self {
+            protocol: Protocol::Plain,
+            replica: Some(Handshake {
+                is_from_last_segment: true,
+                is_learner: false,
+                broker_id: number,
+            }),
+            ..Self::default()
+        }
+    }
+
     /// Takes bytes of the replica, which may end anywhere in a frame.
     ///
     /// # Errors
@@ -48,7 +75,7 @@ impl MasterLink {
     ) -> Result<(), LinkError> {
         self.received.extend_from_slice(bytes);
         let mut used = 0;
-        while let Some((frame, size)) = from_replica(&self.received[used..])? {
+        while let Some((frame, size)) = self.protocol.from_replica(&self.received[used..])? {
             used += size;
             heard.push(match frame {
                 FromReplica::Handshake(handshake) => {
@@ -139,17 +166,28 @@ impl MasterLink {
         };
         let body_size = body.bytes().len();
         self.next_position = Some(position + body_size as u64);
-        let header = header(position, body_size, epoch, confirmed);
+        let header = self.header(position, body_size, epoch, confirmed);
         Ok(Some(Transfer { header, body }))
     }
 
     /// A transfer without bytes, which says that the master lives and what it has confirmed;
     /// `None` until the replica has said where it stands, because it expects none before.
     #[must_use]
-    pub fn heartbeat(&self, store: &Store, confirmed: u64) -> Option<[u8; TRANSFER_SIZE]> {
+    pub fn heartbeat(&self, store: &Store, confirmed: u64) -> Option<Vec<u8>> {
         let position = self.next_position?;
         let (epoch, _) = epoch_at(store, position);
-        Some(header(position, 0, epoch, confirmed))
+        Some(self.header(position, 0, epoch, confirmed))
+    }
+
+    #[allow(clippy::cast_possible_wrap)] // positions are those of files
+    fn header(&self, position: u64, body_size: usize, epoch: Epoch, confirmed: u64) -> Vec<u8> {
+        self.protocol.encode_transfer(&TransferHeader {
+            body_size,
+            position: position as i64,
+            epoch: epoch.number,
+            epoch_start: epoch.start_position as i64,
+            confirmed: confirmed as i64,
+        })
     }
 
     /// The replica, once it has said who it is.
@@ -191,16 +229,4 @@ fn epoch_at(store: &Store, position: u64) -> (Epoch, u64) {
     let epoch = epochs.epoch_at(position).unwrap_or(first);
     let end = epochs.end_of(epoch.number, u64::MAX).unwrap_or(u64::MAX);
     (epoch, end)
-}
-
-#[allow(clippy::cast_possible_wrap)] // positions are those of files
-fn header(position: u64, body_size: usize, epoch: Epoch, confirmed: u64) -> [u8; TRANSFER_SIZE] {
-    let header = TransferHeader {
-        body_size,
-        position: position as i64,
-        epoch: epoch.number,
-        epoch_start: epoch.start_position as i64,
-        confirmed: confirmed as i64,
-    };
-    header.encode()
 }

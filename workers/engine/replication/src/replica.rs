@@ -3,10 +3,7 @@
 use regent_commitlog::{Epoch, EpochList, Store, UNIT_HEAD_SIZE, unit_size};
 
 use crate::error::LinkError;
-use crate::frames::{
-    FromMaster, Greeting, Handshake, REPORT_SIZE, TRANSFER_SIZE, TransferHeader, encode_report,
-    from_master,
-};
+use crate::frames::{FromMaster, Greeting, Handshake, Protocol, TransferHeader};
 
 /// What a call of [`ReplicaLink::receive`] brought.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +27,7 @@ enum State {
 /// The connection of this broker to its master.
 #[derive(Debug)]
 pub struct ReplicaLink {
+    protocol: Protocol,
     handshake: Handshake,
     known_epoch: i32,
     state: State,
@@ -57,6 +55,7 @@ struct Unfinished {
 /// What a replica tells its master: up to where it holds the log.
 #[derive(Debug)]
 pub struct Reports {
+    protocol: Protocol,
     held: u64,
     is_begun: bool,
 }
@@ -67,6 +66,7 @@ impl ReplicaLink {
     #[must_use]
     pub fn new(handshake: Handshake, known_epoch: i32) -> Self {
         Self {
+            protocol: Protocol::AutoSwitch,
             handshake,
             known_epoch,
             state: State::Greeting,
@@ -77,6 +77,27 @@ impl ReplicaLink {
             next_position: None,
             confirmed: None,
         }
+    }
+
+    /// A new connection of the default protocol (storage-and-ha.md 9.2): nothing is said before
+    /// [`Self::begin`], and no greeting comes.
+    #[must_use]
+    pub fn plain() -> Self {
+        let handshake = Handshake {
+            is_from_last_segment: true,
+            is_learner: false,
+            broker_id: 0,
+        };
+        Self {
+            protocol: Protocol::Plain,
+            state: State::Cutting,
+            ..Self::new(handshake, -1)
+        }
+    }
+
+    /// Size of what precedes the log bytes of a transfer.
+    pub(crate) fn head_size(&self) -> usize {
+        self.protocol.transfer_size()
     }
 
     /// The first bytes to send.
@@ -130,14 +151,14 @@ impl ReplicaLink {
             if self.body_left > 0 || self.state == State::Cutting {
                 return Ok(used);
             }
-            match from_master(&bytes[used..])? {
+            match self.protocol.from_master(&bytes[used..])? {
                 None => return Ok(used),
                 Some(FromMaster::Greeting(heard, size)) => {
                     used += size;
                     *greeting = Some(self.on_greeting(heard)?);
                 }
                 Some(FromMaster::Transfer(header)) => {
-                    used += TRANSFER_SIZE;
+                    used += self.head_size();
                     self.on_transfer(&header, store)?;
                 }
             }
@@ -165,6 +186,7 @@ impl ReplicaLink {
         let end = store.max_position();
         self.next_position = (end > 0).then_some(end);
         Reports {
+            protocol: self.protocol,
             held: end,
             is_begun: false,
         }
@@ -220,6 +242,9 @@ impl ReplicaLink {
             });
         }
         self.confirmed = Some(u64::try_from(header.confirmed).unwrap_or(0));
+        if self.protocol == Protocol::Plain {
+            return self.on_plain_transfer(header.body_size, position);
+        }
         if let Some(master_epochs) = self.master_epochs.take() {
             // Else an epoch whose bytes a crash has lost would stand against those that come now.
             store.forget_unwritten_epochs(&master_epochs)?;
@@ -241,6 +266,19 @@ impl ReplicaLink {
         store.adopt_epoch(epoch)?;
         self.next_position = Some(position);
         self.body_left = header.body_size;
+        Ok(())
+    }
+
+    fn on_plain_transfer(
+        &mut self,
+        body_size: usize,
+        position: Option<u64>,
+    ) -> Result<(), LinkError> {
+        if body_size > 0 {
+            let position = position.ok_or(LinkError::Protocol("a negative position"))?;
+            self.next_position = Some(position);
+            self.body_left = body_size;
+        }
         Ok(())
     }
 
@@ -301,12 +339,12 @@ impl Reports {
     /// `held` is the end of what may be reported: of the log, or of its flushed part for a replica
     /// that answers only for what is on its disk. The first report always goes out, and at once:
     /// stock waits for its timer, and gets nothing for 5 s (storage-and-ha.md 9.3).
-    pub fn next(&mut self, held: u64, is_due: bool) -> Option<[u8; REPORT_SIZE]> {
+    pub fn next(&mut self, held: u64, is_due: bool) -> Option<Vec<u8>> {
         if held <= self.held && !is_due && self.is_begun {
             return None;
         }
         self.is_begun = true;
         self.held = held.max(self.held);
-        Some(encode_report(self.held))
+        Some(self.protocol.encode_report(self.held))
     }
 }

@@ -71,16 +71,21 @@ enum Sent {
 
 impl<S: StoreAccess> Sending<S> {
     /// Serves the replica at the other end of `socket`, with transfers of up to `size_max` bytes.
-    /// What it says is given to [`Self::receive`]: the socket is only written here.
+    /// `link` is what is known of it. What it says is given to [`Self::receive`]: the socket is only written here.
     ///
     /// # Errors
     /// There is no thread to be had.
-    pub fn begin(store: Arc<S>, socket: OwnedFd, size_max: usize) -> Result<Self, S::Error> {
+    pub fn begin(
+        store: Arc<S>,
+        socket: OwnedFd,
+        size_max: usize,
+        link: MasterLink,
+    ) -> Result<Self, S::Error> {
         let shared = Arc::new(Shared {
             store,
             socket,
             size_max,
-            link: Mutex::default(),
+            link: Mutex::new(link),
             outgoing: Mutex::new(Outgoing {
                 head: Vec::new(),
                 head_sent: 0,
@@ -217,7 +222,7 @@ impl<S: StoreAccess> Shared<S> {
             let Some(beat) = self.link.lock().heartbeat(store, confirmed) else {
                 return Ok(());
             };
-            outgoing.begin(beat.to_vec(), 0, 0);
+            outgoing.begin(beat, 0, 0);
             outgoing.told = confirmed;
             self.push(&mut outgoing, store)
         })
@@ -295,7 +300,7 @@ impl<S: StoreAccess> Shared<S> {
                 return Ok(Sent::Everything);
             };
             let (position, size) = (next.body.position(), next.body.bytes().len());
-            outgoing.begin(next.header.to_vec(), position, size as u64);
+            outgoing.begin(next.header, position, size as u64);
             outgoing.told = confirmed;
         }
         self.send_frame(&mut outgoing, store)

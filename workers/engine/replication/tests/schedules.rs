@@ -143,7 +143,8 @@ fn send_all(tells: bool) -> (Got, Vec<u8>) {
     let owned = owned();
     owned.store.begin_epoch(1).unwrap();
     let (ours, theirs) = connect();
-    let sending = Sending::begin(Arc::clone(&owned), OwnedFd::from(ours), SIZE_MAX).unwrap();
+    let link = MasterLink::default();
+    let sending = Sending::begin(Arc::clone(&owned), OwnedFd::from(ours), SIZE_MAX, link).unwrap();
     let end = Arc::new(AtomicU64::new(u64::MAX));
     let known = Arc::clone(&end);
     let replica = thread::spawn(move || read_log(&theirs, &known, tells));

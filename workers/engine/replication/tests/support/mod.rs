@@ -133,6 +133,22 @@ impl Wire {
         }
     }
 
+    /// A connection of the default protocol: the replica reports at once.
+    pub fn plain(replica_store: &Store) -> Self {
+        let mut replica = ReplicaLink::plain();
+        let mut reports = replica.begin(replica_store);
+        let first = reports.next(replica_store.max_position(), false);
+        Self {
+            to_master: first.into_iter().flatten().collect(),
+            master: MasterLink::plain(7),
+            replica,
+            reports: Some(reports),
+            to_replica: Vec::new(),
+            confirmed: 0,
+            heard: Vec::new(),
+        }
+    }
+
     /// Lets up to `size_max` bytes arrive at the master, which answers a handshake.
     pub fn up(&mut self, master: &Store, size_max: usize) -> Result<(), LinkError> {
         let size = size_max.min(self.to_master.len());

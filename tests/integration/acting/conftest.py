@@ -1,0 +1,145 @@
+"""A real name server, and the agents of a group without a controller as processes."""
+
+import asyncio
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from backend.clients.clock import SystemClock
+from backend.nameserver.server import NameServer
+from backend.remoting import java_json
+from backend.remoting.request_code import RequestCode
+from tests import processes
+from tests.integration.broker.agent import Agent, write_config
+from tests.integration.broker.client import Client
+from tests.ports import free_port
+from tests.waiting import eventually
+
+GROUP = "broker-t"
+
+
+@dataclass
+class FixedGroup:
+    """The agents of one group by their ids; 0 is the master."""
+
+    name_server: NameServer
+    root: Path
+    stack: ExitStack
+    agents: dict[int, Agent] = field(default_factory=dict)
+    clients: dict[int, Client] = field(default_factory=dict)
+    admin: Client | None = None
+
+    async def add(self, broker_id, *, name=GROUP, **properties):
+        """Start a member; a master of another group has another name."""
+        key = broker_id if name == GROUP else name
+        root = self.root / f"{name}-{broker_id}"
+        root.mkdir()
+        agent = self.stack.enter_context(Agent(root, is_forked=True))
+        agent.port, agent.ha_port = free_port(), free_port()
+        agent.settings = {
+            "namesrvAddr": f"127.0.0.1:{self.name_server.port}",
+            "brokerName": name,
+            "brokerId": str(broker_id),
+            "brokerRole": "SLAVE" if broker_id else "ASYNC_MASTER",
+            "enableSlaveActingMaster": "true",
+            "totalReplicas": "2",
+            "brokerHeartbeatInterval": "200",
+            "brokerNotActiveTimeoutMillis": "30000",
+            "syncBrokerMemberGroupPeriod": "200",
+            "haSendHeartbeatInterval": "1000",
+            "timerPrecisionMs": "100",
+            "listenPort": str(agent.port),
+            "haListenPort": str(agent.ha_port),
+        } | properties
+        self.agents[key] = agent
+        return await self.start(key)
+
+    async def start(self, key, **properties):
+        agent = self.agents[key]
+        path = write_config(agent.root, **agent.settings, **properties)
+        await asyncio.to_thread(agent.launch, path)
+        client = self.clients[key] = await Client.connect(agent.port)
+        return client
+
+    async def add_pair(self, **properties):
+        """Start a master and a replica that copies its log; return their clients."""
+        master = await self.add(0, **properties)
+        await self.await_members({0})
+        replica = await self.add(1, **properties)
+        await self.await_members({0, 1})
+        await self.await_copy(1)
+        return master, replica
+
+    async def members(self, name=GROUP):
+        """The members that the name server knows, by id."""
+        header = {"clusterName": "TestCluster", "brokerName": name}
+        answer = await self.ask(RequestCode.GET_BROKER_MEMBER_GROUP, header)
+        return {
+            int(key): address
+            for key, address in java_json.loads(answer.body)["brokerMemberGroup"][
+                "brokerAddrs"
+            ].items()
+        }
+
+    async def await_members(self, ids, name=GROUP):
+        async def known():
+            return set(await self.members(name)) == ids
+
+        await eventually(known)
+
+    async def await_copy(self, key):
+        """Wait until a replica has all of its master's log."""
+
+        async def ends():
+            told = [await self.clients[one].call(906) for one in (0,)]
+            status = java_json.loads((await self.clients[key].call(907)).body)
+            end = int(told[0].ext["masterMaxOffset"])
+            return status["haClientRuntimeInfo"]["maxOffset"] == end
+
+        await eventually(ends)
+
+    async def await_acting(self, key):
+        await eventually(lambda: self.agents[key].events("acting_master_began"))
+
+    async def route(self, topic):
+        """The route that clients get: the brokers by id, and the permission."""
+        answer = await self.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
+        if answer.code:
+            return {}, 0
+        data = java_json.loads(answer.body)
+        addresses = data["brokerDatas"][0]["brokerAddrs"]
+        return {int(key): one for key, one in addresses.items()}, data["queueDatas"][0]["perm"]
+
+    async def ask(self, code, ext):
+        if self.admin is None:
+            self.admin = await Client.connect(self.name_server.port)
+        return await self.admin.call(code, ext)
+
+    def kill(self, key):
+        self.agents[key].kill()
+
+    async def pause(self, key):
+        await processes.pause(self.agents[key].process.pid)
+
+    def address(self, key):
+        return f"127.0.0.1:{self.agents[key].port}"
+
+    def log_bytes(self, key):
+        folder = self.agents[key].root / "store" / "commitlog"
+        return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))
+
+
+@pytest.fixture
+async def fixed_group(database, redis, tmp_path):
+    async with AsyncExitStack() as servers:
+        server = await servers.enter_async_context(
+            NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
+        )
+        with ExitStack() as stack:
+            group = FixedGroup(server, tmp_path, stack)
+            yield group
+            for client in [*group.clients.values(), group.admin]:
+                if client is not None:
+                    client.writer.close()

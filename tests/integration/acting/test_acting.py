@@ -1,0 +1,66 @@
+"""A replica acts for its killed master: it is read, takes offsets and locks, and stores nothing."""
+
+import json
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies
+from tests.integration.replication.conftest import read_all
+from tests.waiting import eventually
+
+
+async def commit(client, offset, group="g", topic="orders"):
+    fields = {"consumerGroup": group, "topic": topic, "queueId": 0, "commitOffset": offset}
+    return await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
+
+
+async def committed(client, group="g", topic="orders"):
+    fields = {"consumerGroup": group, "topic": topic, "queueId": 0}
+    answer = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, fields)
+    return int(answer.ext["offset"]) if answer.code == 0 else None
+
+
+async def lock(client, client_id, **more):
+    queue = {"topic": "orders", "brokerName": "broker-t", "queueId": 0}
+    body = {"clientId": client_id, "consumerGroup": "g", "mqSet": [queue]} | more
+    answer = await client.call(RequestCode.LOCK_BATCH_MQ, body=json.dumps(body).encode())
+    return answer.code == 0 and len(json.loads(answer.body)["lockOKMQSet"]) == 1
+
+
+async def test_a_replica_copies_log_and_state_of_its_master(fixed_group):
+    master, replica = await fixed_group.add_pair()
+    sent = [b"m%d" % number for number in range(100)]
+
+    for body in sent:
+        assert (await master.send("orders", body)).code == 0
+    assert (await master.heartbeat("g", "orders")).code == 0
+    assert (await commit(master, 7)).code == 0
+    await fixed_group.await_copy(1)
+
+    assert await read_all(replica) == sent
+    assert await eventually(lambda: committed(replica)) == 7
+    assert (await replica.send("orders", b"x")).code == 0  # Passed on to the master.
+    assert fixed_group.agents[1].is_alive()
+    await fixed_group.await_copy(1)
+    assert fixed_group.log_bytes(0) == fixed_group.log_bytes(1)
+
+
+async def test_the_replica_of_a_killed_master_is_read_and_takes_offsets_and_locks(fixed_group):
+    # S106, S110, S133
+    master, replica = await fixed_group.add_pair()
+    assert (await master.send("orders", b"m")).code == 0
+    await fixed_group.await_copy(1)
+
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)
+
+    addresses, permissions = await fixed_group.route("orders")
+    assert (addresses, permissions) == ({0: fixed_group.address(1)}, 4)
+    assert bodies(await replica.pull("orders")) == [b"m"]
+    assert (await replica.heartbeat("g", "orders")).code == 0
+    assert (await commit(replica, 1)).code == 0
+    assert await committed(replica) == 1
+    assert await lock(replica, "c1")
+    assert not await lock(replica, "c2")
+    refused = await replica.send("orders", b"x")
+    assert refused.code == 14
+    assert await read_all(replica) == [b"m"]

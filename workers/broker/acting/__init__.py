@@ -1,0 +1,1 @@
+"""Groups without a controller: fixed roles, and replicas that act for an absent master."""

@@ -1,0 +1,226 @@
+"""The membership of a replica without a controller, which may act for its absent master.
+
+It acts while it has the least id of its group (control-plane.md 5.3, 5.4). An acting master takes
+committed offsets and gives locks. It appends nothing: its log stays a beginning of its master's. So
+what it takes is in its tables and files only, until the master takes it over.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+import msgspec
+import structlog
+from regent_engine import Command
+
+from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
+from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
+from workers.broker.acting.fixed_role import FixedRole
+from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
+from workers.broker.acting.plain_follower import PlainFollower
+from workers.broker.broker import Broker
+from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.group.required_role import RequiredRole, check_role
+from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.passing_on import PassingOn
+from workers.broker.replication.state_journal import ALONE
+from workers.broker.replication.stock_metadata import StockMetadata
+
+log = structlog.get_logger()
+
+
+class FixedReplica(FixedRole):
+    """A replica; it follows the master that a name server, or the master itself, names."""
+
+    ha_address: str | None = None
+
+    def __init__(self, broker: Broker) -> None:
+        """Take the state of the log, and accept no messages."""
+        super().__init__(broker)
+        self._least = LeastId()
+        self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
+        self.follower: PlainFollower | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self.is_acting = False
+        self._known_version = broker.offsets.data_version.state_version
+        broker.block_writes(WriteBlock.NOT_MASTER)
+        broker.journal.load()
+        broker.journal.follow(ALONE)
+        broker.confirm(broker.store.max_position)
+
+    # The requests of clients.
+
+    def check(self, required: RequiredRole) -> None:
+        """Check that this replica may serve a request: more of them while it acts.
+
+        Raises:
+            Refusal: it may not.
+        """
+        self._check_uncontrolled(required)
+        takes = self.is_acting and required is RequiredRole.MASTER_TAKES
+        check_role(required, is_readable=True, is_master=takes)
+
+    def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
+        """Let the master answer a request; None if this broker must answer."""
+        return self.passing.take(command)
+
+    def appended(self) -> None:
+        """Do nothing: nothing is appended here."""
+
+    def when_safe(self, _position: int, release: Release) -> None:
+        """Release the wait: a replica acknowledges nothing."""
+        release(Outcome.DEPOSED)
+
+    async def outcome(self, _position: int) -> Outcome:
+        """Return that this broker is no master."""
+        return Outcome.DEPOSED
+
+    async def stored(self, _position: int, _reply: bytes, late_reply: bytes) -> bytes:
+        """Return the late answer: nothing is stored here."""
+        return late_reply
+
+    def flush_failed(self) -> None:
+        """Do nothing: nobody waits for a replica's disk."""
+
+    def describe_ha(self) -> HaStatusBody:
+        """Describe how this replica follows its master (907)."""
+        broker = self._broker
+        if self.follower is not None:
+            client = self.follower.describe(broker.clock())
+        else:
+            reason = "the master is absent" if self.is_online else msgspec.UNSET
+            client = HaClientBody(max_offset=broker.store.max_position, obstacle=reason)
+        return HaStatusBody(is_master=False, client=client)
+
+    # The least id of the group.
+
+    def begin(self, least: Least) -> None:
+        """Serve, and act if no member has a lesser id."""
+        self._least.begin(least)
+        self.is_online = True
+        self._take_role(least)
+
+    def take_least(self, sent: LeastIdHeader) -> None:
+        """Note which member of the group has the least id, as a name server says."""
+        if sent.min_broker_id is None or sent.min_broker_addr is None:
+            return
+        self.note_least(
+            Least(
+                sent.min_broker_id,
+                sent.min_broker_addr,
+                sent.offline_broker_addr or None,
+                sent.ha_broker_addr or None,
+            )
+        )
+
+    def note_least(self, least: Least) -> None:
+        """Change the role if another member has the least id now."""
+        if not self.is_online:
+            return
+        news = self._least.take(least)
+        if news is not None:
+            log.info("least_id_changed", broker_id=news.broker_id, address=news.address)
+            self._take_role(news)
+
+    def take_master(self, sent: HaInfoHeader) -> None:
+        """Follow a master that is about to serve: it waits until its log is copied from here."""
+        if sent.master_address:
+            self.follow(sent.master_address)
+
+    def _take_role(self, least: Least) -> None:
+        follower = self.follower
+        if follower is not None and least.offline_address == follower.master_address:
+            self._stop_following()
+        if least.broker_id == MASTER_ID:
+            self._stand_down()
+            self.follow(least.address)
+            self._broker.polling.release_all()
+        elif least.broker_id == self.own_id and self._broker.settings.acts_as_master:
+            self._act()
+        else:
+            self._stand_down()
+
+    def _act(self) -> None:
+        if self.is_acting:
+            return
+        broker, offsets = self._broker, self._broker.offsets
+        self.is_acting = True
+        # Consumer groups may begin here; the master makes those again that its clients need.
+        for table in (offsets, broker.groups):
+            table.lead()
+            # The log does not have what is changed here.
+            table.is_in_log = False
+        version = offsets.data_version
+        offsets.data_version = msgspec.structs.replace(
+            version, state_version=self._known_version + 1
+        )
+        self.passing.lead()
+        broker.start_deliveries()
+        log.info("acting_master_began", broker_id=self.own_id, version=self._known_version + 1)
+
+    def _stand_down(self) -> None:
+        if not self.is_acting:
+            return
+        broker = self._broker
+        self.is_acting = False
+        broker.stop_deliveries()
+        broker.offsets.follow()
+        broker.groups.follow()
+        log.info("acting_master_ended", broker_id=self.own_id)
+
+    # The master's log.
+
+    def follow(self, master_address: str) -> None:
+        """Copy the log of a master, and let it answer what only a master may."""
+        follower = self.follower
+        is_followed = follower is not None and follower.master_address == master_address
+        if not is_followed:
+            self._stop_following()
+        if not self.is_acting:
+            self.passing.follow(master_address)
+        broker = self._broker
+        if is_followed or broker.damage is not None:
+            return
+        self.follower = PlainFollower(
+            broker.store,
+            broker.settings,
+            master_address=master_address,
+            flusher=broker.flusher,
+            on_held=broker.confirm,
+            on_master=self._note_master,
+        )
+        copy = StockMetadata(broker, broker.journal, master_address)
+        self._tasks = [
+            asyncio.create_task(self.follower.run(), name="follow"),
+            asyncio.create_task(copy.run(), name="copy-metadata"),
+        ]
+
+    def _note_master(self, master: HaInfoAnswer) -> None:
+        if master.master_state_version is not None:
+            self._known_version = master.master_state_version
+
+    def _stop_following(self) -> None:
+        if self.follower is not None:
+            log.info("master_left", master=self.follower.master_address)
+        self.follower = None
+        if not self.is_acting:
+            self.passing.follow_none()
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+
+    def tick(self) -> None:
+        """Do the periodic work; raises the error that ended a task."""
+        for task in self._tasks:
+            if task.done():
+                task.result()
+        if not self.is_acting:
+            self._broker.journal.catch_up()
+        self._broker.changes.tick()
+
+    async def stop(self) -> None:
+        """End every task; nothing is copied afterwards."""
+        self.passing.close()
+        self._stand_down()
+        tasks = list(self._tasks)
+        self._stop_following()
+        await asyncio.gather(*tasks, return_exceptions=True)
