@@ -108,6 +108,11 @@ def dead_letter_topic(group: str) -> str:
     return DEAD_LETTER_PREFIX + group
 
 
+def sync_member_topic(broker_name: str) -> str:
+    """Name the topic whose route tells the members of a broker group at an old name server."""
+    return f"rmq_sys_SYNC_BROKER_MEMBER_{broker_name}"
+
+
 def reply_topic(cluster_name: str) -> str:
     """Return the topic that carries request-reply answers of a cluster."""
     return f"{cluster_name}_REPLY_TOPIC"

@@ -58,7 +58,9 @@ class Dispatcher:
         """Serve a request as far as possible immediately; the awaitable, if any, never raises."""
         served = find_served(command.code)
         try:
-            passage = self._broker.membership.pass_on(command) if served.is_passed_on else None
+            passage = None
+            if served.is_passed_on and not served.is_for_this_broker(command):
+                passage = self._broker.membership.pass_on(command)
             outcome: Outcome
             if passage is None:
                 outcome = self._serve(caller, command, served)
@@ -83,7 +85,8 @@ class Dispatcher:
             return _explain(command, error)
 
     def _serve(self, caller: Caller, command: Command, served: Served) -> Outcome:
-        self._broker.membership.check(served.role)
+        if not served.is_for_this_broker(command):
+            self._broker.membership.check(served.role)
         if caller.is_fast and not served.on_fast_port:
             return refuse_unknown(self._broker, caller, command)
         if FENCE_FIELD in command.ext:

@@ -115,6 +115,12 @@ class LockBody(Body, frozen=True, kw_only=True):
     only_this_broker: bool = False
 
 
+class LockVoteBody(Body, frozen=True, kw_only=True):
+    """Whether a lock is wanted of the receiver alone: other members have a vote each (5.8)."""
+
+    only_this_broker: bool = False
+
+
 class LockedBody(Body, frozen=True, kw_only=True):
     """The queues that the client has locked (answer of 41)."""
 

@@ -3,9 +3,17 @@
 import json
 
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import bodies
 from tests.integration.replication.conftest import read_all
 from tests.waiting import eventually
+
+
+async def await_read(client, wanted):
+    """Wait until a queue holds some messages, in any order, and no other ones."""
+
+    async def are_all_read():
+        return sorted(await read_all(client)) == sorted(wanted)
+
+    await eventually(are_all_read)
 
 
 async def commit(client, offset, group="g", topic="orders"):
@@ -36,7 +44,7 @@ async def test_a_replica_copies_log_and_state_of_its_master(fixed_group):
     assert (await commit(master, 7)).code == 0
     await fixed_group.await_copy(1)
 
-    assert await read_all(replica) == sent
+    await await_read(replica, sent)
     assert await eventually(lambda: committed(replica)) == 7
     assert (await replica.send("orders", b"x")).code == 0  # Passed on to the master.
     assert fixed_group.agents[1].is_alive()
@@ -55,7 +63,7 @@ async def test_the_replica_of_a_killed_master_is_read_and_takes_offsets_and_lock
 
     addresses, permissions = await fixed_group.route("orders")
     assert (addresses, permissions) == ({0: fixed_group.address(1)}, 4)
-    assert bodies(await replica.pull("orders")) == [b"m"]
+    await await_read(replica, [b"m"])
     assert (await replica.heartbeat("g", "orders")).code == 0
     assert (await commit(replica, 1)).code == 0
     assert await committed(replica) == 1
@@ -64,3 +72,35 @@ async def test_the_replica_of_a_killed_master_is_read_and_takes_offsets_and_lock
     refused = await replica.send("orders", b"x")
     assert refused.code == 14
     assert await read_all(replica) == [b"m"]
+
+
+async def test_a_delayed_message_waits_for_the_master_and_is_delivered_once(fixed_group):
+    # S109, S112, S113, S129
+    master, replica = await fixed_group.add_pair()
+    assert (await master.heartbeat("g", "orders")).code == 0
+    assert (await master.send("orders", b"now")).code == 0
+    assert (await commit(master, 0)).code == 0
+    delayed = await master.send("orders", b"later", properties={"DELAY": "1"})
+    timed = await master.send("orders", b"timed", properties={"TIMER_DELAY_MS": "1500"})
+    assert (delayed.code, timed.code) == (0, 0)
+    await fixed_group.await_copy(1)
+
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)
+    assert await committed(replica) == 0
+    assert (await commit(replica, 1)).code == 0
+    await eventually(lambda: fixed_group.agents[1].events("delayed_delivery_refused"))
+    assert await read_all(replica) == [b"now"]
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+
+    await await_read(master, [b"later", b"now", b"timed"])
+    assert await committed(master) == 1
+    assert fixed_group.agents[0].events("replica_state_taken_over")
+    await eventually(lambda: fixed_group.agents[1].events("acting_master_ended"))
+    await fixed_group.await_copy(1)
+    await await_read(replica, [b"later", b"now", b"timed"])
+    assert fixed_group.log_bytes(0) == fixed_group.log_bytes(1)
+    addresses, permissions = await fixed_group.route("orders")
+    assert addresses[0] == fixed_group.address(0)
+    assert permissions == 6

@@ -52,6 +52,15 @@ class FixedMaster(FixedRole):
             connections=self.leading.listener.describe(end, in_sync),
         )
 
+    def figures(self) -> dict[str, str | int]:
+        """Return whether this master is online, why not, and how many members live and copy."""
+        return {
+            "online": str(self.is_online).lower(),
+            "notOnlineReason": self.not_online_reason,
+            "aliveReplicas": self.leading.alive_count,
+            "inSyncReplicas": 1 + len(self.leading.in_sync_ids),
+        }
+
     def check(self, required: RequiredRole) -> None:
         """Accept all requests except those for a broker with a controller, once it is online.
 

@@ -6,7 +6,9 @@ what it takes is in its tables and files only, until the master takes it over.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable
+from typing import Final
 
 import msgspec
 import structlog
@@ -16,6 +18,7 @@ from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
+from workers.broker.acting.passing_back import pass_back
 from workers.broker.acting.plain_follower import PlainFollower
 from workers.broker.broker import Broker
 from workers.broker.commit_log.write_block import WriteBlock
@@ -24,6 +27,9 @@ from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.state_journal import ALONE
 from workers.broker.replication.stock_metadata import StockMetadata
+
+NEWS_COUNT_MAX: Final = 256
+"""Changes of the least id, and masters to follow, that wait for one another."""
 
 log = structlog.get_logger()
 
@@ -40,8 +46,12 @@ class FixedReplica(FixedRole):
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self.follower: PlainFollower | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._news: deque[Least | str] = deque(maxlen=NEWS_COUNT_MAX)
+        self._has_news = asyncio.Event()
+        self._passing_back: asyncio.Task[None] | None = None
         self.is_acting = False
-        self._known_version = broker.offsets.data_version.state_version
+        self._acting_since_ms = 0
+        self._known_version = 0
         broker.block_writes(WriteBlock.NOT_MASTER)
         broker.journal.load()
         broker.journal.follow(ALONE)
@@ -91,13 +101,40 @@ class FixedReplica(FixedRole):
             client = HaClientBody(max_offset=broker.store.max_position, obstacle=reason)
         return HaStatusBody(is_master=False, client=client)
 
+    def figures(self) -> dict[str, str | int]:
+        """Return whether this replica is online, who has the least id, and since when it acts.
+
+        The time is in milliseconds, 0 while it does not act.
+        """
+        return {
+            "online": str(self.is_online).lower(),
+            "notOnlineReason": self.not_online_reason,
+            "aliveReplicas": len(self.members),
+            "leastBrokerId": self._least.known.broker_id,
+            "leastBrokerAddr": self._least.known.address,
+            "actingSince": self._acting_since_ms,
+            "actedOffsetCount": sum(map(len, self._broker.offsets.acted.values())),
+        }
+
     # The least id of the group.
 
-    def begin(self, least: Least) -> None:
+    async def begin(self, least: Least) -> None:
         """Serve, and act if no member has a lesser id."""
         self._least.begin(least)
         self.is_online = True
-        self._take_role(least)
+        await self._take_role(least)
+
+    async def run(self) -> None:
+        """Change the role when that is due, one change after the other, until cancelled."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            while self._news:
+                one = self._news.popleft()
+                if isinstance(one, Least):
+                    await self._take_role(one)
+                else:
+                    await self.follow(one)
 
     def take_least(self, sent: LeastIdHeader) -> None:
         """Note which member of the group has the least id, as a name server says."""
@@ -119,20 +156,26 @@ class FixedReplica(FixedRole):
         news = self._least.take(least)
         if news is not None:
             log.info("least_id_changed", broker_id=news.broker_id, address=news.address)
-            self._take_role(news)
+            self._add_news(news)
 
     def take_master(self, sent: HaInfoHeader) -> None:
-        """Follow a master that is about to serve: it waits until its log is copied from here."""
+        """Follow a master that is about to serve: it waits until this replica copies its log."""
         if sent.master_address:
-            self.follow(sent.master_address)
+            self._add_news(sent.master_address)
 
-    def _take_role(self, least: Least) -> None:
+    def _add_news(self, news: Least | str) -> None:
+        self._news.append(news)
+        self._has_news.set()
+
+    async def _take_role(self, least: Least) -> None:
         follower = self.follower
         if follower is not None and least.offline_address == follower.master_address:
-            self._stop_following()
+            # All of the log is there before this broker acts.
+            await self._stop_following()
         if least.broker_id == MASTER_ID:
             self._stand_down()
-            self.follow(least.address)
+            await self.follow(least.address)
+            self._pass_back(least.address)
             self._broker.polling.release_all()
         elif least.broker_id == self.own_id and self._broker.settings.acts_as_master:
             self._act()
@@ -142,26 +185,26 @@ class FixedReplica(FixedRole):
     def _act(self) -> None:
         if self.is_acting:
             return
-        broker, offsets = self._broker, self._broker.offsets
+        broker = self._broker
         self.is_acting = True
+        self._acting_since_ms = broker.clock()
+        broker.confirm(broker.store.max_position)
+        broker.journal.stand_in()
+        version = 1 + max(self._known_version, broker.offsets.data_version.state_version)
+        broker.offsets.act(version)
         # Consumer groups may begin here; the master makes those again that its clients need.
-        for table in (offsets, broker.groups):
-            table.lead()
-            # The log does not have what is changed here.
-            table.is_in_log = False
-        version = offsets.data_version
-        offsets.data_version = msgspec.structs.replace(
-            version, state_version=self._known_version + 1
-        )
+        broker.groups.lead()
+        broker.groups.is_in_log = False
         self.passing.lead()
         broker.start_deliveries()
-        log.info("acting_master_began", broker_id=self.own_id, version=self._known_version + 1)
+        log.info("acting_master_began", broker_id=self.own_id, version=version)
 
     def _stand_down(self) -> None:
         if not self.is_acting:
             return
         broker = self._broker
         self.is_acting = False
+        self._acting_since_ms = 0
         broker.stop_deliveries()
         broker.offsets.follow()
         broker.groups.follow()
@@ -169,12 +212,12 @@ class FixedReplica(FixedRole):
 
     # The master's log.
 
-    def follow(self, master_address: str) -> None:
+    async def follow(self, master_address: str) -> None:
         """Copy the log of a master, and let it answer what only a master may."""
         follower = self.follower
         is_followed = follower is not None and follower.master_address == master_address
         if not is_followed:
-            self._stop_following()
+            await self._stop_following()
         if not self.is_acting:
             self.passing.follow(master_address)
         broker = self._broker
@@ -194,11 +237,19 @@ class FixedReplica(FixedRole):
             asyncio.create_task(copy.run(), name="copy-metadata"),
         ]
 
+    def _pass_back(self, master_address: str) -> None:
+        """Give the master what was committed here, once; another attempt ends the former one."""
+        if self._passing_back is not None:
+            self._passing_back.cancel()
+        work = pass_back(self._broker.offsets, master_address)
+        self._passing_back = asyncio.create_task(work, name="pass-back")
+
     def _note_master(self, master: HaInfoAnswer) -> None:
         if master.master_state_version is not None:
             self._known_version = master.master_state_version
 
-    def _stop_following(self) -> None:
+    async def _stop_following(self) -> None:
+        """End the copy of the log: nothing is appended afterwards."""
         if self.follower is not None:
             log.info("master_left", master=self.follower.master_address)
         self.follower = None
@@ -207,6 +258,7 @@ class FixedReplica(FixedRole):
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def tick(self) -> None:
         """Do the periodic work; raises the error that ended a task."""
@@ -221,6 +273,7 @@ class FixedReplica(FixedRole):
         """End every task; nothing is copied afterwards."""
         self.passing.close()
         self._stand_down()
-        tasks = list(self._tasks)
-        self._stop_following()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._stop_following()
+        if self._passing_back is not None:
+            self._passing_back.cancel()
+            await asyncio.gather(self._passing_back, return_exceptions=True)

@@ -1,8 +1,10 @@
 """The common part of the members of a group without a controller (control-plane.md 5)."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from backend.remoting.response_code import ResponseCode
+from workers.broker.acting.lock_quorum import LockQuorum
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
@@ -21,8 +23,17 @@ class FixedRole:
         """Be offline: clients find this broker once it has registered."""
         self._broker = broker
         self.is_online = False
+        self.not_online_reason = ""
         self.members: dict[int, str] = {}
         """The living members by id, by the last poll of a name server."""
+
+        self.quorum = LockQuorum(broker, self._find_others)
+        self.lock, self.unlock = self.quorum.lock, self.quorum.unlock
+
+    def _find_others(self) -> Iterable[str]:
+        """Return the addresses of the other living members."""
+        own_id = self.own_id
+        return [address for broker_id, address in self.members.items() if broker_id != own_id]
 
     @property
     def own_id(self) -> int:

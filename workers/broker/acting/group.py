@@ -10,20 +10,23 @@ from typing import Final
 import structlog
 
 from backend.remoting import java_json
-from backend.remoting.bodies import BrokerMemberGroup
+from backend.remoting.bodies import BrokerMemberGroup, TopicRouteData
 from backend.remoting.errors import RemotingError
-from backend.remoting.headers import BrokerMemberGroupHeader, encode_header
+from backend.remoting.headers import BrokerMemberGroupHeader, RouteHeader, encode_header
 from backend.remoting.java_json import InvalidJson
+from backend.remoting.names import sync_member_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.least_id import Least, least_of
+from workers.broker.acting.pre_online import PreOnline
 from workers.broker.broker import Broker
 from workers.broker.routing.name_servers import NameServers
 
 TICK_S: Final = 0.05
-RETRY_S: Final = 0.2
+RETRY_S: Final = 0.02
+CONNECT_TRY_COUNT: Final = 50
 
 log = structlog.get_logger()
 
@@ -41,30 +44,36 @@ class FixedGroup:
     ) -> None:
         self._broker, self._membership = broker, membership
         self._name_servers, self._own_address = name_servers, own_address
+        self._pre_online = PreOnline(
+            broker, membership, own_address=own_address, ask_members=self._ask_members
+        )
 
     async def run(self) -> None:
         """Come online, and stay a member until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tick())
-            self._go_online(await self._await_members())
+            if isinstance(self._membership, FixedReplica):
+                tasks.create_task(self._membership.run())
+            await self._go_online(await self._await_members())
             tasks.create_task(self._poll())
 
     async def leave(self) -> None:
         """Let replicas have all of the log, and end."""
+        self._membership.quorum.close()
         if isinstance(self._membership, FixedMaster):
             await self._membership.leading.leave()
         else:
             await self._membership.stop()
 
-    def _go_online(self, members: dict[int, str]) -> None:
+    async def _go_online(self, members: dict[int, str]) -> None:
         membership = self._membership
-        membership.members = members
+        membership.members, membership.not_online_reason = members, ""
         if isinstance(membership, FixedMaster):
             membership.go_online()
         else:
             others = {key: one for key, one in members.items() if key != membership.own_id}
             own = Least(membership.own_id, self._own_address)
-            membership.begin(least_of(others | {own.broker_id: own.address}) or own)
+            await membership.begin(least_of(others | {own.broker_id: own.address}) or own)
         self._name_servers.release()
         log.info("broker_online", broker_id=membership.own_id, members=sorted(members))
 
@@ -78,23 +87,22 @@ class FixedGroup:
                 self._membership.tick()
 
     async def _await_members(self) -> dict[int, str]:
-        """Return the members that a name server knows; without any name server, none.
+        """Return the members that a name server knows, once this broker may come online.
 
         A broker whose role never changes need not know them.
         """
         settings = self._broker.settings
-        reported = False
-        while not self._name_servers.is_none:
-            members = await self._ask_members()
-            if members is not None:
-                return members
-            if settings.skips_pre_online or not settings.acts_as_master:
-                break
-            if not reported:
-                log.info("members_awaited", reason="no name server answers")
-                reported = True
+        if self._name_servers.is_none or settings.skips_pre_online or not settings.acts_as_master:
+            return await self._ask_members() or {}
+        await self._await_name_server()
+        return await self._pre_online.run()
+
+    async def _await_name_server(self) -> None:
+        """Give the connections to the name servers a moment; the rounds report a longer wait."""
+        for _ in range(CONNECT_TRY_COUNT):
+            if await self._ask_members() is not None:
+                return
             await asyncio.sleep(RETRY_S)
-        return {}
 
     async def _poll(self) -> None:
         while True:
@@ -110,14 +118,33 @@ class FixedGroup:
     async def _ask_members(self) -> dict[int, str] | None:
         """Return the addresses of the members by id; None if no name server answers."""
         settings = self._broker.settings
-        header = BrokerMemberGroupHeader(
-            cluster_name=settings.cluster_name, broker_name=settings.broker_name
-        )
-        code = RequestCode.GET_BROKER_MEMBER_GROUP
         try:
+            if settings.knows_old_name_servers:
+                return await self._ask_route()
+            header = BrokerMemberGroupHeader(
+                cluster_name=settings.cluster_name, broker_name=settings.broker_name
+            )
+            code = RequestCode.GET_BROKER_MEMBER_GROUP
             answer = await self._name_servers.ask(code, encode_header(header))
             if answer.code != ResponseCode.SUCCESS:
                 return None
             return dict(java_json.decode(answer.body, BrokerMemberGroup).members.addresses)
         except (OSError, RemotingError, InvalidJson):
             return None
+
+    async def _ask_route(self) -> dict[int, str] | None:
+        """Read the members from the route of a topic that only this group has (5.9)."""
+        settings = self._broker.settings
+        header = RouteHeader(
+            topic=sync_member_topic(settings.broker_name), accept_standard_json_only=True
+        )
+        code = RequestCode.GET_ROUTEINFO_BY_TOPIC
+        answer = await self._name_servers.ask(code, encode_header(header))
+        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+            return {}
+        if answer.code != ResponseCode.SUCCESS:
+            return None
+        brokers = java_json.decode(answer.body, TopicRouteData).brokers
+        wanted = (settings.cluster_name, settings.broker_name)
+        found = [one for one in brokers if (one.cluster, one.broker_name) == wanted]
+        return dict(found[0].addresses) if found else {}

@@ -41,6 +41,7 @@ class Leading:
         self.listener = HaListener(broker.store, settings, ha_socket, is_plain=True)
         broker.cleaner.keep_from(self.listener.needed_from)
         self._held: dict[int, int] = {}
+        self._reported: set[int] = set()
         self.alive_count = settings.replica_count
         """The living members of the group, by the last poll of a name server."""
 
@@ -82,11 +83,19 @@ class Leading:
     def held(self, broker_id: int, position: int) -> None:
         """Called when a replica reports the end of its log."""
         self._held[broker_id] = position
+        self._reported.add(broker_id)
         self._advance()
 
     def disconnected(self, broker_id: int) -> None:
         """Called when a replica is lost."""
         self._held.pop(broker_id, None)
+        self._reported.discard(broker_id)
+
+    @property
+    def copying_hosts(self) -> list[str]:
+        """Return the host of each replica that has reported the end of its log."""
+        addresses = self.listener.addresses
+        return [addresses[one].rpartition(":")[0] for one in self._reported & addresses.keys()]
 
     # Acknowledgements.
 

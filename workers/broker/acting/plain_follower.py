@@ -112,6 +112,8 @@ class PlainFollower:
             finally:
                 self._copying = None
                 await finish(copying.end())
+                # The news of the last part may not have been looked at.
+                self._on_held(self._store.max_position)
 
     def _compare(self, master: HaInfoAnswer) -> None:
         """Check that the log of a master of ours continues this one.

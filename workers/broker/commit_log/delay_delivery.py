@@ -172,6 +172,13 @@ class DelayDelivery(LoggedTable[int]):
             self._progress[level] = offset
             self._note(level)
 
+    def take_over(self, offsets: Mapping[int, int]) -> int:
+        """Take over the progress of levels in which a replica is ahead; return their number."""
+        ahead = {level: at for level, at in offsets.items() if at > self._progress.get(level, 0)}
+        for level, offset in ahead.items():
+            self.delivered(level, offset)
+        return len(ahead)
+
     def take_changes(self) -> dict[int, int]:
         """Return the offsets of the levels that advanced since the last call."""
         return {level: self._progress[level] for level in self._take()}

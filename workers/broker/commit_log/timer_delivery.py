@@ -85,6 +85,7 @@ class TimerStore(Protocol):
         may_hold: bool,
     ) -> DeliveredTimers: ...
     def timer_progress(self) -> tuple[Progress, bool] | None: ...
+    def timer_checkpoint(self) -> bytes | None: ...
     def flush_timers(self, now_ms: int) -> None: ...
 
 
@@ -171,6 +172,19 @@ class TimerDelivery:
         if len(checkpoint) == _CHECKPOINT.size:
             read_ms, _, queue_offset, *_ = _CHECKPOINT.unpack(checkpoint)
             self.apply((read_ms, 0, queue_offset, self._store.max_position))
+
+    def take_over(self, checkpoint: bytes) -> bool:
+        """Take over the progress of a replica if it is ahead of this broker's (S115)."""
+        own = self._store.timer_checkpoint()
+        if len(checkpoint) != _CHECKPOINT.size or self._is_running:
+            return False
+        read_ms: int = _CHECKPOINT.unpack(checkpoint)[0]
+        if own is not None and read_ms <= _CHECKPOINT.unpack(own)[0]:
+            return False
+        if self._recorded is not None and read_ms <= self._recorded[0]:
+            return False
+        self.adopt(checkpoint)
+        return read_ms > 0
 
     # Deliveries.
 

@@ -10,6 +10,7 @@ from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
+from workers.broker.group.own_locks import OwnLocks
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.replication.acknowledgement import Outcome, Release
 
@@ -23,7 +24,7 @@ _OUTCOMES: Final = {
 }
 
 
-class Alone:
+class Alone(OwnLocks):
     """The membership of a broker without a controller; data on its disk is safe."""
 
     ha_address = None
@@ -59,6 +60,10 @@ class Alone:
             master_flush_offset=broker.store.flushed_position,
         )
         return HaStatusBody(is_master=True, max_position=end, client=own)
+
+    def figures(self) -> dict[str, str | int]:
+        """Return nothing: what there is to say is in other answers."""
+        return {}
 
     def check(self, required: RequiredRole) -> None:
         """Accept all requests except those for a broker with a controller.

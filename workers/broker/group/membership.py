@@ -5,6 +5,7 @@ from typing import Protocol
 
 from regent_engine import Command
 
+from backend.remoting.bodies import LockBody, MessageQueue
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from workers.broker.group.required_role import RequiredRole
@@ -44,6 +45,9 @@ class Membership(Protocol):
 
     def describe_ha(self) -> HaStatusBody:
         """Describe the replication of the log of this broker (907)."""
+
+    def figures(self) -> dict[str, str | int]:
+        """Return figures about the role for the runtime information (28); stock has none."""
 
     def check(self, required: RequiredRole) -> None:
         """Check that this broker may serve a request in its role.
@@ -89,6 +93,12 @@ class Membership(Protocol):
 
     def flush_failed(self) -> None:
         """Called when the content of the disk is unknown."""
+
+    async def lock(self, wish: LockBody, queues: list[MessageQueue]) -> list[MessageQueue]:
+        """Lock queues for a client, perhaps with other members; return those that it has now."""
+
+    async def unlock(self, wish: LockBody) -> None:
+        """Unlock the queues of a client, also at other members if the settings say so."""
 
     def take_least(self, sent: LeastIdHeader) -> None:
         """Note which member of the group has the least id, as a name server says (905)."""

@@ -235,6 +235,7 @@ def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
         | _timer_figures(broker, measured)
         | _thread_pools()
         | _own_figures(broker)
+        | broker.membership.figures()
         | _delay_progress(broker, measured.delay_ends)
     )
     return {name: str(value) for name, value in info.items()}

@@ -11,7 +11,7 @@ from typing import Final
 from regent_engine import Command
 
 from backend.remoting import java_json
-from backend.remoting.bodies import LockBody, LockedBody, MessageQueue
+from backend.remoting.bodies import LockBody, LockedBody, LockVoteBody, MessageQueue
 from backend.remoting.bodies.locks import (
     QueueLockBody,
     QueueLocksBody,
@@ -39,24 +39,47 @@ LISTED_COUNT_MAX: Final = 40_000
 """The number of locks that fit a frame of 16 MiB with names of ordinary length."""
 
 
-@serves(RequestCode.LOCK_BATCH_MQ, role=RequiredRole.MASTER_TAKES, passed_on=True, target=None)
+def _is_vote(command: Command) -> bool:
+    """Return whether another member of the group asks for the vote of this broker alone."""
+    return java_json.decode(command.body or b"{}", LockVoteBody).only_this_broker
+
+
+@serves(
+    RequestCode.LOCK_BATCH_MQ,
+    role=RequiredRole.MASTER_TAKES,
+    passed_on=True,
+    target=None,
+    means_this_broker=_is_vote,
+)
 async def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Lock queues for a client and name those it now holds, here or at their leaders (L32)."""
     wish = _wish(command)
     here = [one for one in wish.queues if is_read_here(broker, one)]
-    held = broker.locks.lock(
-        wish.consumer_group, client_id=wish.client_id, queues=here, now_ms=broker.elapsed_ms()
-    )
+    if wish.only_this_broker:
+        held = broker.locks.lock(
+            wish.consumer_group, client_id=wish.client_id, queues=here, now_ms=broker.elapsed_ms()
+        )
+        return answer(command, body=java_json.encode(LockedBody(queues=held)))
+    held = await broker.membership.lock(wish, here)
     elsewhere = [one for one in wish.queues if one not in here]
     held += await forward_locks(broker, command, wish, elsewhere)
     return answer(command, body=java_json.encode(LockedBody(queues=held)))
 
 
-@serves(RequestCode.UNLOCK_BATCH_MQ, role=RequiredRole.ANY, passed_on=True, target=None)
+@serves(
+    RequestCode.UNLOCK_BATCH_MQ,
+    role=RequiredRole.ANY,
+    passed_on=True,
+    target=None,
+    means_this_broker=_is_vote,
+)
 async def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Unlock the queues that a client names, here and at their leaders."""
+    """Unlock the queues that a client names, here, at other members and at their leaders."""
     wish = _wish(command)
-    broker.locks.unlock(wish.consumer_group, client_id=wish.client_id, queues=wish.queues)
+    if wish.only_this_broker:
+        broker.locks.unlock(wish.consumer_group, client_id=wish.client_id, queues=wish.queues)
+        return answer(command)
+    await broker.membership.unlock(wish)
     elsewhere = [one for one in wish.queues if not is_read_here(broker, one)]
     await forward_locks(broker, command, wish, elsewhere)
     return answer(command)

@@ -23,6 +23,7 @@ from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
+CHECKPOINT_SIZE: Final = 56
 
 
 @serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -41,6 +42,9 @@ def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> b
 def on_get_timer_checkpoint(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the progress of timers to a replica of stock; without timers, refuse as stock does."""
     checkpoint = broker.store.timer_checkpoint()
+    if checkpoint is None and broker.settings.has_fixed_role:
+        # A master of stock that returns waits for ever if this is refused (control-plane.md 5.7).
+        checkpoint = bytes(CHECKPOINT_SIZE)
     if checkpoint is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "no message has waited for a time on this broker")
     return answer(command, body=checkpoint)

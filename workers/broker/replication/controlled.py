@@ -13,6 +13,7 @@ from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from workers.broker.broker import Broker
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.group.own_locks import OwnLocks
 from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.replication.controller_client import HeartbeatFacts, ReplicaGroupState
@@ -28,7 +29,7 @@ from workers.broker.routing.registration import RegistrationSource
 TICK_S: Final = 0.05
 
 
-class Controlled:
+class Controlled(OwnLocks):
     """The membership of a broker under a controller, with its changes of role."""
 
     # A commit does not wait for its record (D14).
@@ -91,6 +92,10 @@ class Controlled:
         return describe_ha(
             master.term, self.replica, master.listener, end=end, now_ms=self._broker.clock()
         )
+
+    def figures(self) -> dict[str, str | int]:
+        """Return nothing: what there is to say is in other answers."""
+        return {}
 
     def check(self, required: RequiredRole) -> None:
         """Check that this broker may serve a request in its role.

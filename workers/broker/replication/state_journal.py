@@ -170,6 +170,11 @@ class StateJournal:
         self._forget()
         self._recover()
 
+    def stand_in(self) -> None:
+        """Apply the remaining records of the log of a master that is gone."""
+        self._recover()
+        self._seen_end = -1
+
     def lead(self, epoch: int) -> None:
         """Apply the remaining records of the log, accept commits, and append a snapshot."""
         self._recover()

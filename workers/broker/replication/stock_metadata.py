@@ -74,7 +74,7 @@ class StockMetadata:
             InvalidJson: its answer cannot be read.
         """
         broker = self._broker
-        ask = partial(_ask, requester)
+        ask = partial(ask_table, requester)
         topics, topics_left_out = await ask(RequestCode.GET_ALL_TOPIC_CONFIG, decode_topic_table)
         groups, groups_left_out = await ask(
             RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, decode_group_table
@@ -96,10 +96,17 @@ class StockMetadata:
             broker.timers.adopt(timers.body)
 
 
-async def _ask(
+async def ask_table(
     requester: Requester, code: int, decode: Callable[[bytes], tuple[T, list[LeftOut]]]
 ) -> tuple[T, list[LeftOut]]:
+    """Return a table of another member of the group, and what can't be served of it.
+
+    Raises:
+        OSError: the connection is lost, or the broker refused.
+        TimeoutError: it does not answer.
+        InvalidJson: its answer cannot be read.
+    """
     answer = await requester.call(code, ext={})
     if answer.code != ResponseCode.SUCCESS:
-        raise ConnectionError(f"the master refused {code}: {answer.remark}")
+        raise ConnectionError(f"the broker refused {code}: {answer.remark}")
     return decode(answer.body)

@@ -21,6 +21,7 @@ from workers.broker.requests.fence_target import FenceTarget
 Outcome = bytes | None | Awaitable[bytes]
 Processor = Callable[[Broker, Caller, Command], Outcome]
 FindTarget = Callable[[Broker, Command], FenceTarget]
+MeansThisBroker = Callable[[Command], bool]
 P = TypeVar("P", bound=Processor)
 
 
@@ -41,6 +42,12 @@ class Served:
     """How to read the value that it changes; without it, only the effect is fenced."""
     on_fast_port: bool
     """Whether the port two below the main port serves it (remoting.md 1.6)."""
+    means_this_broker: MeansThisBroker | None = None
+    """How to tell that a request is for this broker in any role, and is not passed on."""
+
+    def is_for_this_broker(self, command: Command) -> bool:
+        """Return whether a request is for this broker, whatever its role is."""
+        return self.means_this_broker is not None and self.means_this_broker(command)
 
 
 REQUESTS: Final[dict[int, Served]] = {}
@@ -52,6 +59,7 @@ def serves(
     passed_on: bool,
     target: FindTarget | None,
     on_fast_port: bool = True,
+    means_this_broker: MeansThisBroker | None = None,
 ) -> Callable[[P], P]:
     """Register a processor for requests of some codes."""
 
@@ -59,7 +67,9 @@ def serves(
         for code in codes:
             if code in REQUESTS:
                 raise ValueError(f"request {code.name} has two processors")
-            REQUESTS[code] = Served(processor, role, passed_on, target, on_fast_port)
+            REQUESTS[code] = Served(
+                processor, role, passed_on, target, on_fast_port, means_this_broker
+            )
         return processor
 
     return declare

@@ -178,7 +178,8 @@ class NameServerLink:
         while loop.time() < due_at:
             if self._event.is_set() and not await self._register_changes(socket):
                 return
-            socket.notify(RequestCode.BROKER_HEARTBEAT, ext=self._registration_source.heartbeat())
+            code, ext, body = self._registration_source.heartbeat()
+            socket.notify(code, ext=ext, body=body)
             try:
                 async with asyncio.timeout(self._registration_source.heartbeat_interval_s):
                     await self._event.wait()

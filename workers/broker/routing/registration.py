@@ -1,4 +1,4 @@
-"""Encode a broker's messages to name servers (103, 104, 904)."""
+"""Encode a broker's messages to name servers (103, 104, 904; 322 for old ones)."""
 
 import zlib
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import msgspec
 
 from backend.domain.logical_queue.mapping import MappingInfo
 from backend.domain.logical_queue.stock_json import encode_info
+from backend.remoting import java_json
 from backend.remoting.bodies import (
     RegisterBrokerBody,
     TopicConfigTable,
@@ -18,10 +19,12 @@ from backend.remoting.bodies import (
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
     BrokerMemberGroupHeader,
+    QueryDataVersionHeader,
     RegisterBrokerHeader,
     UnregisterBrokerHeader,
     encode_header,
 )
+from backend.remoting.request_code import RequestCode
 from backend.remoting.sifting import LeftOut
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.tables.topics import TopicTable
@@ -108,9 +111,21 @@ class RegistrationSource:
             for topic, left in zip(topics, range(len(topics) - 1, -1, -1), strict=True)
         ]
 
-    def heartbeat(self) -> dict[str, str]:
-        """Return the fields of the light heartbeat."""
-        return self._heartbeat
+    def heartbeat(self) -> tuple[RequestCode, dict[str, str], bytes]:
+        """Return code, fields and body of the light heartbeat.
+
+        An old name server knows the question whether topics have changed instead (5.9).
+        """
+        if not self._settings.knows_old_name_servers:
+            return RequestCode.BROKER_HEARTBEAT, self._heartbeat, b""
+        header = QueryDataVersionHeader(
+            broker_name=self._settings.broker_name,
+            broker_address=self.address,
+            cluster_name=self._settings.cluster_name,
+            broker_id=self._broker_id,
+        )
+        body = java_json.encode(self._topics.data_version)
+        return RequestCode.QUERY_DATA_VERSION, encode_header(header), body
 
     def unregistration(self) -> dict[str, str]:
         """Return the fields of the unregistration."""

@@ -21,6 +21,8 @@ class ConsumerOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     """The stock form of the file; `groupTopicMap` is derived and not read."""
 
     offsets: dict[str, dict[Int32, Int64]] = msgspec.field(name="offsetTable", default_factory=dict)
+    acted: dict[str, tuple[Int32, ...]] = msgspec.field(name="regentActed", default_factory=dict)
+    """Ours: the queues, by key, whose offsets a replica took while it acted for its master."""
 
 
 def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
@@ -59,6 +61,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self._by_topic: dict[str, dict[str, None]] = {}
         self._by_group: dict[str, dict[str, None]] = {}
         self._fill(stored.offsets if stored else {})
+        # What an acting master took, by key and queue; its master must take it over.
+        self._acted: dict[str, dict[int, None]] = {
+            key: dict.fromkeys(queues) for key, queues in (stored.acted if stored else {}).items()
+        }
+        self._is_acting = False
         self._removed_topics: dict[str, None] = {}
         self._removed_groups: dict[str, None] = {}
         self._removed_queues: dict[str, dict[int, None]] = {}
@@ -87,6 +94,57 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
             self._note((key, queue_id))
+            if self._is_acting:
+                self._acted.setdefault(key, {})[queue_id] = None
+
+    def act(self, state_version: int) -> None:
+        """Accept commits for an absent master, with a version that is newer than the master's.
+
+        The log does not have them: they are in the file until the master takes them over.
+        """
+        self.lead()
+        self.is_in_log = False
+        self._is_acting = True
+        self.data_version = msgspec.structs.replace(self.data_version, state_version=state_version)
+
+    @property
+    def acted(self) -> dict[str, dict[int, int]]:
+        """Return the offsets that were committed here for an absent master."""
+        found: dict[str, dict[int, int]] = {}
+        for key, queue_ids in self._acted.items():
+            own = self._offsets.get(key, {})
+            found[key] = {one: own[one] for one in queue_ids if one in own}
+        return found
+
+    def forget_acted(self) -> None:
+        """Note that the master has what was committed here for it."""
+        if self._acted:
+            self._acted.clear()
+            self.change_count += 1
+
+    def take_over(self, theirs: ConsumerOffsetFile) -> int:
+        """Take over what a replica has; return the number of changed offsets (S113, S114).
+
+        Its version says whether it acted since. An offset that it took then replaces the own one,
+        any other one only if it is higher: committed offsets never go back (I9).
+        """
+        own, version = self.data_version, theirs.data_version
+        if _order_of(own) > _order_of(version):
+            return 0
+        count = 0
+        for key, queues in theirs.offsets.items():
+            acted = theirs.acted.get(key, ())
+            present = self._queues_of(key)
+            for queue_id, offset in queues.items():
+                former = present.get(queue_id)
+                is_newer = former is None or offset > former
+                if offset != former and (queue_id in acted or is_newer):
+                    present[queue_id] = offset
+                    self._note((key, queue_id))
+                    count += 1
+        state_version = max(own.state_version, version.state_version)
+        self.data_version = msgspec.structs.replace(own, state_version=state_version)
+        return count
 
     def lower(self, end_of: Callable[[str, int], int]) -> int:
         """Move each offset beyond the end of its queue to the end; return the number of moved ones.
@@ -116,6 +174,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     def follow(self) -> None:
         """Accept no commits: another broker is master, or none is known."""
         super().follow()
+        self._is_acting = False
         self._forget_removals()
 
     def take_changes(self) -> OffsetChanges:
@@ -147,8 +206,9 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self.change_count += 1
 
     def adopt(self, table: ConsumerOffsetFile) -> None:
-        """Take over the offsets of a stock master."""
+        """Take over the offsets of a stock master, with their version."""
         self._merge(table.offsets)
+        self.data_version = table.data_version
 
     def topics_of(self, group: str) -> list[str]:
         """Return the topics for which a group has offsets."""
@@ -182,8 +242,9 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             self._removed_queues.setdefault(topic, {})[queue_id] = None
 
     def stamp(self, now_ms: int) -> None:
-        """Raise the version of the table before it is saved."""
-        self.data_version = self.data_version.next(now_ms)
+        """Raise the version of the table before it is saved; a replica keeps its master's."""
+        if not self.is_following:
+            self.data_version = self.data_version.next(now_ms)
 
     def as_body(self) -> bytes:
         """Return the table for replicas that do not support records (43)."""
@@ -241,11 +302,17 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
                 self.change_count += 1
 
     def _document(self) -> dict[str, Any]:
-        return {
+        acted = {key: list(queues) for key, queues in self._acted.items()}
+        return ({"regentActed": acted} if acted else {}) | {
             "dataVersion": self.data_version,
             "groupTopicMap": self.topics_by_group(),
             "offsetTable": self._offsets,
         }
+
+
+def _order_of(version: DataVersion) -> tuple[int, int, int]:
+    """Return what versions are compared by, as in RocketMQ (control-plane.md 0.4)."""
+    return version.state_version, version.counter, version.timestamp_ms
 
 
 def _key(group: str, topic: str) -> str:

@@ -1,0 +1,72 @@
+"""Give a master that serves again what was committed here after it took over.
+
+Between its last question and its registration clients still commit at the acting replica. Nothing
+that was committed may be forgotten (I9).
+"""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from backend.remoting.address import split_address
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import UpdateConsumerOffsetHeader, encode_header
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from backend.requester import Requester, connect
+from workers.broker.replication.stock_metadata import ask_table
+from workers.broker.tables.consumer_offsets import (
+    SEPARATOR,
+    ConsumerOffsets,
+    decode_offset_file,
+)
+
+RETRY_S: Final = 1.0
+
+log = structlog.get_logger()
+
+
+async def pass_back(offsets: ConsumerOffsets, master_address: str) -> None:
+    """Commit at the master what it lacks, until it has all of it or this is cancelled."""
+    reported = ""
+    while offsets.acted:
+        try:
+            requester = await connect(split_address(master_address), peer_name="master")
+            try:
+                count = await _pass_all(offsets, requester)
+            finally:
+                requester.close()
+        except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
+            reason = str(error) or "there is no answer in time"
+            if reason != reported:
+                log.warning("offsets_not_passed_back", master=master_address, reason=reason)
+            reported = reason
+            await asyncio.sleep(RETRY_S)
+            continue
+        offsets.forget_acted()
+        log.info("offsets_passed_back", master=master_address, count=count)
+
+
+async def _pass_all(offsets: ConsumerOffsets, requester: Requester) -> int:
+    """Return how many offsets the master lacked; a higher one of the master stays."""
+    theirs, _ = await ask_table(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, decode_offset_file)
+    count = 0
+    for key, queues in offsets.acted.items():
+        topic, _, group = key.rpartition(SEPARATOR)
+        present = theirs.offsets.get(key, {})
+        for queue_id, offset in queues.items():
+            if offset <= present.get(queue_id, -1):
+                continue
+            header = UpdateConsumerOffsetHeader(
+                consumer_group=group, topic=topic, queue_id=queue_id, commit_offset=offset
+            )
+            code = RequestCode.UPDATE_CONSUMER_OFFSET
+            answer = await requester.call(code, ext=encode_header(header))
+            if answer.code != ResponseCode.SUCCESS:
+                # Its group or topic was deleted since, or is not known there.
+                log.warning("offset_not_taken_back", key=key, reason=answer.remark)
+                continue
+            count += 1
+    return count

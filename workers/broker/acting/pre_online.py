@@ -1,0 +1,158 @@
+"""Come online: a master once it has what its replicas did, a replica once it copies (5.7).
+
+Until then the broker is not registered, so no client finds it. Each wait is bounded, each round
+that fails is repeated, and the reason is logged when it changes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+
+from backend.remoting.address import split_address
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import encode_header
+from backend.remoting.headers.replication import HaInfoHeader
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from backend.requester import connect
+from workers.broker.acting.fixed_master import FixedMaster
+from workers.broker.acting.fixed_replica import FixedReplica
+from workers.broker.acting.least_id import MASTER_ID
+from workers.broker.acting.taking_over import take_over
+from workers.broker.broker import Broker
+
+ROUND_PAUSE_S: Final = 1.0
+COPY_WAIT_S: Final = 10.0
+COPY_CHECK_S: Final = 0.02
+
+Members = dict[int, str]
+
+log = structlog.get_logger()
+
+
+class _NotYet(Exception):
+    """A round failed, for the given reason."""
+
+
+class PreOnline:
+    """The rounds of one start."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        membership: FixedMaster | FixedReplica,
+        *,
+        own_address: str,
+        ask_members: Callable[[], Awaitable[Members | None]],
+    ) -> None:
+        self._broker, self._membership, self._own_address = broker, membership, own_address
+        self._ask_members = ask_members
+        self._done: dict[int, str] = {}
+
+    async def run(self) -> Members:
+        """Return the members of the group once this broker may come online."""
+        while True:
+            try:
+                return await self._round()
+            except (_NotYet, OSError, TimeoutError, RemotingError, InvalidJson) as error:
+                reason = str(error) or "there is no answer in time"
+                if reason != self._membership.not_online_reason:
+                    log.warning(
+                        "broker_not_online",
+                        reason=reason,
+                        next_step="it tries again every second; skipPreOnline=true skips this",
+                    )
+                self._membership.not_online_reason = reason
+            await asyncio.sleep(ROUND_PAUSE_S)
+
+    async def _round(self) -> Members:
+        members = await self._ask_members()
+        if members is None:
+            raise _NotYet("no name server answers who the members of the group are")
+        others = {
+            broker_id: address
+            for broker_id, address in sorted(members.items())
+            # The entry of this broker's former process does not speak for anyone (S118).
+            if address != self._own_address and broker_id != self._membership.own_id
+        }
+        if isinstance(self._membership, FixedMaster):
+            await self._return_to(self._membership, members, others)
+        elif MASTER_ID in others:
+            await self._join(self._membership, others[MASTER_ID])
+        return others
+
+    async def _return_to(self, master: FixedMaster, members: Members, others: Members) -> None:
+        holder = members.get(MASTER_ID, self._own_address)
+        if holder != self._own_address:
+            raise _NotYet(f"the name server knows another master of this group, {holder}")
+        for broker_id, address in others.items():
+            if self._done.get(broker_id) == address:
+                continue
+            await self._announce(master, address)
+            await self._await_copy(master, address, others)
+            await take_over(self._broker, address)
+            self._done[broker_id] = address
+
+    async def _announce(self, master: FixedMaster, address: str) -> None:
+        """Tell a replica where its master is."""
+        header = HaInfoHeader(
+            master_ha_address=master.ha_address,
+            master_flush_offset=self._broker.store.flushed_position,
+            master_address=self._own_address,
+        )
+        try:
+            requester = await connect(split_address(address), peer_name="replica")
+        except (OSError, TimeoutError) as error:
+            raise _NotYet(f"the replica {address} can't be reached: {error}") from error
+        try:
+            code = RequestCode.EXCHANGE_BROKER_HA_INFO
+            answer = await requester.call(code, ext=encode_header(header))
+        finally:
+            requester.close()
+        if answer.code != ResponseCode.SUCCESS:
+            raise _NotYet(f"the replica {address} refused its master: {answer.remark}")
+
+    async def _await_copy(self, master: FixedMaster, address: str, others: Members) -> None:
+        """Wait until a replica copies this log.
+
+        In the default protocol a replica does not say who it is, so replicas of one host are
+        counted: stock takes one of them for all.
+        """
+        host = _host_of(address)
+        hosts = [_host_of(one) for one in others.values()]
+        wanted = list(others.values()).index(address)
+        wanted_count = 1 + sum(one == host for one in hosts[:wanted])
+
+        def is_copying() -> bool:
+            found = master.leading.copying_hosts
+            return sum(one == host for one in found) >= wanted_count
+
+        reason = f"the replica {address} does not copy the log of this broker"
+        await _await_within(is_copying, reason)
+
+    async def _join(self, replica: FixedReplica, master_address: str) -> None:
+        await replica.follow(master_address)
+
+        def is_copying() -> bool:
+            return replica.follower is not None and replica.follower.is_copying
+
+        follower = replica.follower
+        obstacle = "its log is damaged" if follower is None else follower.obstacle
+        reason = f"the log of the master {master_address} is not copied yet: {obstacle}"
+        await _await_within(is_copying, reason)
+
+
+async def _await_within(is_reached: Callable[[], bool], reason: str) -> None:
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + COPY_WAIT_S
+    while not is_reached():
+        if loop.time() > ends_at:
+            raise _NotYet(reason)
+        await asyncio.sleep(COPY_CHECK_S)
+
+
+def _host_of(address: str) -> str:
+    return split_address(address)[0]
