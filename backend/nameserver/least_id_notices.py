@@ -1,4 +1,4 @@
-"""Tell brokers that the least broker id of their group has changed (905, control-plane.md 4.4).
+"""Notify brokers that the least id of their group has changed (905, control-plane.md 4.4).
 
 RocketMQ does this only if a setting says so; here it is the default (D15), so that a replica acts
 for its master within a moment. Brokers also poll, so a lost notice does no harm.
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LeastIdChange:
-    """Hold the new least id of a group, and the brokers to tell."""
+    """Hold the new least id of a group, and the brokers that are notified."""
 
     broker_group_name: str
     broker_id: int

@@ -109,7 +109,7 @@ def dead_letter_topic(group: str) -> str:
 
 
 def sync_member_topic(broker_name: str) -> str:
-    """Name the topic whose route tells the members of a broker group at an old name server."""
+    """Name the topic whose route has the members of a broker group, for old name servers."""
     return f"rmq_sys_SYNC_BROKER_MEMBER_{broker_name}"
 
 

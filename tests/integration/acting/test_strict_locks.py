@@ -26,7 +26,7 @@ async def test_a_majority_gives_and_takes_locks_through_the_master_and_an_acting
         await fixed_group.add(broker_id, **STRICT)
         await fixed_group.await_members(set(range(broker_id + 1)))
     master, first, second = (fixed_group.clients[one] for one in (0, 1, 2))
-    # The master asks those whom its last poll named.
+    # The master asks the members that its last poll named.
     await eventually(lambda: lock(master, "c1"))
     assert [await holders(one) for one in (master, first, second)] == [["c1"]] * 3
     await unlock(master, "c1")

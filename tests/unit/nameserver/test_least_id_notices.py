@@ -1,4 +1,4 @@
-"""Who is told that the least id of a group has changed, and what (control-plane.md 4.4)."""
+"""Which brokers are notified that the least id of a group has changed (control-plane.md 4.4)."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ def register_group(table, *, acting_master_enabled=True):
         register(table, broker_id, acting_master_enabled=acting_master_enabled)
 
 
-def test_the_replicas_are_told_that_their_master_left(table, changes):  # S103
+def test_the_replicas_are_notified_that_their_master_left(table, changes):  # S103
     register_group(table)
 
     leave(table)
@@ -41,7 +41,7 @@ def test_the_replicas_are_told_that_their_master_left(table, changes):  # S103
     assert (change.offline_address, change.ha_address) == (MASTER, "10.0.0.1:10912")
 
 
-def test_the_replicas_are_told_that_their_master_returned(table, changes):  # S104
+def test_the_replicas_are_notified_that_their_master_returned(table, changes):  # S104
     register_group(table)
     leave(table)
     changes.clear()
@@ -54,7 +54,7 @@ def test_the_replicas_are_told_that_their_master_returned(table, changes):  # S1
     assert (change.offline_address, change.ha_address) == (None, "10.0.0.1:10912")
 
 
-def test_the_last_member_is_told_that_it_is_alone(table, changes):
+def test_the_last_member_is_notified_that_it_is_alone(table, changes):
     register_group(table)
     leave(table)
     changes.clear()
@@ -75,7 +75,7 @@ def test_a_batch_of_departures_is_one_change(table, changes):
     assert (change.broker_id, change.receivers, change.offline_address) == (2, (SECOND,), FIRST)
 
 
-def test_nobody_is_told_of_a_replica_with_a_larger_id(table, changes):
+def test_a_replica_with_a_larger_id_is_no_news(table, changes):
     register_group(table)
 
     leave(table, 2)
@@ -84,7 +84,7 @@ def test_nobody_is_told_of_a_replica_with_a_larger_id(table, changes):
     assert changes == []
 
 
-def test_nobody_is_told_who_left_a_group_without_acting_masters(table, changes):
+def test_a_departure_from_a_group_without_acting_masters_is_no_news(table, changes):
     register_group(table, acting_master_enabled=False)
 
     leave(table)
@@ -107,7 +107,7 @@ class Brokers:
         self.is_told.set()
 
 
-async def test_each_receiver_is_told_and_one_that_is_gone_holds_up_no_other():
+async def test_each_receiver_is_notified_and_one_that_is_gone_holds_up_no_other():
     brokers = Brokers()
     notices = LeastIdNotices(brokers)
     notices.add(LeastIdChange("broker-a", 1, FIRST, (MASTER, SECOND), MASTER, "10.0.0.2:10912"))

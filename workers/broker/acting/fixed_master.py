@@ -22,6 +22,8 @@ from workers.broker.routing.registration import RegistrationSource
 class FixedMaster(FixedRole):
     """The master; it serves once it is online."""
 
+    decisions = None
+
     def __init__(
         self, broker: Broker, registration_source: RegistrationSource, *, ha_socket: socket.socket
     ) -> None:

@@ -16,11 +16,13 @@ from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
+from workers.broker.acting.decisions import Decisions
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
 from workers.broker.acting.passing_back import pass_back
 from workers.broker.acting.plain_follower import PlainFollower
 from workers.broker.broker import Broker
+from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome, Release
@@ -30,6 +32,10 @@ from workers.broker.replication.stock_metadata import StockMetadata
 
 NEWS_COUNT_MAX: Final = 256
 """Changes of the least id, and masters to follow, that wait for one another."""
+
+ACTED_SAVE_S: Final = 0.2
+ACTED_REST_PER_SAVE: Final = 4
+"""Of a large table, so that saving it takes a fifth of the time at most."""
 
 log = structlog.get_logger()
 
@@ -47,6 +53,7 @@ class FixedReplica(FixedRole):
         self.follower: PlainFollower | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._news: deque[Least | str] = deque(maxlen=NEWS_COUNT_MAX)
+        self._decisions = Decisions(broker.settings.config_dir / "regentDecisions.json")
         self._has_news = asyncio.Event()
         self._passing_back: asyncio.Task[None] | None = None
         self.is_acting = False
@@ -89,7 +96,12 @@ class FixedReplica(FixedRole):
         return late_reply
 
     def flush_failed(self) -> None:
-        """Do nothing: nobody waits for a replica's disk."""
+        """Do nothing: no client waits for the disk of a replica."""
+
+    @property
+    def decisions(self) -> Decisions | None:
+        """Return where decisions of producers wait for the absent master; None unless it is."""
+        return self._decisions if self.is_acting else None
 
     def describe_ha(self) -> HaStatusBody:
         """Describe how this replica follows its master (907)."""
@@ -113,6 +125,7 @@ class FixedReplica(FixedRole):
             "leastBrokerId": self._least.known.broker_id,
             "leastBrokerAddr": self._least.known.address,
             "actingSince": self._acting_since_ms,
+            "keptDecisionCount": len(self._decisions.kept),
             "actedOffsetCount": sum(map(len, self._broker.offsets.acted.values())),
         }
 
@@ -123,6 +136,20 @@ class FixedReplica(FixedRole):
         self._least.begin(least)
         self.is_online = True
         await self._take_role(least)
+
+    async def save_acted(self) -> None:
+        """Save what is committed here soon, until cancelled: no log has it (I9)."""
+        state, rest_s = self._broker.state, ACTED_SAVE_S
+        while True:
+            await asyncio.sleep(rest_s)
+            if not self.is_acting:
+                continue
+            begun_s = elapsed_s()
+            try:
+                await state.save_offsets()
+            except OSError as error:
+                log.warning("acted_offsets_not_saved", reason=str(error))
+            rest_s = max(ACTED_SAVE_S, ACTED_REST_PER_SAVE * (elapsed_s() - begun_s))
 
     async def run(self) -> None:
         """Change the role when that is due, one change after the other, until cancelled."""
@@ -241,7 +268,7 @@ class FixedReplica(FixedRole):
         """Give the master what was committed here, once; another attempt ends the former one."""
         if self._passing_back is not None:
             self._passing_back.cancel()
-        work = pass_back(self._broker.offsets, master_address)
+        work = pass_back(self._broker.offsets, self._decisions, master_address)
         self._passing_back = asyncio.create_task(work, name="pass-back")
 
     def _note_master(self, master: HaInfoAnswer) -> None:

@@ -1,7 +1,7 @@
 """Keep this broker in its group of fixed roles: learn the members, come online, leave.
 
-The name servers know who is alive. A broker polls one of them every second, also while it is not
-online, and is told of changes of the least id as well (control-plane.md 5.2, 5.3).
+The name servers know which members are alive. A broker polls one of them every second, also before
+it is online. They also push changes of the least id (control-plane.md 5.2, 5.3).
 """
 
 import asyncio
@@ -54,6 +54,7 @@ class FixedGroup:
             tasks.create_task(self._tick())
             if isinstance(self._membership, FixedReplica):
                 tasks.create_task(self._membership.run())
+                tasks.create_task(self._membership.save_acted())
             await self._go_online(await self._await_members())
             tasks.create_task(self._poll())
 

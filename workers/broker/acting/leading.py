@@ -139,7 +139,7 @@ class Leading:
         return await outcome
 
     def flush_failed(self) -> None:
-        """Answer nobody who waits: the content of the disk is unknown."""
+        """End all waits: the content of the disk is unknown."""
         self._acks.end(Outcome.FLUSH_FAILED)
 
     def tick(self, now_s: float) -> None:

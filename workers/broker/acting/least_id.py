@@ -35,7 +35,7 @@ class LeastId:
     def take(self, least: Least) -> Least | None:
         """Return the news in what a name server said; None without any.
 
-        A larger id than before means that its former holder is gone, even if nobody says so.
+        A larger id than before means that its former holder is gone, even without a notice.
         """
         known = self.known
         if (least.broker_id, least.address) == (known.broker_id, known.address):

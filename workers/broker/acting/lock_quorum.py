@@ -50,7 +50,7 @@ class LockQuorum:
         former = {one for one in queues if locks.find(group, one, now_ms) is not None}
         held = locks.lock(group, client_id=client_id, queues=queues, now_ms=now_ms)
         if self.needed_count == 1 or not held:
-            # Nobody is asked about a queue that another client holds here (S123).
+            # No member is asked about a queue that another client holds here (S123).
             return held
         votes = Counter(held)
         for given in await self._ask_all(RequestCode.LOCK_BATCH_MQ, wish, held, MEMBER_TIMEOUT_S):

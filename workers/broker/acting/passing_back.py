@@ -1,7 +1,8 @@
-"""Give a master that serves again what was committed here after it took over.
+"""Give a master that serves again what this replica did for it: decisions, and late commits.
 
 Between its last question and its registration clients still commit at the acting replica. Nothing
-that was committed may be forgotten (I9).
+that was committed may be forgotten (I9). Decisions of transactions are given only so: a master of
+RocketMQ takes them as well.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
+from workers.broker.acting.decisions import Decisions
 from workers.broker.replication.stock_metadata import ask_table
 from workers.broker.tables.consumer_offsets import (
     SEPARATOR,
@@ -24,17 +26,19 @@ from workers.broker.tables.consumer_offsets import (
 )
 
 RETRY_S: Final = 1.0
+_LATER: Final = {ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_BUSY}
 
 log = structlog.get_logger()
 
 
-async def pass_back(offsets: ConsumerOffsets, master_address: str) -> None:
-    """Commit at the master what it lacks, until it has all of it or this is cancelled."""
+async def pass_back(offsets: ConsumerOffsets, decisions: Decisions, master_address: str) -> None:
+    """Give the master what it lacks, until it has all of it or this is cancelled."""
     reported = ""
-    while offsets.acted:
+    while offsets.acted or decisions.kept:
         try:
             requester = await connect(split_address(master_address), peer_name="master")
             try:
+                await _pass_decisions(decisions, requester)
                 count = await _pass_all(offsets, requester)
             finally:
                 requester.close()
@@ -47,6 +51,22 @@ async def pass_back(offsets: ConsumerOffsets, master_address: str) -> None:
             continue
         offsets.forget_acted()
         log.info("offsets_passed_back", master=master_address, count=count)
+
+
+async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
+    """End the transactions at the master; it answers the same however often it is asked.
+
+    Raises:
+        OSError: the connection is lost, or the master can't take a decision now.
+    """
+    for position, fields in list(decisions.kept.items()):
+        answer = await requester.call(RequestCode.END_TRANSACTION, ext=fields)
+        if answer.code in _LATER:
+            raise ConnectionError(f"the master refused a decision: {answer.remark}")
+        if answer.code != ResponseCode.SUCCESS:
+            # Its producer was asked meanwhile, or it was given up.
+            log.warning("decision_not_taken", log_position=position, reason=answer.remark)
+        await decisions.forget(position)
 
 
 async def _pass_all(offsets: ConsumerOffsets, requester: Requester) -> int:

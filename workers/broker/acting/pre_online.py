@@ -97,7 +97,7 @@ class PreOnline:
             self._done[broker_id] = address
 
     async def _announce(self, master: FixedMaster, address: str) -> None:
-        """Tell a replica where its master is."""
+        """Notify a replica of the addresses of its master."""
         header = HaInfoHeader(
             master_ha_address=master.ha_address,
             master_flush_offset=self._broker.store.flushed_position,

@@ -66,7 +66,7 @@ async def take_over(broker: Broker, address: str) -> None:
 
 
 async def _ask_locks(requester: Requester) -> QueueLocksBody:
-    """Return the locks of a replica of ours; stock does not tell them."""
+    """Return the locks of a replica of ours; stock does not list them."""
     answer = await requester.call(RequestCode.GET_QUEUE_LOCKS, ext={})
     if answer.code != ResponseCode.SUCCESS:
         return QueueLocksBody(total_count=0)

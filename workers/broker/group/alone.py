@@ -27,6 +27,7 @@ _OUTCOMES: Final = {
 class Alone(OwnLocks):
     """The membership of a broker without a controller; data on its disk is safe."""
 
+    decisions = None
     ha_address = None
     epoch = None
     appends_commits = keeps_room = True

@@ -8,6 +8,7 @@ from regent_engine import Command
 from backend.remoting.bodies import LockBody, MessageQueue
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
+from workers.broker.acting.decisions import Decisions
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.replication.acknowledgement import Outcome, Release
 
@@ -42,6 +43,10 @@ class Membership(Protocol):
     @property
     def keeps_room(self) -> bool:
         """Return whether orders are stored on a full disk: no other broker must store them too."""
+
+    @property
+    def decisions(self) -> Decisions | None:
+        """Return where decisions of producers wait for the absent master; None unless this acts."""
 
     def describe_ha(self) -> HaStatusBody:
         """Describe the replication of the log of this broker (907)."""

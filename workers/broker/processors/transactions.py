@@ -26,6 +26,7 @@ from backend.remoting.headers.transactions import DecideTransactionHeader, Pendi
 from backend.remoting.names import HALF_TOPIC, TRANSACTION_CHECK_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from workers.broker.acting.decisions import Decisions
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY, Message
 from workers.broker.errors import Refusal
@@ -52,6 +53,8 @@ IN_MEMORY_BYTES: Final = 64 << 20
 LISTED_COUNT_MAX: Final = 1_000
 """The pending transactions that one answer has: the oldest ones."""
 
+_NOT_PENDING: Final = "the transaction is not pending: it was committed, rolled back or given up"
+
 log = structlog.get_logger()
 
 
@@ -63,8 +66,31 @@ def on_end_transaction(
     header = decode_header(EndTransactionHeader, command.ext)
     if header.decision not in {COMMITTED, ROLLED_BACK}:
         return None
+    decisions = broker.membership.decisions
+    if decisions is not None:
+        return _keep_decision(broker, command, header, decisions)
     broker.check_writable()
     return _end(broker, command, header)
+
+
+async def _keep_decision(
+    broker: Broker, command: Command, header: EndTransactionHeader, decisions: Decisions
+) -> bytes:
+    """Keep a decision for the absent master of the group; it is on the disk with the answer."""
+    half = await _read(broker, header.log_position)
+    _check(broker, header, half)
+    assert half is not None, "checked"
+    kept = decisions.kept.get(header.log_position)
+    if kept is None:
+        found = await broker.transactions.find(half)
+        if found is None:
+            raise Refusal(ResponseCode.SYSTEM_ERROR, _NOT_PENDING)
+    elif kept["commitOrRollback"] != str(header.decision):
+        reason = "another decision of this transaction waits for the master of the group"
+        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+    # The master takes it however late it comes.
+    await decisions.keep(header.log_position, command.ext | {"fromTransactionCheck": "true"})
+    return answer(command)
 
 
 async def _end(broker: Broker, command: Command, header: EndTransactionHeader) -> bytes:
@@ -75,8 +101,7 @@ async def _end(broker: Broker, command: Command, header: EndTransactionHeader) -
     # The role may have changed during the wait.
     broker.check_writable()
     if found is None:
-        reason = "the transaction is not pending: it was committed, rolled back or given up"
-        raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
+        raise Refusal(ResponseCode.SYSTEM_ERROR, _NOT_PENDING)
     pending, newest = found
     commits = header.decision == COMMITTED
     return await _decide(broker, command, newest, pending, commits=commits)

@@ -32,6 +32,7 @@ TICK_S: Final = 0.05
 class Controlled(OwnLocks):
     """The membership of a broker under a controller, with its changes of role."""
 
+    decisions = None
     # A commit does not wait for its record (D14).
     appends_commits = False
     # The log of every member must store an order.

@@ -43,7 +43,7 @@ class Served:
     on_fast_port: bool
     """Whether the port two below the main port serves it (remoting.md 1.6)."""
     means_this_broker: MeansThisBroker | None = None
-    """How to tell that a request is for this broker in any role, and is not passed on."""
+    """Whether a request is for this broker in any role, and is not passed on."""
 
     def is_for_this_broker(self, command: Command) -> bool:
         """Return whether a request is for this broker, whatever its role is."""

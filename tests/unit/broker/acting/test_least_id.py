@@ -29,7 +29,7 @@ def test_a_notice_names_who_left(least):  # S103
     assert least.take(Least(1, FIRST, SECOND)) == Least(1, FIRST, SECOND)
 
 
-def test_a_smaller_least_id_means_that_somebody_returned(least):  # S108, S109
+def test_a_smaller_least_id_means_that_its_holder_returned(least):  # S108, S109
     least.take(Least(2, SECOND))
 
     assert least.take(Least(1, FIRST)) == Least(1, FIRST)
@@ -40,10 +40,10 @@ def test_another_address_of_the_same_id_is_news(least):
     assert least.take(Least(0, SECOND)) == Least(0, SECOND)
 
 
-def test_nobody_acts_before_it_heard_of_another_least_id():
+def test_no_replica_acts_before_it_heard_of_another_least_id():
     assert LeastId().known.broker_id == 0
 
 
-def test_the_least_of_no_members_is_nobody():
+def test_no_members_have_no_least_one():
     assert least_of({}) is None
     assert least_of({2: SECOND, 1: FIRST}) == Least(1, FIRST)

@@ -13,7 +13,7 @@ def checkpoint(read_ms, queue_offset=7):
 
 
 class WheelDouble:
-    """The timers of a store: its own checkpoint, and what it is told of the progress."""
+    """The timers of a store: its own checkpoint, and the progress that it was given."""
 
     max_position, has_timers_of_stock = 900, False
 
