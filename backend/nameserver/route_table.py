@@ -259,7 +259,7 @@ class RouteTable:
         self._note_change(is_changed=is_changed)
 
     def _note_smaller(self, group: Group, registration: Registration, least_id: int) -> None:
-        """Report to the members of a group that a broker with a smaller id has come (4.4)."""
+        """Report a broker with a smaller id to the other members (control-plane.md 4.4)."""
         if registration.broker_id >= least_id:
             return
         others = [one for one in group.addresses.values() if one != registration.address]
@@ -274,7 +274,7 @@ class RouteTable:
         )
 
     def _note_left(self, group: Group, offline_address: str) -> None:
-        """Report to the members of a group that the broker with the least id is gone (4.4)."""
+        """Report that the broker with the least id is gone (control-plane.md 4.4)."""
         least_id = min(group.addresses)
         address = group.addresses[least_id]
         holder = self._presence.find_registered((group.cluster_name, address))

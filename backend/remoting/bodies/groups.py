@@ -116,7 +116,7 @@ class LockBody(Body, frozen=True, kw_only=True):
 
 
 class LockVoteBody(Body, frozen=True, kw_only=True):
-    """Whether a lock is wanted of the receiver alone: other members have a vote each (5.8)."""
+    """Whether a lock is wanted of the receiver alone, as a vote (control-plane.md 5.8)."""
 
     only_this_broker: bool = False
 

@@ -11,7 +11,9 @@ async def kept_count(client):
     return (await figures(client))["keptDecisionCount"]
 
 
-async def test_a_transaction_that_ends_at_an_acting_master_is_decided_once(fixed_group):  # S132
+async def test_a_transaction_that_ends_at_an_acting_master_is_decided_once(
+    fixed_group,
+):  # S132, D18
     master, replica = await fixed_group.add_pair()
     halves = [
         await send_half(master, body, topic="orders", queue_id=0)

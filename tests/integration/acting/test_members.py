@@ -51,7 +51,8 @@ async def test_the_replica_with_the_least_id_acts_and_no_other_one(fixed_group):
         await fixed_group.await_copy(broker_id)
 
 
-async def test_a_master_waits_for_a_dead_replica_until_it_expired(fixed_group):  # S117, S118
+async def test_a_master_waits_for_a_dead_replica_until_it_expired(fixed_group):
+    """S117, S118; stock would wait for the entry of its former process, too."""
     master, _ = await fixed_group.add_pair(brokerNotActiveTimeoutMillis="3000")
     # The connection of a stopped process stays open, so it is listed until its time is over.
     await fixed_group.pause(1)

@@ -134,7 +134,7 @@ class FixedGroup:
             return None
 
     async def _ask_route(self) -> dict[int, str] | None:
-        """Read the members from the route of a topic that only this group has (5.9)."""
+        """Read the members from the route of the topic of the group (control-plane.md 5.9)."""
         settings = self._broker.settings
         header = RouteHeader(
             topic=sync_member_topic(settings.broker_name), accept_standard_json_only=True

@@ -152,7 +152,7 @@ class Leading:
             self._block_if_few()
 
     def _block_if_few(self) -> None:
-        """Refuse messages while fewer brokers are in sync than have to have them (5.10)."""
+        """Refuse messages while too few brokers are in sync (control-plane.md 5.10)."""
         in_sync_count = self._in_sync_count
         if self._needs.needed(in_sync_count) > in_sync_count:
             self._broker.block_writes(WriteBlock.TOO_FEW_REPLICAS)

@@ -1,5 +1,6 @@
-"""Come online: a master once it has what its replicas did, a replica once it copies (5.7).
+"""Come online: a master once it has what its replicas did, a replica once it copies.
 
+The rounds are those of control-plane.md 5.7.
 Until then the broker is not registered, so no client finds it. Each wait is bounded, each round
 that fails is repeated, and the reason is logged when it changes.
 """

@@ -1,5 +1,6 @@
-"""Take over what a replica did while it acted, before its master serves again (5.7).
+"""Take over what a replica did while it acted, before its master serves again.
 
+The requests are those of control-plane.md 5.7.
 Versions are ordered by the number of changes of the acting broker, not by counters of commits: what
 was committed while a replica acted is newer than what the master has (D14).
 """

@@ -199,7 +199,7 @@ class HaListener:
         *,
         is_plain: bool = False,
     ) -> None:
-        """Use the protocol of a group under a controller, or the plain one (9.2).
+        """Use the protocol of a group under a controller, or the plain one (storage-and-ha.md 9.2).
 
         No replica says who it is in the plain one: the number of its connection is its id here.
         """

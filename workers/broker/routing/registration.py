@@ -114,7 +114,7 @@ class RegistrationSource:
     def heartbeat(self) -> tuple[RequestCode, dict[str, str], bytes]:
         """Return code, fields and body of the light heartbeat.
 
-        An old name server knows the question whether topics have changed instead (5.9).
+        An old name server knows 322 instead (control-plane.md 5.9).
         """
         if not self._settings.knows_old_name_servers:
             return RequestCode.BROKER_HEARTBEAT, self._heartbeat, b""

@@ -1242,8 +1242,8 @@ class MasterLink:
         """Serve the replica at a connected socket, with transfers of up to `size_max` log bytes.
 
         The descriptor is duplicated: the caller goes on reading from its own, and closes it. With a
-        number, the connection uses the default protocol (9.2), in which no replica says who it is:
-        the number is its `broker_id`.
+        number, the connection uses the default protocol (storage-and-ha.md 9.2). No replica says
+        who it is there: the number is its `broker_id`.
         """
 
     def receive(self, data: bytes) -> tuple[bool, int | None]:
@@ -1299,9 +1299,9 @@ class ReplicaLink:
     ) -> ReplicaLink: ...
     @staticmethod
     def plain(store: Store) -> ReplicaLink:
-        """Use the default protocol (9.2): `begin` comes at once, without handshake or greeting.
+        """Use the default protocol (storage-and-ha.md 9.2), without handshake or greeting.
 
-        Everything that the master has sent is confirmed.
+        `begin` comes at once. Everything that the master has sent is confirmed.
         """
 
     def handshake(self) -> bytes:

@@ -64,7 +64,7 @@ async def test_a_majority_gives_a_lock(group):  # S121
     assert group.second.holder(QUEUES[0]) == "c1"
 
 
-async def test_a_lock_that_a_majority_refuses_is_refused_and_nothing_stays(group):  # S122
+async def test_a_lock_that_a_majority_refuses_is_refused_and_nothing_stays(group):  # S122, D18
     for member in (group.second, group.third):
         member.locks.lock("g", client_id="other", queues=QUEUES[:1], now_ms=NOW_MS)
 

@@ -62,7 +62,8 @@ def test_a_consumer_that_went_back_meanwhile_stays_there(master, acting):
     assert master.find("g", "orders", 0) == 2
 
 
-def test_an_older_version_is_not_taken(master):  # S114
+def test_an_older_version_is_not_taken(master):
+    """S114; versions are ordered by who acted (D14)."""
     former = table(leads=False, g=90)
     master.stamp(NOW_MS)
 

@@ -40,7 +40,8 @@ def timers(own):
     return found, store
 
 
-def test_levels_in_which_a_replica_is_ahead_are_taken():  # S115
+def test_levels_in_which_a_replica_is_ahead_are_taken():
+    """S115; stock compares the versions of the whole files."""
     delays, _, _ = delivery(QueueDouble(level_1=[1] * 9, level_2=[1] * 9), stored={1: 5, 2: 5})
     delays.lead()
 

@@ -1,5 +1,5 @@
-//! The frames, all big-endian: four of `AutoSwitch` (storage-and-ha.md 9.3), two of the default
-//! protocol (9.2).
+//! The frames, all big-endian: four of `AutoSwitch` (storage-and-ha.md 9.3), and two of the default
+//! protocol (storage-and-ha.md 9.2).
 //!
 //! ```text
 //! handshake  replica to master  state=1 i32 | from last file i16 | learner i16 | broker id i64
@@ -39,9 +39,9 @@ pub(crate) const BODY_SIZE_MAX: usize = (4 << 20) - TRANSFER_SIZE;
 /// for the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// Groups under a controller: handshakes, epochs and confirmed positions (9.3).
+    /// Groups under a controller: handshakes, epochs and confirmed positions (storage-and-ha.md 9.3).
     AutoSwitch,
-    /// Groups whose roles are fixed: log bytes and reports alone (9.2).
+    /// Groups whose roles are fixed: log bytes and reports alone (storage-and-ha.md 9.2).
     Plain,
 }
 

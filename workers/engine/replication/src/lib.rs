@@ -1,5 +1,5 @@
 //! Replication between brokers, byte for byte as stock: its `AutoSwitch` protocol
-//! (storage-and-ha.md 9.3), and its default one, which has neither greetings nor epochs (9.2).
+//! (storage-and-ha.md 9.3), and its default one, which has neither greetings nor epochs (storage-and-ha.md 9.2).
 //!
 //! Each end of a connection is a state machine: bytes in, bytes out, no sockets, clock or threads.
 //! Around each stands what moves its bytes: [`Following`] and [`Sending`], with a thread each.
