@@ -27,6 +27,9 @@ PROPERTIES = {
     "brokerHeartbeatInterval": 500,
 }
 
+STOCK_COPY_S = 150
+"""How long a replica of stock may take until it asks for topics: 60 s and its own start."""
+
 
 class MixedGroup(FixedGroup):
     """One broker of stock beside one of ours."""
@@ -87,7 +90,7 @@ async def test_a_replica_of_stock_acts_for_our_master_and_gives_back_what_it_too
     assert (await master.heartbeat("g", "orders")).code == 0
     assert (await master.send("orders", b"m1")).code == 0
     assert (await master.send("orders", b"m2")).code == 0
-    await await_read(replica, [b"m1", b"m2"])
+    await await_read(replica, [b"m1", b"m2"], timeout_s=STOCK_COPY_S)
 
     mixed_group.kill(0)
     await route_of(mixed_group, "orders", (mixed_group.stock.address, 4))

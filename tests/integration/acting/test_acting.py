@@ -4,16 +4,16 @@ import json
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.replication.conftest import read_all
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
-async def await_read(client, wanted):
+async def await_read(client, wanted, *, timeout_s=PATIENCE_S):
     """Wait until a queue holds some messages, in any order, and no other ones."""
 
     async def are_all_read():
         return sorted(await read_all(client)) == sorted(wanted)
 
-    await eventually(are_all_read)
+    await eventually(are_all_read, timeout_s=timeout_s)
 
 
 async def commit(client, offset, group="g", topic="orders"):

@@ -268,3 +268,25 @@ async def test_an_arrival_wakes_its_level():
     await eventually(lambda: delivered)
     delays.stop()
     assert delivered == [0]
+
+
+async def test_a_level_advances_behind_each_message_that_another_group_has():
+    delays, delivered, moment = delivery(QueueDouble(level_1=[1, 2, 3]), now_ms=10)
+    taken = []
+
+    async def escape(log_position, _record):
+        if len(taken) == 2:
+            raise NotYet("the other group is down")
+        taken.append(log_position)
+
+    delays.escape_by(escape)
+    delays.start()
+    await eventually(lambda: len(taken) == 2)
+    assert delays.progress == {1: 2}
+    taken.clear()
+    await eventually(lambda: delays.progress == {1: 3})
+    delays.stop()
+
+    assert delivered == []
+    assert taken == [2]
+    assert moment == [10]

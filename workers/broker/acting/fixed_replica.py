@@ -12,11 +12,12 @@ from typing import Final
 
 import msgspec
 import structlog
-from regent_engine import Command
+from regent_engine import Command, StoreError
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
 from workers.broker.acting.decisions import Decisions
+from workers.broker.acting.escape_bridge import EscapeBridge
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
 from workers.broker.acting.passing_back import pass_back
@@ -54,6 +55,7 @@ class FixedReplica(FixedRole):
         self._tasks: list[asyncio.Task[None]] = []
         self._news: deque[Least | str] = deque(maxlen=NEWS_COUNT_MAX)
         self._decisions = Decisions(broker.settings.config_dir / "regentDecisions.json")
+        self._bridge = EscapeBridge(broker)
         self._has_news = asyncio.Event()
         self._passing_back: asyncio.Task[None] | None = None
         self.is_acting = False
@@ -125,6 +127,7 @@ class FixedReplica(FixedRole):
             "leastBrokerId": self._least.known.broker_id,
             "leastBrokerAddr": self._least.known.address,
             "actingSince": self._acting_since_ms,
+            "escapedCount": self._bridge.escaped_count,
             "keptDecisionCount": len(self._decisions.kept),
             "actedOffsetCount": sum(map(len, self._broker.offsets.acted.values())),
         }
@@ -147,8 +150,9 @@ class FixedReplica(FixedRole):
             begun_s = elapsed_s()
             try:
                 await state.save_offsets()
-            except OSError as error:
-                log.warning("acted_offsets_not_saved", reason=str(error))
+                await state.save_delays()
+            except (OSError, StoreError) as error:
+                log.warning("acted_state_not_saved", reason=str(error))
             rest_s = max(ACTED_SAVE_S, ACTED_REST_PER_SAVE * (elapsed_s() - begun_s))
 
     async def run(self) -> None:
@@ -188,6 +192,7 @@ class FixedReplica(FixedRole):
     def take_master(self, sent: HaInfoHeader) -> None:
         """Follow a master that is about to serve: it waits until this replica copies its log."""
         if sent.master_address:
+            self._bridge.pause()
             self._add_news(sent.master_address)
 
     def _add_news(self, news: Least | str) -> None:
@@ -223,6 +228,9 @@ class FixedReplica(FixedRole):
         broker.groups.lead()
         broker.groups.is_in_log = False
         self.passing.lead()
+        if broker.settings.escapes:
+            broker.state.delays.is_in_log = False
+            broker.state.delays.escape_by(self._bridge.send)
         broker.start_deliveries()
         log.info("acting_master_began", broker_id=self.own_id, version=version)
 
@@ -233,6 +241,7 @@ class FixedReplica(FixedRole):
         self.is_acting = False
         self._acting_since_ms = 0
         broker.stop_deliveries()
+        broker.state.delays.escape_by(None)
         broker.offsets.follow()
         broker.groups.follow()
         log.info("acting_master_ended", broker_id=self.own_id)
@@ -300,6 +309,7 @@ class FixedReplica(FixedRole):
         """End every task; nothing is copied afterwards."""
         self.passing.close()
         self._stand_down()
+        self._bridge.close()
         await self._stop_following()
         if self._passing_back is not None:
             self._passing_back.cancel()

@@ -54,6 +54,11 @@ def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
     return decode_items(data, DelayOffsetFile, "offsetTable")
 
 
+Escape = Callable[[int, Record | None], Awaitable[None]]
+"""Takes a log position and its message; returns once another broker group has it, or raises NotYet.
+"""
+
+
 class NotYet(Exception):
     """A message can't be delivered now; it is retried soon."""
 
@@ -104,7 +109,12 @@ class DelayDelivery(LoggedTable[int]):
         self._arrivals: dict[int, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._refused_levels: set[int] = set()
+        self._escape: Escape | None = None
         self._is_running = False
+
+    def escape_by(self, escape: Escape | None) -> None:
+        """Let due messages go to another broker group from now on; None delivers them here."""
+        self._escape = escape
 
     @property
     def progress(self) -> Mapping[int, int]:
@@ -224,7 +234,11 @@ class DelayDelivery(LoggedTable[int]):
         try:
             offset = self.next_offset(level)
             due = await self._on_thread(partial(self.read_due, level, offset))
-            next_in_ms = self.deliver(level, due)
+            if self._escape is not None:
+                await self._let_escape(level, due, self._escape)
+                next_in_ms = self._rest_of(due)
+            else:
+                next_in_ms = self.deliver(level, due)
             self._refused_levels.discard(level)
         except (StoreError, NotYet) as error:
             if level not in self._refused_levels:
@@ -290,4 +304,15 @@ class DelayDelivery(LoggedTable[int]):
             self._deliver(log_position, record)
             offset += 1
             self.delivered(level, offset)
+        return self._rest_of(due)
+
+    async def _let_escape(self, level: int, due: Due, escape: Escape) -> None:
+        """Advance behind each message that another broker group has acknowledged."""
+        offset = self._progress.get(level, 0)
+        for log_position, record in due.messages:
+            await escape(log_position, record)
+            offset += 1
+            self.delivered(level, offset)
+
+    def _rest_of(self, due: Due) -> int | None:
         return None if due.next_at_ms is None else max(0, due.next_at_ms - self._clock())

@@ -243,6 +243,7 @@ class BrokerSettings:
     replica_count: int = _stock("totalReplicas", Whole(1, 1000), 1)
     in_sync_count_is_lowered: bool = _stock("enableAutoInSyncReplicas", _FLAG, False)
     in_sync_lag_bytes_max: int = _stock("haMaxGapNotInSync", _bytes(1, 10**18 - 1), 256 << 20)
+    escapes: bool = _stock("enableRemoteEscape", _FLAG, False)
     skips_pre_online: bool = _stock("skipPreOnline", _FLAG, False)
     locks_by_quorum: bool = _stock("lockInStrictMode", _FLAG, False)
     member_poll_interval_ms: int = _stock("syncBrokerMemberGroupPeriod", _INTERVAL_MS, 1000)
