@@ -20,6 +20,8 @@ PROPERTIES = {
     "enableControllerMode": "false",
     "enableSlaveActingMaster": "true",
     "totalReplicas": 2,
+    # Else it is not read, and its clients get nothing while it acts.
+    "slaveReadEnable": "true",
     "controllerAddr": "",
     "mappedFileSizeCommitLog": 16 << 20,
     "timerWheelEnable": "true",

@@ -287,13 +287,15 @@ class BrokerServer:
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
             await self._member.leave()
-        if broker.name_servers is not None:
-            await broker.name_servers.stop()
         if self._fixed is not None:
+            # Before a replica acts, it has all that this broker took.
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
             if self._lone is not None:
                 self._lone.record()
+        if broker.name_servers is not None:
+            await broker.name_servers.stop()
+        if self._fixed is not None:
             await self._fixed.leave()
 
     async def _close_store(self) -> str:

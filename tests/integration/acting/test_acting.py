@@ -104,3 +104,28 @@ async def test_a_delayed_message_waits_for_the_master_and_is_delivered_once(fixe
     addresses, permissions = await fixed_group.route("orders")
     assert addresses[0] == fixed_group.address(0)
     assert permissions == 6
+
+
+async def test_a_replica_that_hears_its_master_does_not_act(fixed_group):
+    master, replica = await fixed_group.add_pair()
+    assert (await master.heartbeat("g", "orders")).code == 0
+    assert (await master.send("orders", b"m")).code == 0
+    await fixed_group.await_copy(1)
+
+    # A name server loses the master, which goes on.
+    gone = {
+        "brokerName": "broker-t",
+        "brokerAddr": fixed_group.address(0),
+        "clusterName": "TestCluster",
+        "brokerId": "0",
+    }
+    assert (await fixed_group.ask(RequestCode.UNREGISTER_BROKER, gone)).code == 0
+    await eventually(lambda: fixed_group.agents[1].events("least_id_changed"))
+
+    assert (await commit(replica, 1)).code == 0
+    assert await committed(master) == 1
+    assert await lock(replica, "c1")
+    assert not await lock(master, "c2")
+    assert not fixed_group.agents[1].events("acting_master_began")
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)

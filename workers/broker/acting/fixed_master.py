@@ -107,7 +107,8 @@ class FixedMaster(FixedRole):
 
     def tick(self, now_s: float) -> None:
         """Do the periodic work."""
-        self.leading.alive_count = max(1, len(self.members | {self.own_id: ""}))
+        if self.members:
+            self.leading.alive_count = len(self.members.keys() | {self.own_id})
         self.leading.tick(now_s)
 
 

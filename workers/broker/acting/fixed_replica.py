@@ -6,6 +6,7 @@ what it takes is in its tables and files only, until the master takes it over.
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable
 from typing import Final
@@ -15,18 +16,20 @@ import structlog
 from regent_engine import Command, StoreError
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
+from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
 from workers.broker.acting.decisions import Decisions
 from workers.broker.acting.escape_bridge import EscapeBridge
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
-from workers.broker.acting.passing_back import pass_back
+from workers.broker.acting.passing_back import Acted, pass_back
 from workers.broker.acting.plain_follower import PlainFollower
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.state_journal import ALONE
 from workers.broker.replication.stock_metadata import StockMetadata
@@ -58,6 +61,8 @@ class FixedReplica(FixedRole):
         self._bridge = EscapeBridge(broker)
         self._has_news = asyncio.Event()
         self._passing_back: asyncio.Task[None] | None = None
+        # The change that waits until the master, which no name server knows, is silent.
+        self._awaits_silence: Least | None = None
         self.is_acting = False
         self._acting_since_ms = 0
         self._known_version = 0
@@ -200,19 +205,27 @@ class FixedReplica(FixedRole):
         self._has_news.set()
 
     async def _take_role(self, least: Least) -> None:
+        self._awaits_silence = None
         follower = self.follower
         if follower is not None and least.offline_address == follower.master_address:
+            if follower.hears_master:
+                # The master lives, and only a name server has lost it: it is asked as before.
+                self._awaits_silence = least
+                return
             # All of the log is there before this broker acts.
             await self._stop_following()
         if least.broker_id == MASTER_ID:
-            self._stand_down()
+            acted = self._stand_down()
             await self.follow(least.address)
-            self._pass_back(least.address)
+            self._pass_back(acted, least.address)
             self._broker.polling.release_all()
         elif least.broker_id == self.own_id and self._broker.settings.acts_as_master:
             self._act()
         else:
             self._stand_down()
+        if least.broker_id != MASTER_ID and self._passing_back is not None:
+            self._passing_back.cancel()
+            self._passing_back = None
 
     def _act(self) -> None:
         if self.is_acting:
@@ -234,10 +247,13 @@ class FixedReplica(FixedRole):
         broker.start_deliveries()
         log.info("acting_master_began", broker_id=self.own_id, version=version)
 
-    def _stand_down(self) -> None:
-        if not self.is_acting:
-            return
+    def _stand_down(self) -> Acted:
+        """Stop to act; return the offsets that the master must have."""
         broker = self._broker
+        # The log of the master replaces these soon.
+        acted = broker.offsets.acted
+        if not self.is_acting:
+            return acted
         self.is_acting = False
         self._acting_since_ms = 0
         broker.stop_deliveries()
@@ -245,6 +261,7 @@ class FixedReplica(FixedRole):
         broker.offsets.follow()
         broker.groups.follow()
         log.info("acting_master_ended", broker_id=self.own_id)
+        return acted
 
     # The master's log.
 
@@ -267,18 +284,24 @@ class FixedReplica(FixedRole):
             on_held=broker.confirm,
             on_master=self._note_master,
         )
-        copy = StockMetadata(broker, broker.journal, master_address)
-        self._tasks = [
-            asyncio.create_task(self.follower.run(), name="follow"),
-            asyncio.create_task(copy.run(), name="copy-metadata"),
-        ]
+        self._tasks = [asyncio.create_task(self.follower.run(), name="follow")]
 
-    def _pass_back(self, master_address: str) -> None:
-        """Give the master what was committed here, once; another attempt ends the former one."""
+    def _pass_back(self, acted: Acted, master_address: str) -> None:
+        """Give the master what was committed here; another attempt ends the former one."""
         if self._passing_back is not None:
             self._passing_back.cancel()
-        work = pass_back(self._broker.offsets, self._decisions, master_address)
+        work = self._give_and_take(acted, master_address)
         self._passing_back = asyncio.create_task(work, name="pass-back")
+
+    async def _give_and_take(self, acted: Acted, master_address: str) -> None:
+        """Pass back first: a master of stock is asked for its state, which replaces this one's."""
+        broker = self._broker
+        await pass_back(acted, self._decisions, master_address)
+        broker.offsets.forget_acted()
+        with contextlib.suppress(OSError, TimeoutError, RemotingError):
+            # It has taken over since this replica began to copy its log.
+            self._note_master(await ask_master(master_address))
+        await StockMetadata(broker, broker.journal, master_address).run()
 
     def _note_master(self, master: HaInfoAnswer) -> None:
         if master.master_state_version is not None:
@@ -298,9 +321,13 @@ class FixedReplica(FixedRole):
 
     def tick(self) -> None:
         """Do the periodic work; raises the error that ended a task."""
-        for task in self._tasks:
-            if task.done():
+        for task in (*self._tasks, self._passing_back):
+            if task is not None and task.done() and not task.cancelled():
                 task.result()
+        due = self._awaits_silence
+        if due is not None and (self.follower is None or not self.follower.hears_master):
+            self._awaits_silence = None
+            self._add_news(due)
         if not self.is_acting:
             self._broker.journal.catch_up()
         self._broker.changes.tick()

@@ -43,7 +43,7 @@ class Leading:
         self._held: dict[int, int] = {}
         self._reported: set[int] = set()
         self.alive_count = settings.replica_count
-        """The living members of the group, by the last poll of a name server."""
+        """The living members of an acting group, by the last poll of a name server."""
 
     async def start(self) -> None:
         """Accept replicas from now on."""
@@ -148,7 +148,7 @@ class Leading:
         self.listener.tick(now_s)
         self._acks.expire()
         self._advance()
-        if self.waits_for_replicas:
+        if self.waits_for_replicas and self._broker.settings.acts_as_master:
             self._block_if_few()
 
     def _block_if_few(self) -> None:

@@ -19,11 +19,7 @@ from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
 from workers.broker.acting.decisions import Decisions
 from workers.broker.replication.stock_metadata import ask_table
-from workers.broker.tables.consumer_offsets import (
-    SEPARATOR,
-    ConsumerOffsets,
-    decode_offset_file,
-)
+from workers.broker.tables.consumer_offsets import SEPARATOR, decode_offset_file
 
 RETRY_S: Final = 1.0
 _LATER: Final = {ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_BUSY}
@@ -31,15 +27,19 @@ _LATER: Final = {ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_BUSY}
 log = structlog.get_logger()
 
 
-async def pass_back(offsets: ConsumerOffsets, decisions: Decisions, master_address: str) -> None:
-    """Give the master what it lacks, until it has all of it or this is cancelled."""
+Acted = dict[str, dict[int, int]]
+"""Offsets by `topic@group` and queue that were committed at this replica while it acted."""
+
+
+async def pass_back(acted: Acted, decisions: Decisions, master_address: str) -> None:
+    """Give the master what it lacks; return once it has all of it."""
     reported = ""
-    while offsets.acted or decisions.kept:
+    while acted or decisions.kept:
         try:
             requester = await connect(split_address(master_address), peer_name="master")
             try:
                 await _pass_decisions(decisions, requester)
-                count = await _pass_all(offsets, requester)
+                count = await _pass_offsets(acted, requester)
             finally:
                 requester.close()
         except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
@@ -49,7 +49,7 @@ async def pass_back(offsets: ConsumerOffsets, decisions: Decisions, master_addre
             reported = reason
             await asyncio.sleep(RETRY_S)
             continue
-        offsets.forget_acted()
+        acted = {}
         log.info("offsets_passed_back", master=master_address, count=count)
 
 
@@ -69,11 +69,11 @@ async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
         await decisions.forget(position)
 
 
-async def _pass_all(offsets: ConsumerOffsets, requester: Requester) -> int:
+async def _pass_offsets(acted: Acted, requester: Requester) -> int:
     """Return how many offsets the master lacked; a higher one of the master stays."""
     theirs, _ = await ask_table(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, decode_offset_file)
     count = 0
-    for key, queues in offsets.acted.items():
+    for key, queues in acted.items():
         topic, _, group = key.rpartition(SEPARATOR)
         present = theirs.offsets.get(key, {})
         for queue_id, offset in queues.items():

@@ -24,7 +24,7 @@ from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.requests.finishing import finish
 
-PLAIN_RETRY_MAX_S: Final = RETRY_MAX_S
+HEARTBEAT_COUNT_MISSED: Final = 2
 
 log = structlog.get_logger()
 
@@ -54,6 +54,12 @@ class PlainFollower:
         return self._copying is not None
 
     @property
+    def hears_master(self) -> bool:
+        """Return whether the master has sent something lately: it writes or beats in a period."""
+        limit_s = HEARTBEAT_COUNT_MISSED * self._settings.ha_heartbeat_interval_ms / 1000
+        return self._copying is not None and self._copying.silent_s < limit_s
+
+    @property
     def obstacle(self) -> str:
         """Return why the log is not being copied; empty while it is."""
         return "" if self._copying is not None else self._obstacle
@@ -81,7 +87,7 @@ class PlainFollower:
                 log.warning("master_lost", master=self.master_address, reason=self._obstacle)
             reported = self._obstacle
             await asyncio.sleep(retry_s)
-            retry_s = min(retry_s * 2, PLAIN_RETRY_MAX_S)
+            retry_s = min(retry_s * 2, RETRY_MAX_S)
 
     async def _follow(self) -> None:
         master = await ask_master(self.master_address)

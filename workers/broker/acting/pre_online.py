@@ -132,7 +132,7 @@ class PreOnline:
             return sum(one == host for one in found) >= wanted_count
 
         reason = f"the replica {address} does not copy the log of this broker"
-        await _await_within(is_copying, reason)
+        await _await_within(is_copying, lambda: reason)
 
     async def _join(self, replica: FixedReplica, master_address: str) -> None:
         await replica.follow(master_address)
@@ -140,18 +140,20 @@ class PreOnline:
         def is_copying() -> bool:
             return replica.follower is not None and replica.follower.is_copying
 
-        follower = replica.follower
-        obstacle = "its log is damaged" if follower is None else follower.obstacle
-        reason = f"the log of the master {master_address} is not copied yet: {obstacle}"
-        await _await_within(is_copying, reason)
+        def describe() -> str:
+            follower = replica.follower
+            obstacle = "this log is damaged" if follower is None else follower.obstacle
+            return f"the log of the master {master_address} is not copied yet: {obstacle}"
+
+        await _await_within(is_copying, describe)
 
 
-async def _await_within(is_reached: Callable[[], bool], reason: str) -> None:
+async def _await_within(is_reached: Callable[[], bool], describe: Callable[[], str]) -> None:
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + COPY_WAIT_S
     while not is_reached():
         if loop.time() > ends_at:
-            raise _NotYet(reason)
+            raise _NotYet(describe())
         await asyncio.sleep(COPY_CHECK_S)
 
 

@@ -65,6 +65,12 @@ class Copying:
             bytes_per_second=self._rate.per_second(now_s),
         )
 
+    @property
+    def silent_s(self) -> float:
+        """Return for how long nothing has come from the master."""
+        self._count()
+        return self._loop.time() - self._heard_at_s
+
     def report(self, held: int, *, is_due: bool = False) -> None:
         """Report the end of the log to the master if it has changed, while connected."""
         if self._over.is_set():

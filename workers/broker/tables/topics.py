@@ -285,9 +285,10 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
         template_permissions |= INHERITED
     schedule_queue_count = max(SCHEDULE_QUEUE_COUNT, len(settings.delay_levels_ms))
     timers = [topic_of(names.TIMER_TOPIC, 1)] if settings.timer_enabled else []
+    # Members of RocketMQ read the other members from its route (control-plane.md 5.9).
     members = [topic_of(names.sync_member_topic(settings.broker_name), 1, INHERITED)]
     return [
-        *(members if settings.knows_old_name_servers else []),
+        *(members if settings.acts_as_master else []),
         topic_of(names.TEMPLATE_TOPIC, settings.template_queue_count, template_permissions),
         topic_of(names.reply_topic(settings.cluster_name), 1),
         topic_of(names.SELF_TEST_TOPIC, 1),
