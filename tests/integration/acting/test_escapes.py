@@ -47,6 +47,7 @@ async def test_a_due_message_stays_while_its_target_is_down_and_goes_when_it_ret
     await eventually(lambda: fixed_group.agents[1].events("delayed_delivery_refused"))
     assert (await figures(replica))["escapedCount"] == "0"
     other = await fixed_group.add(0, name="broker-u", defaultTopicQueueNums="1")
+    await fixed_group.await_members({0}, "broker-u")
     assert (await other.send("orders", b"there")).code == 0
 
     await await_read(other, [b"there", b"later"])

@@ -3,7 +3,7 @@
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.acting.test_acting import lock
-from tests.integration.acting.test_members import await_acting
+from tests.integration.acting.test_members import await_acting, figures
 from tests.waiting import eventually
 
 STRICT = {"lockInStrictMode": "true", "totalReplicas": "3"}
@@ -26,15 +26,20 @@ async def test_a_majority_gives_and_takes_locks_through_the_master_and_an_acting
         await fixed_group.add(broker_id, **STRICT)
         await fixed_group.await_members(set(range(broker_id + 1)))
     master, first, second = (fixed_group.clients[one] for one in (0, 1, 2))
+
+    async def knows_all():
+        return (await figures(master))["aliveReplicas"] == "3"
+
     # The master asks the members that its last poll named.
-    await eventually(lambda: lock(master, "c1"))
+    await eventually(knows_all)
+    assert await lock(master, "c1")
     assert [await holders(one) for one in (master, first, second)] == [["c1"]] * 3
     await unlock(master, "c1")
     assert [await holders(one) for one in (master, first, second)] == [[]] * 3
 
     fixed_group.kill(0)
     await await_acting(fixed_group, {1})
-    assert await eventually(lambda: lock(first, "c2"))
+    await eventually(lambda: lock(first, "c2"))
     assert await holders(second) == ["c2"]
     await unlock(first, "c2")
     fixed_group.kill(2)
