@@ -10,6 +10,8 @@ class HaInfoHeader(Header, frozen=True, kw_only=True):
     master_ha_address: str | None = None
     master_flush_offset: Int64 | None = None
     master_address: str | None = None
+    record_position: Int64 | None = None
+    """Ours: where the last record of the replica is, which the master's log should have too."""
 
 
 class HaInfoAnswer(Header, frozen=True, kw_only=True):
@@ -27,6 +29,10 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     master_state_version: Int64 | None = None
     """The version of its committed offsets, by which a replica's own are newer once it has acted;
     stock does not send it."""
+
+    record_crc: Int64 | None = None
+    """The checksum of the record that the replica named, 0 if there is none; only if it named one.
+    """
 
     @property
     def is_ours(self) -> bool:

@@ -32,6 +32,13 @@ def test_an_old_name_server_is_asked_whether_topics_have_changed_instead():  # S
 
 
 def test_a_registration_says_whether_replicas_act():
-    told = [source(enableSlaveActingMaster=flag).registration().ext for flag in ("true", "false")]
+    controlled = {"enableControllerMode": "true", "controllerAddr": "h:1"}
+    sources = [
+        source(enableSlaveActingMaster="true"),
+        source(),
+        source(enableSlaveActingMaster="true", **controlled),
+    ]
 
-    assert [one["enableActingMaster"] for one in told] == ["true", "false"]
+    told = [one.registration().ext["enableActingMaster"] for one in sources]
+
+    assert told == ["true", "false", "false"]

@@ -164,3 +164,63 @@ def test_a_file_that_is_not_text_is_an_error(tmp_path):
 
     with pytest.raises(InvalidSetting, match="UTF-8"):
         load_settings(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_master"),
+    [
+        ({"brokerRole": "SLAVE", "brokerId": "2"}, False),
+        ({"brokerRole": "SYNC_MASTER", "totalReplicas": "2", "inSyncReplicas": "2"}, True),
+        ({"enableSlaveActingMaster": "true"}, True),
+    ],
+)
+def test_a_broker_without_a_controller_may_have_a_fixed_role(given, is_master):
+    settings = parse_settings(given).settings
+
+    assert (settings.has_fixed_role, settings.is_master) == (True, is_master)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"brokerId": "3"},
+        {"brokerRole": "SYNC_MASTER"},
+        {
+            "enableControllerMode": "true",
+            "controllerAddr": "h:1",
+            "brokerRole": "SLAVE",
+            "totalReplicas": "3",
+        },
+    ],
+)
+def test_other_brokers_have_none(given):
+    assert not parse_settings(given).settings.has_fixed_role
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"brokerRole": "SLAVE"}, "brokerId"),
+        ({"enableSlaveActingMaster": "true", "brokerId": "1"}, "brokerId"),
+        ({"totalReplicas": "2", "inSyncReplicas": "3"}, "totalReplicas"),
+        ({"totalReplicas": "2", "minInSyncReplicas": "3"}, "totalReplicas"),
+        ({"brokerRole": "MASTER"}, "brokerRole"),
+        ({"haMasterAddress": "10.0.0.1"}, "haMasterAddress"),
+    ],
+)
+def test_roles_ids_and_numbers_that_do_not_fit_together_are_refused(given, name):
+    with pytest.raises(InvalidSetting) as refused:
+        parse_settings(given)
+
+    assert refused.value.name == name
+
+
+def test_fixed_roles_are_described_in_the_words_of_stock():
+    given = {"brokerRole": "SLAVE", "brokerId": "1", "haMasterAddress": "10.0.0.1:10912"}
+
+    described = describe_settings(parse_settings(given).settings, {})
+
+    assert described["brokerRole"] == "SLAVE"
+    assert described["haMasterAddress"] == "10.0.0.1:10912"
+    assert described["flushDiskType"] == "ASYNC_FLUSH"

@@ -1,7 +1,8 @@
 """Copy the log of a master with a fixed role (storage-and-ha.md 9.2).
 
 The protocol has no epochs, so neither end can prove that one log continues the other. What a master
-of ours says of its log is compared with this one; a log that does not fit is left as it is.
+of ours says of its log is compared with this one, and the last record with the master's. A log that
+does not fit is left as it is.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from backend.remoting.address import Address
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
+from workers.broker.acting.last_record import crc_of_record, find_last_record
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.follower import NEWS_REST_S, RETRY_FIRST_S, RETRY_MAX_S, open_socket
@@ -90,8 +92,9 @@ class PlainFollower:
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
     async def _follow(self) -> None:
-        master = await ask_master(self.master_address)
-        self._compare(master)
+        last = await asyncio.to_thread(find_last_record, self._store)
+        master = await ask_master(self.master_address, record_position=last)
+        self._compare(master, last)
         configured = self._settings.master_ha_address
         ha_address = master.master_ha_address or ""
         if configured is not None:
@@ -121,8 +124,8 @@ class PlainFollower:
                 # The news of the last part may not have been looked at.
                 self._on_held(self._store.max_position)
 
-    def _compare(self, master: HaInfoAnswer) -> None:
-        """Check that the log of a master of ours continues this one.
+    def _compare(self, master: HaInfoAnswer, last: int | None) -> None:
+        """Check that the log of a master of ours continues this one, whose last record is named.
 
         Raises:
             ConnectionError: it does not.
@@ -140,6 +143,15 @@ class PlainFollower:
             raise ConnectionError(
                 f"this log ends at {end}, and the master's begins at {master.master_min_offset}:"
                 " give this replica an empty store"
+            )
+        if last is None or master.record_crc is None or last < (master.master_min_offset or 0):
+            # RocketMQ sends no checksum, and a record that expired has none.
+            return
+        if master.record_crc != crc_of_record(self._store, last):
+            raise ConnectionError(
+                f"the master has another record at log position {last}: it lost messages that this"
+                " replica has, or their stores are of two groups. Copy this broker's store, then"
+                " give this replica an empty one"
             )
 
     def _on_progress(self, copying: Copying, _confirmed: int) -> None:

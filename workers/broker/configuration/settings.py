@@ -267,6 +267,11 @@ class BrokerSettings:
         return not self.controller_mode and (self.acts_as_master or has_others)
 
     @property
+    def lets_replicas_act(self) -> bool:
+        """Return whether replicas act for an absent master; under a controller none does (D16)."""
+        return self.acts_as_master and not self.controller_mode
+
+    @property
     def is_master(self) -> bool:
         """Return whether the fixed role is that of a master."""
         return self.role != "replica"

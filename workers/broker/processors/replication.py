@@ -16,6 +16,7 @@ from backend.remoting.headers.replication import (
 )
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from workers.broker.acting.last_record import crc_of_record
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
@@ -101,6 +102,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
         return answer(command)
     host, port = broker.store_host
     is_fixed = membership.epoch is None
+    named = sent.record_position
     reported = HaInfoAnswer(
         master_ha_address=membership.ha_address,
         master_flush_offset=broker.store.flushed_position,
@@ -109,6 +111,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
         master_min_offset=broker.store.min_position,
         master_max_offset=broker.store.max_position,
         master_state_version=broker.offsets.data_version.state_version if is_fixed else None,
+        record_crc=None if named is None else crc_of_record(broker.store, named),
     )
     return answer(command, ext=encode_header(reported))
 

@@ -171,7 +171,7 @@ class RegistrationSource:
             ha_address=self.ha_address,
             broker_id=self._broker_id,
             heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
-            enable_acting_master=self._settings.acts_as_master,
+            enable_acting_master=self._settings.lets_replicas_act,
             body_crc32=zlib.crc32(body) & 0x7FFFFFFF,
             left_out=encode_left_out(left_out) if left_out else None,
         )

@@ -288,7 +288,7 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
     # Members of RocketMQ read the other members from its route (control-plane.md 5.9).
     members = [topic_of(names.sync_member_topic(settings.broker_name), 1, INHERITED)]
     return [
-        *(members if settings.acts_as_master else []),
+        *(members if settings.lets_replicas_act else []),
         topic_of(names.TEMPLATE_TOPIC, settings.template_queue_count, template_permissions),
         topic_of(names.reply_topic(settings.cluster_name), 1),
         topic_of(names.SELF_TEST_TOPIC, 1),
