@@ -260,7 +260,8 @@ class RouteTable:
 
     def _note_smaller(self, group: Group, registration: Registration, least_id: int) -> None:
         """Report a broker with a smaller id to the other members (control-plane.md 4.4)."""
-        if registration.broker_id >= least_id:
+        if registration.broker_id >= least_id or not group.acting_master_enabled:
+            # Brokers of other groups ignore it, at RocketMQ too.
             return
         others = [one for one in group.addresses.values() if one != registration.address]
         self._note_least(

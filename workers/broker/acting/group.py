@@ -66,17 +66,20 @@ class FixedGroup:
         else:
             await self._membership.stop()
 
-    async def _go_online(self, members: dict[int, str]) -> None:
+    async def _go_online(self, members: dict[int, str] | None) -> None:
         membership = self._membership
-        membership.members, membership.not_online_reason = members, ""
+        membership.members, membership.not_online_reason = members or {}, ""
         if isinstance(membership, FixedMaster):
             membership.go_online()
+        elif members is None:
+            # It acts for no master before a name server says who lives.
+            membership.is_online = True
         else:
             others = {key: one for key, one in members.items() if key != membership.own_id}
             own = Least(membership.own_id, self._own_address)
             await membership.begin(least_of(others | {own.broker_id: own.address}) or own)
         self._name_servers.release()
-        log.info("broker_online", broker_id=membership.own_id, members=sorted(members))
+        log.info("broker_online", broker_id=membership.own_id, members=sorted(members or {}))
 
     async def _tick(self) -> None:
         loop = asyncio.get_running_loop()
@@ -87,15 +90,17 @@ class FixedGroup:
             else:
                 self._membership.tick()
 
-    async def _await_members(self) -> dict[int, str]:
+    async def _await_members(self) -> dict[int, str] | None:
         """Return the members that a name server knows, once this broker may come online.
 
-        A broker whose role never changes need not know them.
+        A broker whose role never changes need not know them: None if no name server answers soon.
         """
         settings = self._broker.settings
-        if self._name_servers.is_none or settings.skips_pre_online or not settings.acts_as_master:
-            return await self._ask_members() or {}
+        if self._name_servers.is_none:
+            return None
         await self._await_name_server()
+        if settings.skips_pre_online or not settings.acts_as_master:
+            return await self._ask_members()
         return await self._pre_online.run()
 
     async def _await_name_server(self) -> None:

@@ -168,7 +168,7 @@ impl Protocol {
     }
 
     /// The frame that `bytes` start with and its size; `None` until it is whole.
-    pub(crate) fn from_replica(
+    pub(crate) fn replica_frame(
         self,
         bytes: &[u8],
     ) -> Result<Option<(FromReplica, usize)>, LinkError> {
@@ -183,7 +183,7 @@ impl Protocol {
     }
 
     /// The frame that `bytes` start with: a greeting once it is whole, a transfer once its header is.
-    pub(crate) fn from_master(self, bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
+    pub(crate) fn master_frame(self, bytes: &[u8]) -> Result<Option<FromMaster>, LinkError> {
         match self {
             Self::AutoSwitch => from_master(bytes),
             Self::Plain if bytes.len() < PLAIN_TRANSFER_SIZE => Ok(None),

@@ -75,7 +75,7 @@ impl MasterLink {
     ) -> Result<(), LinkError> {
         self.received.extend_from_slice(bytes);
         let mut used = 0;
-        while let Some((frame, size)) = self.protocol.from_replica(&self.received[used..])? {
+        while let Some((frame, size)) = self.protocol.replica_frame(&self.received[used..])? {
             used += size;
             heard.push(match frame {
                 FromReplica::Handshake(handshake) => {

@@ -151,7 +151,7 @@ impl ReplicaLink {
             if self.body_left > 0 || self.state == State::Cutting {
                 return Ok(used);
             }
-            match self.protocol.from_master(&bytes[used..])? {
+            match self.protocol.master_frame(&bytes[used..])? {
                 None => return Ok(used),
                 Some(FromMaster::Greeting(heard, size)) => {
                     used += size;
