@@ -59,7 +59,7 @@ from workers.broker.tables.queue_locks import QueueLocks
 from workers.broker.tables.queue_readers import QueueReaders
 from workers.broker.tables.state import BrokerState
 from workers.broker.tables.topics import WRITABLE, check_visible, permitted, topic_of
-from workers.broker.transactions.checking import check_of
+from workers.broker.transactions.checking import Place, check_of
 from workers.broker.transactions.half_message import PRODUCER_GROUP
 from workers.broker.transactions.leading import Transactions
 
@@ -586,7 +586,12 @@ class Broker:
         """Create a topic of transactions, if it is missing."""
         self.put_topic_if_missing(topic_of(name, 1))
 
-    def _ask_producer(self, half: Record, copy: Appended) -> None:
+    def asks_for_master(self, log_position: int) -> bool:
+        """Return whether this broker asks about a half message for its absent master."""
+        decisions = self.membership.decisions
+        return decisions is not None and log_position not in decisions.kept
+
+    def _ask_producer(self, half: Record, copy: Place) -> None:
         """Ask any connected producer of the group whether it commits a half message (39)."""
         group = half.properties.get(PRODUCER_GROUP, "")
         producers = [one for one in self.producers.find(group) or () if not one.is_gone]

@@ -58,7 +58,7 @@ class FixedGroup:
 
     async def start(self, key, **properties):
         agent = self.agents[key]
-        path = write_config(agent.root, **agent.settings, **properties)
+        path = write_config(agent.root, **agent.settings | properties)
         await asyncio.to_thread(agent.launch, path)
         client = self.clients[key] = await Client.connect(agent.port)
         return client

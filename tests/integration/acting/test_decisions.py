@@ -2,7 +2,14 @@
 
 from tests.integration.acting.test_acting import await_read
 from tests.integration.acting.test_members import figures
-from tests.integration.broker.test_transactions import COMMIT, ROLL_BACK, end, send_half
+from tests.integration.broker.test_transactions import (
+    COMMIT,
+    IMPATIENT,
+    ROLL_BACK,
+    asked,
+    end,
+    send_half,
+)
 from tests.integration.replication.conftest import read_all
 from tests.waiting import eventually
 
@@ -47,3 +54,30 @@ async def test_a_transaction_that_ends_at_an_acting_master_is_decided_once(
     assert (await end(master, halves[2], COMMIT)).code == 0
     await await_read(master, [b"committed", b"open"])
     await await_read(replica, [b"committed", b"open"])
+
+
+async def test_an_acting_master_asks_producers_and_keeps_what_they_say(fixed_group):  # S106, S132
+    master, replica = await fixed_group.add_pair(
+        transactionTimeOut="10", transactionCheckInterval="60000"
+    )
+    await send_half(master, b"asked about", topic="orders", queue_id=0)
+    await fixed_group.await_copy(1)
+    fixed_group.kill(0)
+    fixed_group.kill(1)
+    replica = await fixed_group.start(1, **IMPATIENT)
+    await replica.heartbeat("g", "orders")
+
+    check, half = await asked(replica)
+    answer = {
+        "producerGroup": "pg",
+        "tranStateTableOffset": check.ext["tranStateTableOffset"],
+        "commitLogOffset": check.ext["commitLogOffset"],
+        "msgId": check.ext["msgId"],
+    }
+    assert (await end(replica, answer, COMMIT, fromTransactionCheck="true")).code == 0
+    assert await kept_count(replica) == "1"
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+
+    assert half.body == b"asked about"
+    await await_read(master, [b"asked about"])

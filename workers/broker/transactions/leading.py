@@ -26,6 +26,7 @@ from workers.broker.commit_log.message import UNIQUE_KEY, Message
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 from workers.broker.tables.consumer_offsets import ConsumerOffsets
+from workers.broker.transactions.checking import HalfPlace, Place
 from workers.broker.transactions.half_message import (
     QUEUE_ID,
     check_count_of,
@@ -69,6 +70,9 @@ class Host(Protocol):
     def is_writable(self) -> bool:
         """Return whether messages are accepted."""
 
+    def asks_for_master(self, log_position: int) -> bool:
+        """Return whether this broker asks about a half message for its absent master."""
+
     def append_unit(self, messages: Sequence[Message]) -> list[Appended]:
         """Store messages as one unit."""
 
@@ -85,7 +89,7 @@ class Transactions:
         store: TransactionStore,
         *,
         on_thread: Callable[[Callable[[], PendingTransactions]], Awaitable[PendingTransactions]],
-        ask: Callable[[Record, Appended], None],
+        ask: Callable[[Record, Place], None],
         clock: Callable[[], int],
     ) -> None:
         """Do nothing before `start`; `ask` sends a check to a producer, if one is connected."""
@@ -238,6 +242,8 @@ class Transactions:
         for first_offset, pending in table:
             is_due = pending.due_ms <= now_ms
             is_known = table.find(first_offset) == pending and table is self._pending
+            if is_known and is_due and self._host.asks_for_master(pending.log_position):
+                self._ask_without_copy(pending)
             is_wanted = is_known and (is_due or pending.offset < before)
             if not is_wanted or not self._host.is_writable:
                 continue
@@ -263,6 +269,12 @@ class Transactions:
             log.warning("transaction_given_up", queue_offset=pending.offset)
         else:
             self._ask(half, self._replace(table, first_offset, pending, half, checked_again(half)))
+
+    def _ask_without_copy(self, pending: Pending) -> None:
+        """Ask about a half message in the log of a master, which counts no such check."""
+        half = read_or_report(self._store, pending.log_position)
+        if half is not None:
+            self._ask(half, HalfPlace.of(half))
 
     def _replace(
         self,
