@@ -59,7 +59,7 @@ class FixedMaster(FixedRole):
         return {
             "online": str(self.is_online).lower(),
             "notOnlineReason": self.not_online_reason,
-            "aliveReplicas": self.leading.alive_count,
+            "aliveReplicas": len(self.members.keys() | {self.own_id}),
             "inSyncReplicas": 1 + len(self.leading.in_sync_ids),
         }
 
