@@ -126,6 +126,10 @@ class FixedGroup:
     def address(self, key):
         return f"127.0.0.1:{self.agents[key].port}"
 
+    async def await_equal_logs(self):
+        """Wait until master and replica hold the same: pulls make the master record groups."""
+        await eventually(lambda: self.log_bytes(0) == self.log_bytes(1))
+
     def log_bytes(self, key):
         folder = self.agents[key].root / "store" / "commitlog"
         return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))

@@ -49,7 +49,7 @@ async def test_a_replica_copies_log_and_state_of_its_master(fixed_group):
     assert (await replica.send("orders", b"x")).code == 0  # Passed on to the master.
     assert fixed_group.agents[1].is_alive()
     await fixed_group.await_copy(1)
-    assert fixed_group.log_bytes(0) == fixed_group.log_bytes(1)
+    await fixed_group.await_equal_logs()
 
 
 async def test_the_replica_of_a_killed_master_is_read_and_takes_offsets_and_locks(fixed_group):
@@ -100,7 +100,7 @@ async def test_a_delayed_message_waits_for_the_master_and_is_delivered_once(fixe
     await eventually(lambda: fixed_group.agents[1].events("acting_master_ended"))
     await fixed_group.await_copy(1)
     await await_read(replica, [b"later", b"now", b"timed"])
-    assert fixed_group.log_bytes(0) == fixed_group.log_bytes(1)
+    await fixed_group.await_equal_logs()
     addresses, permissions = await fixed_group.route("orders")
     assert addresses[0] == fixed_group.address(0)
     assert permissions == 6

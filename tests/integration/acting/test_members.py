@@ -122,8 +122,11 @@ async def test_every_member_sees_one_less_while_a_heartbeat_is_missing(fixed_gro
     async def sends():
         return (await master.send("orders", b"m")).code == 0
 
+    async def are_both_alive():
+        return await alive_count() == "2"
+
     await eventually(sends)
-    assert await alive_count() == "2"
+    await eventually(are_both_alive)
     await fixed_group.pause(1)
     late = await master.send("orders", b"late")
     assert late.code == 12

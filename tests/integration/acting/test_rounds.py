@@ -70,4 +70,4 @@ async def test_no_message_is_lost_or_doubled_and_no_offset_goes_back(fixed_group
         return (await committed(replica)) == offset
 
     await eventually(is_equal)
-    assert fixed_group.log_bytes(0) == fixed_group.log_bytes(1)
+    await fixed_group.await_equal_logs()
