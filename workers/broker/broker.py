@@ -50,6 +50,7 @@ from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.gate import WriteGate
 from workers.broker.requests.long_polling import LongPolling
+from workers.broker.routing.member_lists import MemberLists
 from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
@@ -124,6 +125,7 @@ class Broker:
         self.peers = self._build_peers(IN_FLIGHT_COUNT_MAX)
         # Forwarded pulls wait for messages, and sends must not wait behind them.
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
+        self.member_lists = self._build_member_lists()
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
         self.transactions = self._build_transactions()
@@ -146,6 +148,28 @@ class Broker:
             self.elapsed_ms,
             in_flight_count_max=in_flight_count_max,
         )
+
+    def _build_member_lists(self) -> MemberLists:
+        return MemberLists(
+            self.consumers,
+            self.peers,
+            self._find_neighbours,
+            clock=self.elapsed_ms,
+            source=self.source,
+        )
+
+    async def _find_neighbours(self, topic_name: str) -> frozenset[str]:
+        """Return the other broker groups of this cluster in the route of a topic.
+
+        Raises:
+            RouteUnknown: no name server answers, and none has before.
+        """
+        if self.name_servers is None or self.name_servers.is_none:
+            return frozenset()
+        names = await self.routes.broker_group_names(
+            topic_name, self.name_servers, cluster_name=self.settings.cluster_name
+        )
+        return names - {self.settings.broker_name}
 
     def _build_flusher(self) -> Flusher:
         return Flusher(

@@ -28,7 +28,7 @@ from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.logical_queue.stock_json import encode_mapping
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting import java_json
-from backend.remoting.bodies import BrokerMemberGroup, BrokerMembers
+from backend.remoting.bodies import BrokerData, BrokerMemberGroup, BrokerMembers
 from backend.remoting.bodies.logical_queues import HeldEpochs, NewerMapping, NewerMappings
 from backend.remoting.command import answer
 from backend.remoting.headers import BrokerMemberGroupHeader, decode_header
@@ -41,6 +41,7 @@ from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
 
 TOPIC = "Orders"
+CLUSTER = "TestCluster"
 FIRST_EPOCH = 1_000
 NEW_VERSION, OLD_VERSION = b'"version":513', b'"version":409'
 
@@ -82,7 +83,12 @@ class Directory(RecordingNameServer):
 
     def reply(self, writer, command: Command) -> None:
         if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
-            route = {"topicQueueMappingByBroker": self.infos(command.ext["topic"])}
+            brokers = [
+                BrokerData(addresses={0: address}, broker_name=name, cluster=CLUSTER)
+                for name, address in self.addresses.items()
+            ]
+            infos = self.infos(command.ext["topic"])
+            route = {"topicQueueMappingByBroker": infos, "brokerDatas": brokers}
             writer.write(answer(command, body=java_json.encode(route)))
             return
         if command.code == RequestCode.GET_NEWER_MAPPINGS:

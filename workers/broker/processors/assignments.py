@@ -43,7 +43,7 @@ async def on_query_assignment(broker: Broker, _caller: Caller, command: Command)
     question = java_json.decode(command.body or b"{}", AssignmentQuestion)
     _check(question)
     queues = await _queues_of(broker, question.topic)
-    mine = None if queues is None else _share(broker, question, queues)
+    mine = None if queues is None else await _share(broker, question, queues)
     if mine is None:
         return answer(command, body=java_json.encode(AssignedQueues()))
     assigned = [
@@ -121,17 +121,16 @@ async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | No
         return None
 
 
-def _share(
+async def _share(
     broker: Broker, question: AssignmentQuestion, queues: tuple[BrokerQueue, ...]
 ) -> tuple[BrokerQueue, ...] | None:
     """Return the queues of one client; None while the broker knows no client of the group."""
     model = message_model_of(question.message_model)
     if model == BROADCASTING or not broker.settings.deals_queues_out:
         return queues
-    group = broker.consumers.find(question.consumer_group)
-    if group is None:
+    client_ids = await broker.member_lists.find(question.consumer_group)
+    if client_ids is None:
         return None
-    client_ids = [client.client_id for client in group.members.values()]
     allocation = allocate(
         [AllocatedQueue(*queue) for queue in queues],
         client_ids,

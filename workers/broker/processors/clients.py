@@ -44,6 +44,7 @@ from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import check_subscription
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.led_queue import is_logical
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.clients import Client
@@ -172,16 +173,17 @@ def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> by
 
 
 @serves(RequestCode.GET_CONSUMER_LIST_BY_GROUP, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the members of a group; an empty group is an error, because clients would stop."""
-    header = decode_header(ConsumerGroupHeader, command.ext)
-    group = broker.consumers.find(header.consumer_group)
-    if group is None:
-        raise Refusal(
-            ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {header.consumer_group}"
-        )
-    ids = ConsumerIds(ids=[client.client_id for client in group.members.values()])
-    return answer(command, body=java_json.encode(ids))
+async def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Return the members of a group; an empty group is an error, because clients would stop.
+
+    Another broker that completes a list gets the members that this broker knows itself.
+    """
+    name = decode_header(ConsumerGroupHeader, command.ext).consumer_group
+    lists = broker.member_lists
+    ids = await lists.find(name) if is_logical(command.ext) else lists.find_own(name)
+    if ids is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}")
+    return answer(command, body=java_json.encode(ConsumerIds(ids=ids)))
 
 
 @serves(RequestCode.CHECK_CLIENT_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)

@@ -56,6 +56,7 @@ class RouteUnknown(Exception):
 class _Route:
     queues: tuple[BrokerQueue, ...]
     endpoints: Endpoints
+    broker_groups: frozenset[tuple[str, str]]
     answered_at_ms: int
 
 
@@ -91,6 +92,20 @@ class TopicRoutes:
         route = await self._find(topic, source)
         return {} if route is None else route.endpoints
 
+    async def broker_group_names(
+        self, topic: str, source: RouteSource, *, cluster_name: str
+    ) -> frozenset[str]:
+        """Return the broker groups of a cluster that the route names.
+
+        While no name server answers, the last answer is used.
+
+        Raises:
+            RouteUnknown: no name server answers, and none has before.
+        """
+        route = await self._find(topic, source)
+        known = frozenset() if route is None else route.broker_groups
+        return frozenset(name for cluster, name in known if cluster == cluster_name)
+
     async def _find(self, topic: str, source: RouteSource) -> _Route | None:
         known = self._routes.get(topic)
         if known is not None and self._clock() - known.answered_at_ms < FRESH_MS:
@@ -125,7 +140,8 @@ class TopicRoutes:
         queues = tuple(sorted(endpoints)) or _readable(route)
         if len(self._routes) >= ROUTE_COUNT_MAX:
             self._routes.clear()
-        found = self._routes[topic] = _Route(queues, endpoints, self._clock())
+        groups = frozenset((one.cluster, one.broker_name) for one in route.brokers)
+        found = self._routes[topic] = _Route(queues, endpoints, groups, self._clock())
         return found
 
 

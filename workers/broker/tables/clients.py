@@ -11,6 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from backend.remoting.bodies import ConsumerData, SubscriptionData
 
 CHANNEL_LIFE_MS: Final = 120_000
+DEPARTED_COUNT_MAX: Final = 10_000
 _CONSUME_FROM: Final = (
     "CONSUME_FROM_LAST_OFFSET",
     "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
@@ -60,11 +61,15 @@ class ConsumerGroup(Generic[Channel]):
     consume_type: str
     message_model: str
     consume_from_where: str
+    # Of the clock that is never set: the first heartbeat of a member.
+    known_since_ms: int
     members: dict[Channel, Client] = field(default_factory=dict)
     # The last connection over which each client joined.
     newest: dict[str, Channel] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
     views: dict[Channel, MemberView] = field(default_factory=dict)
+    # The client ids of former members: lists of other brokers may still name them.
+    departed: set[str] = field(default_factory=set)
     fingerprint: int = 0
 
     @property
@@ -82,6 +87,14 @@ class ConsumerGroup(Generic[Channel]):
             _named(data.consume_from_where, _CONSUME_FROM),
             tuple(data.subscriptions) if with_subscriptions else former,
         )
+
+    def note_departure(self, client_id: str) -> None:
+        """Store that a client has left, unless it has a newer connection."""
+        if client_id in self.newest:
+            return
+        if len(self.departed) >= DEPARTED_COUNT_MAX:
+            self.departed.clear()
+        self.departed.add(client_id)
 
 
 class GroupChange(NamedTuple):
@@ -165,8 +178,14 @@ class Consumers(Generic[Channel]):
     ) -> GroupChange:
         group = self._groups.setdefault(
             data.group_name,
-            ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
+            ConsumerGroup(
+                consume_type="",
+                message_model="",
+                consume_from_where="",
+                known_since_ms=client.seen_at_ms,
+            ),
         )
+        group.departed.discard(client.client_id)
         known = group.members.get(channel)
         is_new = known is None or known.client_id != client.client_id
         newest = group.newest.get(client.client_id)
@@ -217,6 +236,7 @@ class Consumers(Generic[Channel]):
         group.views.pop(channel, None)
         if group.newest.get(member.client_id) == channel:
             del group.newest[member.client_id]
+        group.note_departure(member.client_id)
         if not group.members:
             del self._groups[consumer_group_name]
         return True

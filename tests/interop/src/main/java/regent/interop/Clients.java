@@ -41,7 +41,7 @@ final class Clients {
         client.setNamesrvAddr(arguments.text("name-server"));
         client.setInstanceName(instance + "-" + ProcessHandle.current().pid());
         client.setPollNameServerInterval(arguments.number("route-poll-ms", ROUTE_POLL_MS));
-        client.setHeartbeatBrokerInterval(HEARTBEAT_MS);
+        client.setHeartbeatBrokerInterval(arguments.number("heartbeat-ms", HEARTBEAT_MS));
         client.setMqClientApiTimeout(ANSWER_TIMEOUT_MS);
     }
 }
