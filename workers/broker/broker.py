@@ -50,8 +50,10 @@ from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.gate import WriteGate
 from workers.broker.requests.long_polling import LongPolling
+from workers.broker.routing.lent_subscriptions import LentSubscriptions
 from workers.broker.routing.member_lists import MemberLists
 from workers.broker.routing.name_servers import NameServers
+from workers.broker.routing.neighbours import Neighbours
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
 from workers.broker.tables.clients import Consumers, Producers
@@ -125,7 +127,9 @@ class Broker:
         self.peers = self._build_peers(IN_FLIGHT_COUNT_MAX)
         # Forwarded pulls wait for messages, and sends must not wait behind them.
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
-        self.member_lists = self._build_member_lists()
+        neighbours = Neighbours(self.peers, self._find_neighbours, self.source)
+        self.member_lists = MemberLists(self.consumers, neighbours, elapsed_ms)
+        self.lent_subscriptions = LentSubscriptions(neighbours, elapsed_ms)
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
         self.transactions = self._build_transactions()
@@ -147,15 +151,6 @@ class Broker:
             lambda: self.name_servers,
             self.elapsed_ms,
             in_flight_count_max=in_flight_count_max,
-        )
-
-    def _build_member_lists(self) -> MemberLists:
-        return MemberLists(
-            self.consumers,
-            self.peers,
-            self._find_neighbours,
-            clock=self.elapsed_ms,
-            source=self.source,
         )
 
     async def _find_neighbours(self, topic_name: str) -> frozenset[str]:

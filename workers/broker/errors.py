@@ -25,6 +25,14 @@ class NotLeading(Refusal):
         self.topic_name, self.global_id = topic_name, global_id
 
 
+class GroupOffline(Refusal):
+    """This broker has had no heartbeat of the consumer group of a pull."""
+
+    def __init__(self, consumer_group_name: str) -> None:
+        reason = f"the consumer's group info not exist: {consumer_group_name}"
+        super().__init__(ResponseCode.SUBSCRIPTION_NOT_EXIST, reason)
+
+
 class Unconfirmed(Exception):
     """A change was made here and may be lost; a repeated request gets the known outcome later."""
 

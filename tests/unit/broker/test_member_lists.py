@@ -7,14 +7,12 @@ import pytest
 
 from backend.remoting import java_json
 from backend.remoting.bodies import ConsumerData, ConsumerIds, SubscriptionData
-from backend.remoting.request_code import RequestCode
+from tests.unit.broker.neighbours import Answer, Others
 from workers.broker.errors import Refusal
 from workers.broker.routing import member_lists
-from workers.broker.routing.member_lists import ASKED_COUNT_MAX, COMPLETE_MS, FRESH_MS, MemberLists
-from workers.broker.routing.topic_routes import RouteUnknown
+from workers.broker.routing.member_lists import COMPLETE_MS, FRESH_MS, MemberLists
+from workers.broker.routing.neighbours import ASKED_COUNT_MAX, Neighbours
 from workers.broker.tables.clients import Client, Consumers
-
-RETRY = "%RETRY%g"
 
 
 class Clock:
@@ -24,34 +22,8 @@ class Clock:
         return self.now_ms
 
 
-class Answer:
-    def __init__(self, *client_ids, code=0, body=None):
-        self.code = code
-        self.body = java_json.encode(ConsumerIds(ids=list(client_ids))) if body is None else body
-
-
-class Others:
-    """Other broker groups with the routes that name them; an event lets one answer."""
-
-    def __init__(self, **answers):
-        self.answers, self.asked, self.routes = answers, [], {RETRY: set(answers)}
-        self.gates = {}
-
-    async def ask(self, broker_name, code, ext, *, place):
-        assert (code, ext["consumerGroup"]) == (RequestCode.GET_CONSUMER_LIST_BY_GROUP, "g")
-        assert "g" in place
-        self.asked.append(broker_name)
-        if broker_name in self.gates:
-            await self.gates[broker_name].wait()
-        answer = self.answers[broker_name]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    async def neighbours(self, topic):
-        if topic not in self.routes:
-            raise RouteUnknown(topic)
-        return frozenset(self.routes[topic])
+def answer(*client_ids, code=0):
+    return Answer(java_json.encode(ConsumerIds(ids=list(client_ids))), code)
 
 
 @pytest.fixture
@@ -78,15 +50,14 @@ def join(consumers, clock):
 @pytest.fixture
 def lists_of(consumers, clock):
     def build(others):
-        return MemberLists(
-            consumers, others, others.neighbours, clock=clock, source=random.Random(1)
-        )
+        neighbours = Neighbours(others, others.in_route, random.Random(1))
+        return MemberLists(consumers, neighbours, clock)
 
     return build
 
 
 async def test_members_that_only_other_broker_groups_know_are_added(join, lists_of):
-    others = Others(a=Answer("c3", "c1"), b=Answer("c2"))
+    others = Others(a=answer("c3", "c1"), b=answer("c2"))
     lists = lists_of(others)
     join("c1")
 
@@ -97,7 +68,7 @@ async def test_members_that_only_other_broker_groups_know_are_added(join, lists_
 
 
 async def test_a_group_that_was_known_for_long_enough_is_complete(join, lists_of, clock):
-    others = Others(a=Answer("c2"))
+    others = Others(a=answer("c2"))
     lists = lists_of(others)
     join("c1")
 
@@ -110,7 +81,7 @@ async def test_a_group_that_was_known_for_long_enough_is_complete(join, lists_of
 
 
 async def test_a_group_without_a_member_here_is_unknown_although_others_know_it(lists_of):
-    others = Others(a=Answer("c1"))
+    others = Others(a=answer("c1"))
 
     assert await lists_of(others).find("g") is None
 
@@ -120,12 +91,12 @@ async def test_a_group_without_a_member_here_is_unknown_although_others_know_it(
 async def test_a_group_that_no_other_broker_group_knows_is_served_as_it_is(join, lists_of):
     join("c1")
 
-    for others in (Others(), Others(a=Answer(code=1)), Others(a=Answer(body=b"no JSON"))):
+    for others in (Others(), Others(a=answer(code=1)), Others(a=Answer(b"no JSON"))):
         assert await lists_of(others).find("g") == ["c1"]
 
 
 async def test_a_broker_group_that_fails_hides_no_other_one(join, lists_of):
-    others = Others(a=Refusal(2, "it does not answer"), b=Answer("c2"))
+    others = Others(a=Refusal(2, "it does not answer"), b=answer("c2"))
     join("c1")
 
     assert await lists_of(others).find("g") == ["c1", "c2"]
@@ -135,7 +106,7 @@ async def test_an_answer_waits_for_a_broker_group_for_a_short_time_only(
     join, lists_of, monkeypatch
 ):
     monkeypatch.setattr(member_lists, "WAIT_S", 0.05)
-    others = Others(a=Answer("c3"), b=Answer("c2"))
+    others = Others(a=answer("c3"), b=answer("c2"))
     others.gates["a"] = asyncio.Event()
     lists = lists_of(others)
     join("c1")
@@ -148,7 +119,7 @@ async def test_an_answer_waits_for_a_broker_group_for_a_short_time_only(
 
 
 async def test_all_members_that_ask_at_once_cause_one_question(join, lists_of, clock):
-    others = Others(a=Answer("c2"))
+    others = Others(a=answer("c2"))
     lists = lists_of(others)
     join("c1")
 
@@ -165,7 +136,7 @@ async def test_all_members_that_ask_at_once_cause_one_question(join, lists_of, c
 
 
 async def test_a_member_that_left_is_not_added_until_it_comes_back(consumers, join, lists_of):
-    lists = lists_of(Others(a=Answer("c1", "c2")))
+    lists = lists_of(Others(a=answer("c1", "c2")))
     join("c1")
     join("c2")
 
@@ -177,7 +148,7 @@ async def test_a_member_that_left_is_not_added_until_it_comes_back(consumers, jo
 
 
 async def test_a_member_that_closes_one_of_two_connections_has_not_left(consumers, join, lists_of):
-    lists = lists_of(Others(a=Answer("c2")))
+    lists = lists_of(Others(a=answer("c2")))
     join("c1")
     join("c2", channel="first")
     join("c2", channel="second")
@@ -189,7 +160,7 @@ async def test_a_member_that_closes_one_of_two_connections_has_not_left(consumer
 
 
 async def test_the_routes_of_subscribed_topics_name_broker_groups_too(join, lists_of):
-    others = Others(a=Answer("c2"), b=Answer("c3"))
+    others = Others(a=answer("c2"), b=answer("c3"))
     others.routes = {"T": {"a"}, "U": {"b"}}
     join("c1", "U")
 
@@ -197,7 +168,7 @@ async def test_the_routes_of_subscribed_topics_name_broker_groups_too(join, list
 
 
 async def test_some_of_many_broker_groups_are_asked(join, lists_of):
-    others = Others(**{f"b{number}": Answer("c2") for number in range(30)})
+    others = Others(**{f"b{number}": answer("c2") for number in range(30)})
     join("c1")
 
     assert await lists_of(others).find("g") == ["c1", "c2"]

@@ -29,7 +29,7 @@ from workers.broker.commit_log.message_filters import (
     filter_of_pull,
     filter_of_subscription,
 )
-from workers.broker.errors import Refusal
+from workers.broker.errors import GroupOffline, Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import LedQueue, find_led, is_logical
 from workers.broker.logical.old_clients import adds_delta, with_logical_places
@@ -202,7 +202,10 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     header = decode_header(PullMessageHeader, command.ext)
     led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
-        return _pull_logical(broker, caller, command, header, led)
+        try:
+            return _pull_logical(broker, caller, command, header, led)
+        except GroupOffline as refusal:
+            return _pull_with_lent(broker, caller, command, header, refusal)
     grant, passing = _check(broker, caller, command, header)
     queue = (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(
@@ -222,6 +225,24 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         # sent.
         return None
     return Pull(broker, caller, command, header, passing, grant).run()
+
+
+async def _pull_with_lent(
+    broker: Broker,
+    caller: Caller,
+    command: Command,
+    header: PullMessageHeader,
+    refusal: GroupOffline,
+) -> bytes:
+    """Read a logical queue with the subscription that other broker groups know."""
+    if not await broker.lent_subscriptions.ask_for(header.consumer_group, header.topic):
+        raise refusal
+    # The queue may have moved meanwhile.
+    led = find_led(broker, command.ext, header.topic, header.queue_id)
+    if led is None:
+        raise refusal
+    outcome = _pull_logical(broker, caller, command, header, led)
+    return b"" if outcome is None else await outcome
 
 
 def _pull_logical(
@@ -463,12 +484,10 @@ def _filter_of(
 def _known_subscription(
     broker: Broker, caller: Caller, header: PullMessageHeader
 ) -> SubscriptionData:
-    group = broker.consumers.find(header.consumer_group)
+    name = header.consumer_group
+    group = broker.consumers.find(name) or broker.lent_subscriptions.find(name)
     if group is None:
-        raise Refusal(
-            ResponseCode.SUBSCRIPTION_NOT_EXIST,
-            f"the consumer's group info not exist: {header.consumer_group}",
-        )
+        raise GroupOffline(name)
     if group.is_broadcasting and not broker.find_group(header.consumer_group).broadcast_allowed:
         raise Refusal(
             ResponseCode.NO_PERMISSION,

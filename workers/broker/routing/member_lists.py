@@ -9,8 +9,7 @@ few. So the broker adds the members that other broker groups know.
 
 import asyncio
 import contextlib
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -19,15 +18,10 @@ import structlog
 
 from backend.remoting import java_json
 from backend.remoting.bodies import ConsumerIds
-from backend.remoting.headers import ConsumerGroupHeader, encode_header
 from backend.remoting.java_json import InvalidJson
-from backend.remoting.names import retry_topic
 from backend.remoting.request_code import RequestCode
-from backend.remoting.response_code import ResponseCode
-from workers.broker.errors import Refusal
 from workers.broker.requests.caller import Caller
-from workers.broker.routing.peers import Peers
-from workers.broker.routing.topic_routes import RouteUnknown
+from workers.broker.routing.neighbours import Neighbours
 from workers.broker.tables.clients import ConsumerGroup, Consumers
 
 COMPLETE_MS: Final = 75_000
@@ -40,10 +34,6 @@ WAIT_S: Final = 2.0
 FRESH_MS: Final = 1_000
 """The lifetime of the lists of others: all members of a group ask at the same time."""
 
-ASKED_COUNT_MAX: Final = 8
-"""So many broker groups are asked. One that all members know is enough."""
-
-TOPIC_COUNT_MAX: Final = 4
 GROUP_COUNT_MAX: Final = 4_096
 
 log = structlog.get_logger()
@@ -64,18 +54,11 @@ class MemberLists:
     def __init__(
         self,
         consumers: Consumers[Caller],
-        peers: Peers,
-        find_neighbours: Callable[[str], Awaitable[frozenset[str]]],
-        *,
+        neighbours: Neighbours,
         clock: Callable[[], int],
-        source: random.Random,
     ) -> None:
-        """Take the function for the other broker groups in the route of a topic.
-
-        It may raise `RouteUnknown`. The clock is the one that is never set.
-        """
-        self._consumers, self._peers, self._find_neighbours = consumers, peers, find_neighbours
-        self._clock, self._source = clock, source
+        """Take the clock that is never set."""
+        self._consumers, self._neighbours, self._clock = consumers, neighbours, clock
         self._questions: dict[str, _Question] = {}
 
     async def find(self, consumer_group_name: str) -> list[str] | None:
@@ -134,12 +117,9 @@ class MemberLists:
     async def _collect(
         self, consumer_group_name: str, group: ConsumerGroup[Caller], client_ids: set[str]
     ) -> None:
-        names = await self._neighbours(consumer_group_name, group)
-        asked = (
-            names if len(names) <= ASKED_COUNT_MAX else self._source.sample(names, ASKED_COUNT_MAX)
-        )
+        names = await self._neighbours.find(consumer_group_name, group.subscriptions.keys())
         async with asyncio.TaskGroup() as tasks:
-            for name in asked:
+            for name in names:
                 tasks.create_task(self._add_members(name, consumer_group_name, client_ids))
         own = set(_client_ids(group))
         if not client_ids <= own:
@@ -150,43 +130,14 @@ class MemberLists:
                 added_count=len(client_ids - own),
             )
 
-    async def _neighbours(
-        self, consumer_group_name: str, group: ConsumerGroup[Caller]
-    ) -> list[str]:
-        """Return the broker groups to which members send heartbeats.
-
-        Each of them creates the retry topic of the group at the first heartbeat.
-        """
-        retry = retry_topic(consumer_group_name)
-        topics = [retry, *sorted(group.subscriptions.keys() - {retry})][:TOPIC_COUNT_MAX]
-        names: set[str] = set()
-        for topic in topics:
-            with contextlib.suppress(RouteUnknown):
-                names |= await self._find_neighbours(topic)
-        return sorted(names)
-
     async def _add_members(
         self, broker_group_name: str, consumer_group_name: str, client_ids: set[str]
     ) -> None:
-        """Add the members that one broker group knows.
-
-        The request is one that brokers answer from their own table, so they ask no one in turn.
-        """
-        ext = encode_header(ConsumerGroupHeader(consumer_group=consumer_group_name))
-        place = f"members of {consumer_group_name}"
         code = RequestCode.GET_CONSUMER_LIST_BY_GROUP
-        try:
-            reply = await self._peers.ask(broker_group_name, code, ext, place=place)
-            # Other codes: the broker group knows no member.
-            if reply.code == ResponseCode.SUCCESS:
+        reply = await self._neighbours.ask(broker_group_name, code, consumer_group_name)
+        if reply is not None:
+            with contextlib.suppress(InvalidJson):
                 client_ids.update(java_json.decode(reply.body, ConsumerIds).ids)
-        except (Refusal, InvalidJson) as error:
-            log.warning(
-                "member_list_unanswered",
-                consumer_group_name=consumer_group_name,
-                broker_group_name=broker_group_name,
-                reason=str(error),
-            )
 
 
 def _end(question: _Question, task: asyncio.Task[None]) -> None:
