@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from contextlib import suppress
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from sqlalchemy import insert, text
 from structlog.testing import capture_logs
@@ -35,8 +35,6 @@ from workers.broker.logical import confirmation
 A, B, C = "broker-a", "broker-b", "broker-c"
 NOT_LEADER = 501
 T = {"topic_name": "orders"}
-HELD_BACK_S = 0.3
-"""A list is held back for so long, or until the broker group gets another one."""
 OFFSETS = ("logical_start", "logical_end", "physical_start", "physical_end")
 
 
@@ -409,24 +407,28 @@ async def test_name_servers_hear_of_no_conflict_while_queues_move_one_after_anot
     assert [one for one in logs if one["event"] == "registration_items_left_out"] == []
 
 
-async def test_a_broker_group_gets_lists_of_one_step_one_after_another(topic, agents, monkeypatch):
-    """INV-27: it would refuse lists that come after newer ones."""
+async def test_one_queue_at_a_time_is_sealed(topic, agents, monkeypatch):
+    """R15, INV-27: no queue waits for the transactions and lists of others."""
     await topic.create(8)
-    request, under_way, overlap = agents.client.request, Counter(), asyncio.Event()
+    request, sealed, under_way = agents.client.request, [], []
+    sealed_count_max = overlap_count = 0
 
     async def watched(to, code, *, ext=None, body=b""):
+        nonlocal sealed_count_max, overlap_count
+        if code == RequestCode.SEAL_LOGICAL_QUEUE:
+            sealed.append(ext["globalId"])
+            sealed_count_max = max(sealed_count_max, len(sealed))
         if code != RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC:
             return await request(to, code, ext=ext, body=body)
-        under_way[to] += 1
-        if under_way[to] > 1:
-            overlap.set()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(HELD_BACK_S):
-                await overlap.wait()
+        overlap_count += to in under_way
+        under_way.append(to)
         try:
             return await request(to, code, ext=ext, body=body)
         finally:
-            under_way[to] -= 1
+            under_way.remove(to)
+            led = msgspec.json.decode(body)["currIdMap"]
+            if to == f"127.0.0.1:{agents.brokers[B].port}":
+                sealed[:] = [one for one in sealed if one not in led]
 
     monkeypatch.setattr(agents.client, "request", watched)
     operation_id = await topic.begin_move(0, 2, 4, 6)
@@ -435,8 +437,7 @@ async def test_a_broker_group_gets_lists_of_one_step_one_after_another(topic, ag
 
     moved = await agents.look(operation_id)
     assert moved.state is S.DONE, moved.outcome
-    assert len(under_way) == 2
-    assert not overlap.is_set()
+    assert (sealed, sealed_count_max, overlap_count) == ([], 1, 0)
     assert await topic.leaders() == {B: 8}
     assert await topic.is_sound()
 
