@@ -557,7 +557,7 @@ class Broker:
             precision_ms=self.settings.timer_precision_ms,
             arrived=self.arrived,
             find_target=self.find_target,
-            is_blocked=lambda: self._find_delivery_block() is not None,
+            find_block=self._find_delivery_block,
             clock=self.clock,
         )
 
