@@ -832,6 +832,15 @@ export type StepState =
   | 'UNKNOWN'
   | 'WAITING';
 
+export type TimerFilter = {
+  /** Only in this broker group. */
+  brokerGroupName?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+  /** Only brokers with waiting messages of this topic. */
+  topic?: string | null | undefined;
+};
+
 export type TopicKind =
   | 'DEAD_LETTER'
   | 'NORMAL'
@@ -1128,7 +1137,7 @@ export type LocksQueryVariables = Exact<{
 }>;
 
 
-export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ name: string, address: string, why: string }> } };
 
 export type LeasesQueryVariables = Exact<{
   clusterName: string;
@@ -1437,6 +1446,19 @@ export type AdoptionCandidatesQueryVariables = Exact<{
 
 export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
 
+export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
+
+export type BrokerTimersFieldsFragment = { clusterName: string, brokerGroupName: string, brokerAddress: string, waitingCount: string, overdueCount: string | null, heldCount: string | null, rolledCount: string | null, untakenCount: string, behindMs: string, hindrance: string | null, firstDueAt: string | null, lastDueAt: string | null, topicCount: number, minutes: Array<{ startsAt: string, waitingCount: string }> | null, hours: Array<{ startsAt: string, waitingCount: string }> | null, topics: Array<{ topic: string, waitingCount: string }> };
+
+export type TimersQueryVariables = Exact<{
+  chosen: TimerFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type TimersQuery = { timers: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, waitingCount: string, overdueCount: string | null, heldCount: string | null, rolledCount: string | null, untakenCount: string, behindMs: string, hindrance: string | null, firstDueAt: string | null, lastDueAt: string | null, topicCount: number, minutes: Array<{ startsAt: string, waitingCount: string }> | null, hours: Array<{ startsAt: string, waitingCount: string }> | null, topics: Array<{ topic: string, waitingCount: string }> }>, unknown: Array<{ name: string, address: string, why: string }> } };
+
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
   first: number;
@@ -1497,7 +1519,7 @@ export type TransactionsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionsQuery = { transactions: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+export type TransactionsQuery = { transactions: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string }>, unknown: Array<{ name: string, address: string, why: string }> } };
 
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1897,6 +1919,42 @@ export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
   heardAt
 }
     `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
+export const TimerSpanFieldsFragmentDoc = new TypedDocumentString(`
+    fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}
+    `, {"fragmentName":"TimerSpanFields"}) as unknown as TypedDocumentString<TimerSpanFieldsFragment, unknown>;
+export const BrokerTimersFieldsFragmentDoc = new TypedDocumentString(`
+    fragment BrokerTimersFields on BrokerTimers {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  waitingCount
+  overdueCount
+  heldCount
+  rolledCount
+  untakenCount
+  behindMs
+  hindrance
+  firstDueAt
+  lastDueAt
+  topicCount
+  minutes {
+    ...TimerSpanFields
+  }
+  hours {
+    ...TimerSpanFields
+  }
+  topics {
+    topic
+    waitingCount
+  }
+}
+    fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}`, {"fragmentName":"BrokerTimersFields"}) as unknown as TypedDocumentString<BrokerTimersFieldsFragment, unknown>;
 export const QueueChangeFieldsFragmentDoc = new TypedDocumentString(`
     fragment QueueChangeFields on QueueChange {
   stale
@@ -2657,14 +2715,16 @@ export const LocksDocument = new TypedDocumentString(`
       ...LockFields
     }
     unknown {
-      clusterName
-      name
-      address
-      why
+      ...UnknownBrokerFields
     }
   }
 }
-    fragment LockFields on QueueLock {
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment LockFields on QueueLock {
   clusterName
   consumerGroupName
   topic
@@ -4143,6 +4203,57 @@ export const AdoptionCandidatesDocument = new TypedDocumentString(`
   hasCode
   heardAt
 }`) as unknown as TypedDocumentString<AdoptionCandidatesQuery, AdoptionCandidatesQueryVariables>;
+export const TimersDocument = new TypedDocumentString(`
+    query Timers($chosen: TimerFilter!, $first: Int!, $after: String) {
+  timers(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...BrokerTimersFields
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}
+fragment BrokerTimersFields on BrokerTimers {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  waitingCount
+  overdueCount
+  heldCount
+  rolledCount
+  untakenCount
+  behindMs
+  hindrance
+  firstDueAt
+  lastDueAt
+  topicCount
+  minutes {
+    ...TimerSpanFields
+  }
+  hours {
+    ...TimerSpanFields
+  }
+  topics {
+    topic
+    waitingCount
+  }
+}`) as unknown as TypedDocumentString<TimersQuery, TimersQueryVariables>;
 export const TopicsDocument = new TypedDocumentString(`
     query Topics($clusterName: String!, $first: Int!, $after: String, $search: String, $kind: TopicKind) {
   cluster(name: $clusterName) {
@@ -4362,14 +4473,16 @@ export const TransactionsDocument = new TypedDocumentString(`
       ...TransactionFields
     }
     unknown {
-      clusterName
-      name
-      address
-      why
+      ...UnknownBrokerFields
     }
   }
 }
-    fragment TransactionFields on PendingTransaction {
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment TransactionFields on PendingTransaction {
   clusterName
   brokerGroupName
   brokerAddress
