@@ -14,6 +14,7 @@ from tests.integration.broker.client import pull_fields, send_fields
 
 RECEIVE_SIZE = 1 << 18
 TIMEOUT_S = 30.0
+BUSY = 2
 PULLED_COUNT = 32
 """What brokers of stock return for one pull of messages in memory."""
 
@@ -81,10 +82,20 @@ class Bulk:
                 fields = send_fields(topic, queue_id=index % 8, properties=text)
                 fields["f"] = sys_flag
                 exts.append({name: str(value) for name, value in fields.items()})
+            yield self._send_all(exts, body)
+
+    def _send_all(self, exts: list[dict[str, str]], body: bytes) -> list[Command]:
+        """Send messages again that a busy broker refused, as clients do."""
+        stored: list[Command] = []
+        while exts:
             answers = self.ask(RequestCode.SEND_MESSAGE_V2, exts, body)
-            if refused := next((one for one in answers if one.code != 0), None):
-                raise GroupError(f"a send is refused with {refused.code}: {refused.remark}")
-            yield answers
+            stored += [one for one in answers if one.code == 0]
+            refused = [one for one in answers if one.code not in {0, BUSY}]
+            if refused:
+                reason = f"{refused[0].code}: {refused[0].remark}"
+                raise GroupError(f"a send is refused with {reason}")
+            exts = [ext for ext, one in zip(exts, answers, strict=True) if one.code == BUSY]
+        return stored
 
     def read(self, topic: str, queue_id: int) -> Iterator[Record]:
         """Read a queue from its beginning to its present end."""
