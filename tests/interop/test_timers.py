@@ -134,7 +134,7 @@ async def counted(client, count):
     return await eventually(metrics, interval_s=0.2)
 
 
-async def test_both_tell_replicas_and_operators_how_many_messages_wait(tmp_path, stock):
+async def test_both_give_replicas_and_operators_the_number_of_waiting_messages(tmp_path, stock):
     theirs = await stock.start()
     (tmp_path / "ours").mkdir()
     brokers = Brokers(RemotingClient())

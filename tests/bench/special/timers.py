@@ -78,7 +78,7 @@ async def _measure_lateness() -> Measure:
         async with running(SETUP, Path(directory), before=None) as systems:
             found = {one.label: await _deliver(one) for one in systems}
     return Measure(
-        "T1",
+        "W16",
         f"{DUE_COUNT} messages due within {DUE_S} s: p99 of lateness",
         share_of(found[OURS].late_s, 0.99),
         " s",
@@ -172,7 +172,7 @@ def _fill(system: System) -> Measure:
         asked_s = time.perf_counter() - asked
     growth = (_own_bytes(system) - before) / MIB
     return Measure(
-        "T2",
+        "W16",
         f"memory beyond maps for {WAITING_COUNT} waiting messages",
         growth,
         " MiB",

@@ -66,7 +66,7 @@ async def _measure() -> list[Measure]:
     ratios = [one.rate / other.rate for one, other in zip(ours, stock, strict=True)]
     return [
         Measure(
-            "T3",
+            "",
             f"transactions of {len(BODY)} B, {CLIENT_COUNT} x {WINDOW}, ours / stock",
             median(ratios),
             floor=1.0,
