@@ -2,7 +2,8 @@
 
 from regent_engine import StoreError
 
-from workers.broker.commit_log.timer_delivery import DISK_FULL, NOT_DELIVERING, TimerDelivery
+from workers.broker.commit_log.timer_delivery import NOT_DELIVERING, TimerDelivery
+from workers.broker.commit_log.write_block import WriteBlock
 
 
 class FakeStore:
@@ -34,13 +35,13 @@ class Due:
     queues = ()
 
 
-def delivery(store, *, is_full=False):
+def delivery(store, *, block=None):
     return TimerDelivery(
         store,
         precision_ms=1000,
         arrived=lambda _: None,
         find_target=lambda *_: None,
-        is_full=lambda: is_full,
+        find_block=lambda: block,
         clock=lambda: 0,
     )
 
@@ -70,11 +71,11 @@ def test_a_store_that_can_not_deliver_says_why_until_the_next_start():
 
 
 def test_a_full_disk_is_the_reason_until_nothing_is_due():
-    timers = delivery(FakeStore(), is_full=True)
+    timers = delivery(FakeStore(), block=WriteBlock.DISK_FULL)
     timers.start()
 
     is_delivered = timers.deliver(Due())
     full = timers.hindrance
     timers._turn()
 
-    assert (is_delivered, full, timers.hindrance) == (False, DISK_FULL, None)
+    assert (is_delivered, full, timers.hindrance) == (False, WriteBlock.DISK_FULL, None)
