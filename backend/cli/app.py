@@ -96,6 +96,11 @@ COMMANDS: Final = (
         "Find, show and send messages, and follow a topic.",
     ),
     (
+        "timer timers",
+        "timers:timer",
+        "Show messages that wait for a time, and recall one.",
+    ),
+    (
         "transaction transactions",
         "transactions:transaction",
         "Show pending transactions of producers, and decide them.",

@@ -42,6 +42,7 @@ LISTS: Final[Mapping[str, str]] = {
     "dead_letters_not_found": "regent message dlq list GROUP",
     "lock_not_found": "regent lock list",
     "transaction_not_found": "regent transaction list",
+    "waiting_message_not_found": "regent timer list",
     "message_not_found": "regent message find TOPIC --key KEY",
     "operation_not_found": "regent operation list",
     "route_not_found": "regent topic list",

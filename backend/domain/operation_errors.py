@@ -156,6 +156,16 @@ class TransactionNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
         self.cluster_name, self.unknown_count = cluster_name, unknown_count
 
 
+class WaitingMessageNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """The message of a handle does not wait for its time."""
+
+    code = "waiting_message_not_found"
+
+    def __init__(self, cluster_name: str, unique_key: str, why: str) -> None:
+        super().__init__(f"the message {unique_key!r} in cluster {cluster_name!r} {why}")
+        self.cluster_name, self.unique_key = cluster_name, unique_key
+
+
 class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):
     """The broker to forget is online now."""
 

@@ -175,3 +175,5 @@ class RequestCode(IntEnum):
     # Ours: the pending transactions of a broker, and the decision of an operator about one.
     GET_PENDING_TRANSACTIONS = 7018
     DECIDE_TRANSACTION = 7019
+    # Ours: how the messages for a time of a broker stand.
+    GET_TIMERS = 7020

@@ -9,13 +9,11 @@ from backend.domain.queue_lock import Holder, MasterLease, QueueLock
 from backend.domain.queue_pause import Cause, Explanation
 from backend.domain.replica_group import LeasePolicy
 from backend.operations.engine.leases import OperationLease
-from backend.services.cluster.broker_questions import UnknownBroker
 from backend.services.consumer_group.queue_pauses import Explanations
 from backend.views.copying import Copied, copied
 from backend.views.field_texts import (
     BROKER_ADDRESS,
     BROKER_GROUP_NAME,
-    BROKER_NAME,
     CLUSTER_NAME,
     CONFIRMED_BY,
     CONSUMER_GROUP,
@@ -30,10 +28,10 @@ from backend.views.field_texts import (
     OPERATION_TARGET,
     QUEUE_ID,
     TOPIC_NAME,
-    UNKNOWN_WHY,
 )
 from backend.views.graph_forms import Int64, Text, in_graph
 from backend.views.observed_pages import ObservedPage
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 in_graph("LockHolder")(Holder)
 in_graph("PauseCause")(Cause)
@@ -95,25 +93,9 @@ class QueueLockOut:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownLocksOut:
-    """A broker whose list of locks is missing or incomplete, and why."""
-
-    cluster_name: Annotated[str, CLUSTER_NAME]
-    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
-    name: Annotated[str, BROKER_NAME]
-    address: Annotated[str, BROKER_ADDRESS]
-    why: Annotated[str, UNKNOWN_WHY]
-
-    @classmethod
-    def of(cls, unknown: UnknownBroker) -> Self:
-        """Show a broker that did not answer all."""
-        return copied(cls, unknown.broker, name=str(unknown.broker.name), why=unknown.why)
-
-
 @in_graph("QueueLocks")
 @dataclass(frozen=True, slots=True)
-class LocksOut(ObservedPage[QueueLockOut, UnknownLocksOut]):
+class LocksOut(ObservedPage[QueueLockOut, UnknownBrokerOut]):
     """One page of locks, and the brokers that did not list all of their locks."""
 
 

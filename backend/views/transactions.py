@@ -5,18 +5,16 @@ from datetime import UTC, datetime
 from typing import Annotated, Self
 
 from backend.domain.transaction import PendingTransaction
-from backend.services.cluster.broker_questions import UnknownBroker
 from backend.views.copying import copied
 from backend.views.field_texts import (
     BROKER_ADDRESS,
     BROKER_GROUP_NAME,
-    BROKER_NAME,
     CLUSTER_NAME,
     TOPIC_NAME,
-    UNKNOWN_WHY,
 )
 from backend.views.graph_forms import Int64, Text, in_graph
 from backend.views.observed_pages import ObservedPage
+from backend.views.unknown_brokers import UnknownBrokerOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +51,7 @@ class PendingTransactionOut:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownTransactionsOut:
-    """A master whose list of pending transactions is missing or incomplete, and why."""
-
-    cluster_name: Annotated[str, CLUSTER_NAME]
-    broker_group_name: Annotated[str, BROKER_GROUP_NAME]
-    name: Annotated[str, BROKER_NAME]
-    address: Annotated[str, BROKER_ADDRESS]
-    why: Annotated[str, UNKNOWN_WHY]
-
-    @classmethod
-    def of(cls, unknown: UnknownBroker) -> Self:
-        """Show a master that did not list all."""
-        return copied(cls, unknown.broker, name=str(unknown.broker.name), why=unknown.why)
-
-
 @in_graph("PendingTransactions")
 @dataclass(frozen=True, slots=True)
-class TransactionsOut(ObservedPage[PendingTransactionOut, UnknownTransactionsOut]):
+class TransactionsOut(ObservedPage[PendingTransactionOut, UnknownBrokerOut]):
     """One page of pending transactions, and the masters that did not list all of theirs."""

@@ -9,6 +9,7 @@ from backend.views.field_texts import (
     BROKER_ADDRESS,
     BROKER_GROUP_NAME,
     BROKER_NAME,
+    CLUSTER_NAME,
     UNKNOWN_WHY,
 )
 
@@ -17,6 +18,7 @@ from backend.views.field_texts import (
 class UnknownBrokerOut:
     """A broker whose answer is missing or incomplete, and why."""
 
+    cluster_name: Annotated[str, CLUSTER_NAME]
     broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     name: Annotated[str, BROKER_NAME]
     address: Annotated[str, BROKER_ADDRESS]

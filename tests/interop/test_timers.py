@@ -3,7 +3,13 @@
 import struct
 import time
 
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.timers import GetTimers
+from backend.domain.timer import TopicTimers
+from backend.remoting import java_json
 from backend.remoting.names import TIMER_TOPIC
+from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import Agent
 from tests.integration.broker.client import bodies, messages
 from tests.interop.lone_stock import stock
@@ -115,3 +121,44 @@ async def test_a_waiting_message_looks_the_same_in_both_logs(tmp_path, stock):
         agent.stop()
 
     assert seen[0] == seen[1]
+
+
+async def counted(client, count):
+    """Wait until a broker counts some waiting messages of a topic; give its whole answer (61)."""
+
+    async def metrics():
+        body = java_json.loads((await client.call(RequestCode.GET_TIMER_METRICS)).body)
+        counts = body["timingCount"]
+        return body if counts.get("T", {"count": 0})["count"] == count else None
+
+    return await eventually(metrics, interval_s=0.2)
+
+
+async def test_both_give_replicas_and_operators_the_number_of_waiting_messages(tmp_path, stock):
+    theirs = await stock.start()
+    (tmp_path / "ours").mkdir()
+    brokers = Brokers(RemotingClient())
+    with Agent(tmp_path / "ours") as agent:
+        ours = await agent.start()
+        answers, progress, seen = [], [], []
+        for client, port in ((theirs, stock.broker.port), (ours, agent.port)):
+            for _ in range(2):
+                await send(client, b"m", **due_in(3600))
+            answers.append(await counted(client, 2))
+
+            async def flushed(client=client):
+                body = (await client.call(RequestCode.GET_TIMER_CHECK_POINT)).body
+                numbers = struct.unpack(">7q", body)
+                return numbers if numbers[2] == 2 else None
+
+            progress.append(await eventually(flushed, interval_s=0.2))
+            seen.append(await brokers.ask(f"127.0.0.1:{port}", GetTimers()))
+        await brokers.client.aclose()
+        agent.stop()
+
+    assert [sorted(one) for one in answers] == [["dataVersion", "timingCount"]] * 2
+    assert [sorted(one["timingCount"]["T"]) for one in answers] == [["count", "timeStamp"]] * 2
+    assert [one[2:4] for one in progress] == [(2, 2)] * 2
+    assert abs(progress[0][0] - progress[1][0]) < 60_000
+    assert [(one.waiting_count, one.topics) for one in seen] == [(2, (TopicTimers("T", 2),))] * 2
+    assert [one.hours is None for one in seen] == [True, False]

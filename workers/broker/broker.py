@@ -27,7 +27,12 @@ from workers.broker.commit_log.elapsed import elapsed_ms
 from workers.broker.commit_log.file_thread import FileThread
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.commit_log.indexer import Indexer
-from workers.broker.commit_log.message import Message, delay_level_of, turn_aside
+from workers.broker.commit_log.message import (
+    TIMER_PROPERTIES,
+    Message,
+    delay_level_of,
+    turn_aside,
+)
 from workers.broker.commit_log.read_threads import ReadThreads
 from workers.broker.commit_log.retention import Cleaner
 from workers.broker.commit_log.timed_message import TimerRules, find_slot, turn_to_wheel
@@ -444,7 +449,7 @@ class Broker:
         Raises:
             Refusal: the message can't wait so.
         """
-        if delay_level_of(properties):
+        if delay_level_of(properties) or properties.keys().isdisjoint(TIMER_PROPERTIES):
             return None
         settings = self.settings
         rules = TimerRules(
@@ -576,7 +581,7 @@ class Broker:
             precision_ms=self.settings.timer_precision_ms,
             arrived=self.arrived,
             find_target=self.find_target,
-            is_blocked=lambda: self._find_delivery_block() is not None,
+            find_block=self._find_delivery_block,
             clock=self.clock,
         )
 
@@ -662,7 +667,9 @@ class Broker:
 
     @property
     def _first_block(self) -> WriteBlock | None:
-        return next((block for block in WriteBlock if block in self._blocks), None)
+        if not self._blocks:
+            return None
+        return next(block for block in WriteBlock if block in self._blocks)
 
     def _on_block_change(self, block: WriteBlock) -> None:
         self.hot.set_writable(not self._blocks, self._first_block)

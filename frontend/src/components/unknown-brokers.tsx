@@ -5,20 +5,16 @@ const shownMax = 5;
 
 type UnknownBroker = { name: string; address: string; why: string };
 
-type UnknownBrokersProps = {
-  unknown: readonly UnknownBroker[];
-  /** What is missing here; by default all values of these brokers. */
-  title?: string;
-};
+type UnknownBrokersProps = { unknown: readonly UnknownBroker[] };
 
-/** Names the brokers whose answers are missing, so that nobody takes what is missing for none. */
-export function UnknownBrokers({ unknown, title }: UnknownBrokersProps) {
+/** Names the brokers that did not list all, so that nobody takes what is missing for none. */
+export function UnknownBrokers({ unknown }: UnknownBrokersProps) {
   const { t } = useTranslation();
   if (unknown.length === 0) return null;
   const count = unknown.length;
   const texts = unknown.slice(0, shownMax).map((one) => `${one.name} (${one.address}): ${one.why}`);
   return (
-    <Notice tone="warn" title={title ?? t('unknownBrokers.title', { count })}>
+    <Notice tone="warn" title={t('unknownBrokers.title', { count })}>
       {texts.join(' · ')}
       {count > shownMax ? ` ${t('unknownBrokers.more', { count: count - shownMax })}` : null}
     </Notice>

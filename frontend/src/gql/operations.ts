@@ -560,95 +560,97 @@ export type PlanInput =
    *
    * `least_epoch` stands for epochs that no broker reports.
    */
-  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
-  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never;   /**
    * Change what is given of a consumer group, on the broker groups named or all that know it.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a change back.
    */
-  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
-  changeProtection: ChangeProtectionInput; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  changeProtection: ChangeProtectionInput; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
    * Change what is given of a topic, on the broker groups named or on all that hold it.
    *
    * Instead, `layouts` may give each group's whole layout; that takes a change back.
    */
-  changeTopic: ChangeTopicInput; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  changeTopic: ChangeTopicInput; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Commit a pending transaction: consumers get its message. */
-  commitTransaction: TransactionOrderInput; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  commitTransaction: TransactionOrderInput; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never;   /** Make an ordinary topic static; its queues stay where they are, and become logical queues. */
-  convertTopic: ConvertTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  convertTopic: ConvertTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never;   /** Take the right to write from a broker. */
-  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never;   /**
    * Create a consumer group on the broker groups named, or on all of the cluster.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a deletion back.
    */
-  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
-  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
-  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
-  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
-  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
-  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
-  drainBroker: DrainBrokerInput; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  drainBroker: DrainBrokerInput; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
    * Elect the named broker as master or, without a name, the broker that the rules choose.
    *
    * With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
    */
-  electMaster: ElectMasterInput; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  electMaster: ElectMasterInput; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /**
    * Move the logical queues of all static topics off a broker group.
    *
    * The other broker groups of the cluster take them, except cordoned ones.
    */
-  evacuateBrokerGroup: EvacuateBrokerGroupInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  evacuateBrokerGroup: EvacuateBrokerGroupInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
-  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
-  forgetBroker: ForgetBrokerInput; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  forgetBroker: ForgetBrokerInput; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
-  forgetReplicas: ForgetReplicasInput; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  forgetReplicas: ForgetReplicasInput; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
    * Restore a static topic from a mapping file of RocketMQ's form, or from its brokers.
    *
    * A file may also have moves and new queues of a topic that is there. The change goes on at the
    * first step that no broker confirms.
    */
-  importStaticTopic: ImportStaticTopicInput; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  importStaticTopic: ImportStaticTopicInput; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never;   /**
    * Move logical queues of a static topic to other broker groups.
    *
    * One of `destination`, `leaving`, `onto` and `targets` chooses the moves.
    */
-  moveQueues: MoveQueuesInput; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  moveQueues: MoveQueuesInput; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
-  preferMaster: PreferMasterInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
+  preferMaster: PreferMasterInput; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never;   /** Recall a message that waits for a time: no consumer gets it. */
+  recallMessage: RecallMessageInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
   releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
   resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
    * Set a consumer group's offsets in a topic, in all queues or in those named.
    *
    * In a queue where the source group never committed an offset, nothing is set.
    */
   resetOffsets: ResetOffsetsInput; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Roll back a pending transaction: no consumer gets its message. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Roll back a pending transaction: no consumer gets its message. */
   rollBackTransaction: TransactionOrderInput; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never;   /** Take the last logical queues from a static topic, once they are read. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never;   /** Take the last logical queues from a static topic, once they are read. */
   shrinkStaticTopic: ShrinkStaticTopicInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never;   /** Give a broker the right to write. */
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never;   /** Give a broker the right to write. */
   uncordonBroker: UncordonBrokerInput; };
 
 export type PreferMasterInput = {
@@ -697,6 +699,13 @@ export type QueueOffsetInput = {
 export type QueueOffsetMode =
   | 'BLOCK'
   | 'CONTIGUOUS';
+
+export type RecallMessageInput = {
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Handle of the message, as its producer got it with the send result. */
+  recallHandle: string;
+};
 
 export type ReleaseLocksInput = {
   /** Only locks on this broker group. */
@@ -822,6 +831,15 @@ export type StepState =
   | 'RUNNING'
   | 'UNKNOWN'
   | 'WAITING';
+
+export type TimerFilter = {
+  /** Only in this broker group. */
+  brokerGroupName?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+  /** Only brokers with waiting messages of this topic. */
+  topic?: string | null | undefined;
+};
 
 export type TopicKind =
   | 'DEAD_LETTER'
@@ -1119,7 +1137,7 @@ export type LocksQueryVariables = Exact<{
 }>;
 
 
-export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ name: string, address: string, why: string }> } };
 
 export type LeasesQueryVariables = Exact<{
   clusterName: string;
@@ -1428,6 +1446,19 @@ export type AdoptionCandidatesQueryVariables = Exact<{
 
 export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
 
+export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
+
+export type BrokerTimersFieldsFragment = { clusterName: string, brokerGroupName: string, brokerAddress: string, waitingCount: string, overdueCount: string | null, heldCount: string | null, rolledCount: string | null, untakenCount: string, behindMs: string, hindrance: string | null, firstDueAt: string | null, lastDueAt: string | null, topicCount: number, minutes: Array<{ startsAt: string, waitingCount: string }> | null, hours: Array<{ startsAt: string, waitingCount: string }> | null, topics: Array<{ topic: string, waitingCount: string }> };
+
+export type TimersQueryVariables = Exact<{
+  chosen: TimerFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type TimersQuery = { timers: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, waitingCount: string, overdueCount: string | null, heldCount: string | null, rolledCount: string | null, untakenCount: string, behindMs: string, hindrance: string | null, firstDueAt: string | null, lastDueAt: string | null, topicCount: number, minutes: Array<{ startsAt: string, waitingCount: string }> | null, hours: Array<{ startsAt: string, waitingCount: string }> | null, topics: Array<{ topic: string, waitingCount: string }> }>, unknown: Array<{ name: string, address: string, why: string }> } };
+
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
   first: number;
@@ -1488,7 +1519,7 @@ export type TransactionsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionsQuery = { transactions: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string }>, unknown: Array<{ clusterName: string, name: string, address: string, why: string }> } };
+export type TransactionsQuery = { transactions: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string }>, unknown: Array<{ name: string, address: string, why: string }> } };
 
 export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1888,6 +1919,42 @@ export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
   heardAt
 }
     `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
+export const TimerSpanFieldsFragmentDoc = new TypedDocumentString(`
+    fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}
+    `, {"fragmentName":"TimerSpanFields"}) as unknown as TypedDocumentString<TimerSpanFieldsFragment, unknown>;
+export const BrokerTimersFieldsFragmentDoc = new TypedDocumentString(`
+    fragment BrokerTimersFields on BrokerTimers {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  waitingCount
+  overdueCount
+  heldCount
+  rolledCount
+  untakenCount
+  behindMs
+  hindrance
+  firstDueAt
+  lastDueAt
+  topicCount
+  minutes {
+    ...TimerSpanFields
+  }
+  hours {
+    ...TimerSpanFields
+  }
+  topics {
+    topic
+    waitingCount
+  }
+}
+    fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}`, {"fragmentName":"BrokerTimersFields"}) as unknown as TypedDocumentString<BrokerTimersFieldsFragment, unknown>;
 export const QueueChangeFieldsFragmentDoc = new TypedDocumentString(`
     fragment QueueChangeFields on QueueChange {
   stale
@@ -2648,14 +2715,16 @@ export const LocksDocument = new TypedDocumentString(`
       ...LockFields
     }
     unknown {
-      clusterName
-      name
-      address
-      why
+      ...UnknownBrokerFields
     }
   }
 }
-    fragment LockFields on QueueLock {
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment LockFields on QueueLock {
   clusterName
   consumerGroupName
   topic
@@ -4134,6 +4203,57 @@ export const AdoptionCandidatesDocument = new TypedDocumentString(`
   hasCode
   heardAt
 }`) as unknown as TypedDocumentString<AdoptionCandidatesQuery, AdoptionCandidatesQueryVariables>;
+export const TimersDocument = new TypedDocumentString(`
+    query Timers($chosen: TimerFilter!, $first: Int!, $after: String) {
+  timers(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...BrokerTimersFields
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment TimerSpanFields on TimerSpan {
+  startsAt
+  waitingCount
+}
+fragment BrokerTimersFields on BrokerTimers {
+  clusterName
+  brokerGroupName
+  brokerAddress
+  waitingCount
+  overdueCount
+  heldCount
+  rolledCount
+  untakenCount
+  behindMs
+  hindrance
+  firstDueAt
+  lastDueAt
+  topicCount
+  minutes {
+    ...TimerSpanFields
+  }
+  hours {
+    ...TimerSpanFields
+  }
+  topics {
+    topic
+    waitingCount
+  }
+}`) as unknown as TypedDocumentString<TimersQuery, TimersQueryVariables>;
 export const TopicsDocument = new TypedDocumentString(`
     query Topics($clusterName: String!, $first: Int!, $after: String, $search: String, $kind: TopicKind) {
   cluster(name: $clusterName) {
@@ -4353,14 +4473,16 @@ export const TransactionsDocument = new TypedDocumentString(`
       ...TransactionFields
     }
     unknown {
-      clusterName
-      name
-      address
-      why
+      ...UnknownBrokerFields
     }
   }
 }
-    fragment TransactionFields on PendingTransaction {
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment TransactionFields on PendingTransaction {
   clusterName
   brokerGroupName
   brokerAddress

@@ -41,7 +41,7 @@ test('groups are listed with what they are behind, and what is not known is said
   expect(within(audit as HTMLElement).getByText('at least 7')).toBeVisible();
   expect(within(gone as HTMLElement).getAllByText('unknown')).toHaveLength(2);
   expect(within(gone as HTMLElement).getByText('inactive')).toBeVisible();
-  expect(screen.getByText(/did not answer/)).toBeVisible();
+  expect(screen.getByText(/are missing here, or not complete/)).toBeVisible();
   expect(screen.getByText('broker-b-1 (10.0.0.2:10911): nobody listens')).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
 });

@@ -14,6 +14,7 @@ const pages = [
   ['g n', '/clients', 'clients'],
   ['g m', '/messages', 'messages'],
   ['g l', '/locks', 'locks'],
+  ['g w', '/timers', 'timers'],
   ['g d', '/transactions', 'transactions'],
   ['g f', '/findings', 'findings'],
   ['g c', '/capacity', 'capacity'],

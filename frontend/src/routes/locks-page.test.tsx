@@ -153,7 +153,9 @@ test('brokers that do not answer are named, and their locks are not called none'
   };
   renderConsole('/locks', { answers: { Locks: () => lockPage([aLock()], [silent]) } });
 
-  expect(await screen.findByText('The locks of one broker are not known')).toBeVisible();
+  expect(
+    await screen.findByText('The values of one broker are missing here, or not complete'),
+  ).toBeVisible();
   expect(screen.getByText(/stock-0 \(10.0.0.9:10911\): it does not know/)).toBeVisible();
 });
 

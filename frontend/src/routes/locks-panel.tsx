@@ -74,10 +74,7 @@ export function LocksPanel({ clusterName }: { clusterName: string }) {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
           return (
             <>
-              <UnknownBrokers
-                unknown={unknown}
-                title={t('locks.unknown', { count: unknown.length })}
-              />
+              <UnknownBrokers unknown={unknown} />
               {totalCount === 0 ? (
                 <EmptyState title={t(`locks.${emptyWord}`)}>
                   {t(`locks.${emptyWord}Next`)}

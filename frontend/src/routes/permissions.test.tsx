@@ -16,6 +16,7 @@ const pages: [string, (string | RegExp)[]][] = [
   ['/brokers/broker-a-0', [/Drain/, /Cordon/, /Forget/, /Protect/]],
   ['/replica-groups/broker-a', [/Elect/, /Forget/]],
   ['/locks', [/^Release the lock/, /^Release all locks/]],
+  ['/timers', [/^Recall a message/]],
   ['/transactions', [/^Commit the transaction/, /^Roll back the transaction/]],
   ['/capacity', [/report/i]],
   [`/operations/${operationId}`, [/Run|Carry/, /Discard|Cancel/]],

@@ -19,6 +19,7 @@ import { replicaGroupRoute } from './replica-group-route';
 import { replicaGroupsRoute } from './replica-groups-route';
 import { rootRoute } from './root-route';
 import { signInRoute } from './sign-in-route';
+import { timersRoute } from './timers-route';
 import { topicRoute } from './topic-route';
 import { topicsRoute } from './topics-route';
 import { topologyRoute } from './topology-route';
@@ -43,6 +44,7 @@ export const routeTree = rootRoute.addChildren([
     messagesRoute,
     messageRoute,
     locksRoute,
+    timersRoute,
     transactionsRoute,
     findingsRoute,
     capacityRoute,

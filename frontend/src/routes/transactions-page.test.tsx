@@ -65,7 +65,6 @@ test('transactions are narrowed by their producer group, and none may match', as
 
 test('a broker that does not list its transactions is named, with the reason', async () => {
   const silent = {
-    clusterName: 'regent',
     name: 'broker-b-0',
     address: '127.0.0.1:10921',
     why: 'it does not answer',

@@ -54,10 +54,7 @@ export function TransactionsPanel({ clusterName }: { clusterName: string }) {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
           return (
             <>
-              <UnknownBrokers
-                unknown={unknown}
-                title={t('transactions.unknown', { count: unknown.length })}
-              />
+              <UnknownBrokers unknown={unknown} />
               {totalCount === 0 ? (
                 <EmptyState title={t(`transactions.${emptyWord}`)}>
                   {t(`transactions.${emptyWord}Next`)}

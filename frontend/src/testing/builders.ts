@@ -17,6 +17,7 @@ import { lockAnswers } from './lock-builders';
 import { deadLetterPage } from './message-builders';
 import { operationAnswers } from './operation-builders';
 import { staticTopicAnswers } from './static-topic-builders';
+import { timerAnswers } from './timer-builders';
 import { transactionAnswers } from './transaction-builders';
 
 /** Valid by default; a test states only what it is about. */
@@ -279,6 +280,7 @@ export function clusterAnswers(): Answers {
     ...groupAnswers(),
     ...operationAnswers(),
     ...lockAnswers(),
+    ...timerAnswers(),
     ...transactionAnswers(),
     ...accessAnswers(),
     ...brokerAnswers(),

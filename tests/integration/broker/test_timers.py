@@ -1,6 +1,7 @@
 """Messages that wait for a time: their producers, their consumers, and the ends of their broker."""
 
 import base64
+import struct
 import time
 
 import pytest
@@ -114,6 +115,69 @@ async def test_operators_see_how_many_messages_wait_and_when_they_are_due(agent)
 
     assert table["timersByHour"] == f"{hour_ms}:3"
     assert (table["timerReadBehind"], table["timerOffsetBehind"]) in {("0", "0"), ("1", "0")}
+
+
+async def test_operators_see_waiting_messages_by_minute_hour_and_topic(agent):
+    client = await agent.start(recallMessageEnable="true")
+    minute_ms = (now_ms() // 60_000 + 30) * 60_000
+    at = {"TIMER_DELIVER_MS": str(minute_ms + 5000)}
+    await client.send("T", b"m", properties=at)
+    sent = await client.send("T", b"recalled", properties=at | {"UNIQ_KEY": "K"})
+    handle = {"topic": "T", "recallHandle": sent.ext["recallHandle"]}
+    await client.call(RequestCode.RECALL_MESSAGE, handle)
+    far_ms = minute_ms + 60 * 3_600_000
+    await client.send("U", b"m", properties={"TIMER_DELIVER_MS": str(far_ms)})
+    await waiting(client, 2)
+
+    body = java_json.loads((await client.call(RequestCode.GET_TIMERS)).body)
+
+    assert (body["waitingCount"], body["overdueCount"], body["heldCount"]) == (2, 0, 0)
+    assert (body["minutes"], body["hours"][0][1]) == ([[minute_ms, 1]], 1)
+    assert sorted(body["topics"]) == [["T", 1], ["U", 1]]
+    # The wheel reaches two days ahead.
+    assert (body["rolledCount"], body["topicCount"], body["untakenCount"]) == (1, 2, 0)
+    assert body["firstDueMs"] == minute_ms + 5000
+    assert minute_ms < body["lastDueMs"] < far_ms
+    assert (body["isDelivering"], body["hindrance"]) == (True, None)
+    assert body["behindMs"] < 5000
+
+
+async def test_a_stock_replica_gets_progress_and_counts(agent):
+    client = await agent.start()
+    before = await eventually_delivering(client)
+    none = java_json.loads((await client.call(RequestCode.GET_TIMER_METRICS)).body)
+    due_ms = (now_ms() // 1000 + 3600) * 1000
+    for _ in range(3):
+        await client.send("T", b"m", properties={"TIMER_DELIVER_MS": str(due_ms)})
+    await waiting(client, 3)
+
+    async def flushed():
+        numbers = struct.unpack(">7q", (await client.call(RequestCode.GET_TIMER_CHECK_POINT)).body)
+        return numbers if numbers[1:3] == (3 * 52, 3) else None
+
+    read_ms, log_end, offset, master_offset, *version = await eventually(flushed)
+    metrics = java_json.loads((await client.call(RequestCode.GET_TIMER_METRICS)).body)
+
+    assert before[1:] == (0, 0, 0, 0, 0, 0)
+    assert abs(now_ms() - before[0]) < 60_000
+    assert none["timingCount"] == {}
+    assert (log_end, offset, master_offset) == (3 * 52, 3, 3)
+    assert read_ms >= before[0]
+    counted = metrics["timingCount"]["T"]
+    assert (counted["count"], len(metrics["timingCount"])) == (3, 1)
+    assert abs(now_ms() - counted["timeStamp"]) < 60_000
+    assert [metrics["dataVersion"][one] for one in ("timestamp", "counter")] == version[1:]
+
+
+async def eventually_delivering(client):
+    """Wait until the wheel stands at the present, and return the checkpoint."""
+
+    async def checkpoint():
+        found = await client.call(RequestCode.GET_TIMER_CHECK_POINT)
+        numbers = struct.unpack(">7q", found.body) if found.code == 0 else (0,)
+        return numbers if numbers[0] > 0 else None
+
+    return await eventually(checkpoint)
 
 
 async def test_timers_that_are_switched_off_refuse_messages(agent):

@@ -42,6 +42,7 @@ CHANGING = frozenset(
         RequestCode.DISCARD_LOGICAL_QUEUE,
         RequestCode.RETIRE_PHYSICAL_QUEUE,
         RequestCode.DECIDE_TRANSACTION,
+        RequestCode.RECALL_MESSAGE,
     }
 )
 

@@ -1,6 +1,5 @@
 """Divert a message that is to be delivered at a time to the timer topic (storage-and-ha.md 6.3)."""
 
-import base64
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from regent_engine import encode_properties
 
 from backend.remoting.names import TIMER_TOPIC
 from backend.remoting.response_code import ResponseCode
+from backend.rules.recall_handle import RecallHandle
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.message import (
     CRC,
@@ -33,7 +33,6 @@ CANCELLED_KEY: Final = "TIMER_DEL_UNIQKEY"
 NO_LIMIT: Final = 2**31 - 1
 """The default of the limit of a slot, which no slot can reach."""
 
-HANDLE_VERSION: Final = "v1"
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _SHOWN_LENGTH: Final = 40
 _ADDED: Final = dict.fromkeys(("TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"), "9" * 19)
@@ -124,8 +123,7 @@ def recall_handle(message: Message, broker_name: str) -> str | None:
     if topic.startswith(RETRY_PREFIX):
         return None
     key = message.properties[UNIQUE_KEY]
-    text = f"{HANDLE_VERSION} {topic} {broker_name} {int(slot) + 1} {key}"
-    return base64.urlsafe_b64encode(text.encode()).decode()
+    return RecallHandle(topic, broker_name, int(slot) + 1, key).encode()
 
 
 def _due_ms(properties: Mapping[str, str], now_ms: int) -> int:

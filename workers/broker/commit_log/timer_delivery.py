@@ -46,6 +46,8 @@ FLUSH_S: Final = 1.0
 MARK_COUNT: Final = 11
 """Rates are of the last ten seconds."""
 
+NOT_DELIVERING: Final = "the broker is not the master of its group, and only masters deliver"
+
 _JOIN_TIMEOUT_S: Final = 10.0
 _CHECKPOINT: Final = struct.Struct(">7q")
 """The form of `timercheck` (storage-and-ha.md 6.6)."""
@@ -99,12 +101,12 @@ class TimerDelivery:
         precision_ms: int,
         arrived: Callable[[Iterable[tuple[str, int, int]]], None],
         find_target: Callable[[str, int, int], Target | None],
-        is_blocked: Callable[[], bool],
+        find_block: Callable[[], str | None],
         clock: Callable[[], int],
     ) -> None:
         """Start with the progress of the files; a target may be missing for now: None."""
         self._store, self._precision_ms, self._clock = store, precision_ms, clock
-        self._arrived, self._find_target, self._is_blocked = arrived, find_target, is_blocked
+        self._arrived, self._find_target, self._find_block = arrived, find_target, find_block
         self._recorded: TimersAt | None = None
         # Stock's own file has the progress of stock, until the log has one.
         self._believes_file = store.has_timers_of_stock
@@ -121,6 +123,18 @@ class TimerDelivery:
     def is_running(self) -> bool:
         """Return whether this broker delivers."""
         return self._is_running
+
+    @property
+    def hindrance(self) -> str | None:
+        """Return why this broker does not deliver what is due; None if nothing is in the way."""
+        if self._failure is None and not self._is_running:
+            return NOT_DELIVERING
+        return self._failure
+
+    @property
+    def held_count(self) -> int:
+        """Return how many messages are held, since their queues take none now."""
+        return self._held_count if self._is_running else 0
 
     def rates(self) -> tuple[float, float]:
         """Return how many messages a second were put on the wheel, and delivered, lately."""
@@ -193,8 +207,10 @@ class TimerDelivery:
         try:
             self._lead()
         except StoreError as error:
+            self._failure = str(error)
             log.error("timers_not_delivered", reason=str(error))  # noqa: TRY400 - it is complete
         else:
+            self._failure = None
             self._is_running = True
 
     def _lead(self) -> None:
@@ -212,6 +228,7 @@ class TimerDelivery:
     def stop(self) -> None:
         """Deliver nothing more, not even messages that are read already."""
         self._is_running = False
+        self._failure = None
         # A closed store delivers nothing.
         with contextlib.suppress(StoreError):
             self._store.stop_timers()
@@ -222,7 +239,11 @@ class TimerDelivery:
         Raises:
             StoreError: the batch is retried.
         """
-        if not self._is_running or self._is_blocked():
+        if not self._is_running:
+            return False
+        block = self._find_block()
+        if block is not None:
+            self._report(block)
             return False
         if self._recorded is None:
             # Only a record says where to look for the first deliveries.

@@ -128,7 +128,7 @@ async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command)
     """Return figures of the running broker under the keys of stock tools."""
     levels = sorted(broker.state.delays.progress)
     measured = await broker.read_threads.measure(
-        partial(_measure_store, broker.store, broker.settings, levels)
+        partial(_measure_store, broker.store, broker.settings, levels, broker.clock())
     )
     table = KeyValueTable(table=_runtime_info(broker, measured))
     return answer(command, body=java_json.encode(table))
@@ -205,7 +205,9 @@ class _Measured:
     timers: TimerStatus
 
 
-def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) -> _Measured:
+def _measure_store(
+    store: Store, settings: BrokerSettings, levels: list[int], now_ms: int
+) -> _Measured:
     """Measure the disks, then the store: last the ends of the delay levels."""
     disks, index = store_disks_of(settings), store.index_status()
     earliest_at_ms = _earliest_time(store)
@@ -215,7 +217,7 @@ def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) ->
         index,
         earliest_at_ms,
         {level: high for level, (_, high) in ends.items()},
-        store.timer_status(),
+        store.timer_status(now_ms),
     )
 
 

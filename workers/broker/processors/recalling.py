@@ -3,10 +3,7 @@
 A recall is itself a message for the same slot, which cancels the other one (storage-and-ha.md 6.3).
 """
 
-import base64
-import binascii
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Final
 
 from regent_engine import Command
@@ -15,9 +12,10 @@ from backend.remoting.command import answer
 from backend.remoting.headers import RecallAnswer, RecallHeader, decode_header, encode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.recall_handle import RecallHandle, decode_recall_handle
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message import DELIVER_AT_MS, UNIQUE_KEY, Message
-from workers.broker.commit_log.timed_message import CANCELLED_KEY, HANDLE_VERSION
+from workers.broker.commit_log.timed_message import CANCELLED_KEY
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
@@ -25,7 +23,6 @@ from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE
 
 _BODY: Final = b"0"
-_TIME_LENGTH_MAX: Final = 18
 
 
 @serves(RequestCode.RECALL_MESSAGE, role=RequiredRole.ANY, passed_on=True, target=None)
@@ -62,26 +59,14 @@ def on_recall(broker: Broker, caller: Caller, command: Command) -> Awaitable[byt
     return broker.membership.stored(end, answer(command, ext=ext), late)
 
 
-@dataclass(frozen=True, slots=True)
-class _Handle:
-    topic: str
-    broker_name: str
-    due_ms: int
-    unique_key: str
-
-
-def _decode(text: str) -> _Handle:
+def _decode(text: str) -> RecallHandle:
     try:
-        parts = base64.b64decode(text.encode(), altchars=b"-_", validate=True).decode().split(" ")
-        version, topic, broker_name, due, unique_key = parts
-    except (ValueError, binascii.Error) as error:
-        raise _refusal("the handle is malformed") from error
-    if version != HANDLE_VERSION or not due.isdecimal() or len(due) > _TIME_LENGTH_MAX:
-        raise _refusal("the handle is malformed")
-    return _Handle(topic, broker_name, int(due), unique_key)
+        return decode_recall_handle(text)
+    except ValueError as error:
+        raise _refusal(str(error)) from error
 
 
-def _check(broker: Broker, handle: _Handle, topic: str) -> None:
+def _check(broker: Broker, handle: RecallHandle, topic: str) -> None:
     if handle.topic != topic:
         raise _refusal("the handle is for another topic")
     if handle.broker_name != broker.settings.broker_name:

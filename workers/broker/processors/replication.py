@@ -1,4 +1,4 @@
-"""Answer the group and its controller (43, 45, 60, 402, 905, 906, 907, 1007; our 7002)."""
+"""Answer the group and its controller (43, 45, 402, 905, 906, 907, 1007; our 7002)."""
 
 from typing import Final
 
@@ -15,16 +15,13 @@ from backend.remoting.headers.replication import (
     LeastIdHeader,
 )
 from backend.remoting.request_code import RequestCode
-from backend.remoting.response_code import ResponseCode
 from workers.broker.acting.last_record import crc_of_record
 from workers.broker.broker import Broker
-from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
-CHECKPOINT_SIZE: Final = 56
 
 
 @serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -37,18 +34,6 @@ def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the offsets of all delay levels to a replica."""
     return answer(command, body=broker.state.delays.as_body())
-
-
-@serves(RequestCode.GET_TIMER_CHECK_POINT, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_get_timer_checkpoint(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the progress of timers to a replica of stock; without timers, refuse as stock does."""
-    checkpoint = broker.store.timer_checkpoint()
-    if checkpoint is None and broker.settings.has_fixed_role:
-        # A master of stock that returns waits for ever if this is refused (control-plane.md 5.7).
-        checkpoint = bytes(CHECKPOINT_SIZE)
-    if checkpoint is None:
-        raise Refusal(ResponseCode.SYSTEM_ERROR, "no message has waited for a time on this broker")
-    return answer(command, body=checkpoint)
 
 
 @serves(

@@ -351,6 +351,15 @@ class TimerStatus:
     @property
     def by_hour(self) -> list[tuple[int, int]]:
         """Waiting messages by the hour in which they are due, which is given by its start."""
+    @property
+    def by_minute(self) -> list[tuple[int, int]]:
+        """Waiting messages by minute, for the present minute and those of one hour after it."""
+    @property
+    def overdue_count(self) -> int:
+        """Waiting messages whose slot is over."""
+    @property
+    def due_ms(self) -> tuple[int, int] | None:
+        """When the first and the last slot with a waiting message are over; None without one."""
 
 @final
 class Store:
@@ -515,7 +524,12 @@ class Store:
 
         While messages are held there is no other progress than the last one: None.
         """
-    def timer_status(self) -> TimerStatus: ...
+    def timer_status(self, now_ms: int) -> TimerStatus: ...
+    def timers_by_topic(self) -> list[tuple[str, int, int]]:
+        """List topics with waiting messages: name, their number, and how many are rolled.
+
+        Topics whose names have the same Java hash are one.
+        """
     def timers_at(self, time_ms: int) -> int:
         """Count the messages in the slot of a time."""
     @property

@@ -107,4 +107,4 @@ pub use store::timers::{DeliveredTimers, DueTimers, TimerTarget};
 pub use store::writer::Writer;
 pub use system_run::{is_same_run, system_run};
 pub use timer_layout::TimerProgress;
-pub use timers::{RealQueue, TimerStatus};
+pub use timers::{RealQueue, TimerStatus, TopicTimers};

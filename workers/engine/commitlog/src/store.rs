@@ -42,6 +42,7 @@ pub(crate) mod retention;
 mod scan;
 pub(crate) mod search;
 pub(crate) mod slices;
+mod timer_counts;
 pub(crate) mod timers;
 mod truncation;
 mod write_back;

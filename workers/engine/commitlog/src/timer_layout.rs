@@ -91,7 +91,7 @@ pub(crate) struct TimerEntry {
     delay_ms: i32,
     pub(crate) log_position: i64,
     pub(crate) record_size: i32,
-    topic_hash: i32,
+    pub(crate) topic_hash: i32,
 }
 
 impl TimerEntry {

@@ -45,6 +45,23 @@ pub struct TimerStatus {
     pub next_offset: u64,
     /// The waiting messages by the hour in which they are due: its start in milliseconds, and their number.
     pub by_hour: Vec<(i64, u64)>,
+    /// The same by minute, for the present minute and those of one hour after it.
+    pub by_minute: Vec<(i64, u64)>,
+    /// Waiting messages whose slot is over.
+    pub overdue_count: u64,
+    /// When the first and the last slot with a waiting message are over, in milliseconds.
+    pub due_ms: Option<(i64, i64)>,
+}
+
+/// Messages for a time of one topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicTimers {
+    /// Name of the topic.
+    pub topic: String,
+    /// Messages that wait, less those that are cancelled.
+    pub waiting_count: u64,
+    /// Those of them that wait for a later slot than the wheel has: they are written anew before.
+    pub rolled_count: u64,
 }
 
 /// Timers of one store.
@@ -202,22 +219,25 @@ impl Timers {
             return Vec::new();
         };
         let time = time_ms.div_euclid(self.steps.step_ms);
-        let mut entries = Vec::new();
-        let mut at = files.wheel.slot(time).last;
-        while at != NOWHERE {
-            let Some(entry) = files.log.entry(at) else {
-                break;
-            };
-            // Only an entry that a disk damaged links to a later one.
-            at = if entry.previous < at {
-                entry.previous
-            } else {
-                NOWHERE
-            };
-            entries.push(entry);
-        }
+        let (mut entries, _) = files.entries_back_from(files.wheel.slot(time).last, usize::MAX);
         entries.reverse();
         entries
+    }
+
+    /// The last entries of the slots of a part of the wheel that were not delivered yet, in no order.
+    pub(crate) fn waiting_ends(&self, part: u64) -> Vec<i64> {
+        let slots = self.files.iter().flat_map(|it| it.wheel.slots(part));
+        let is_waiting = |slot: &Slot| slot.time * self.steps.step_ms >= self.progress.read_ms;
+        slots.filter(is_waiting).map(|slot| slot.last).collect()
+    }
+
+    /// Entries of a slot from the one at a position backward, `count_max` at most, and the position of the
+    /// one before them, or [`NOWHERE`].
+    pub(crate) fn entries_back_from(&self, at: i64, count_max: usize) -> (Vec<TimerEntry>, i64) {
+        match &self.files {
+            Some(files) => files.entries_back_from(at, count_max),
+            None => (Vec::new(), NOWHERE),
+        }
     }
 
     /// Messages in the slot of a time, less those that are cancelled.
@@ -295,10 +315,17 @@ impl Timers {
         self.delivery.as_ref().map_or(0, |it| it.held.count())
     }
 
-    /// The times of the slots of messages that their queues did not take.
-    pub(crate) fn held_times(&self) -> impl Iterator<Item = i64> {
+    /// The messages that their queues did not take.
+    fn held(&self) -> impl Iterator<Item = &TimerEntry> {
         let held = self.delivery.iter().flat_map(|it| it.held.messages());
-        held.map(|waiting| waiting.entry.due_ms())
+        held.map(|waiting| &waiting.entry)
+    }
+
+    /// The messages that their queues did not take, and whose slots have passed: others are counted with
+    /// their slot.
+    pub(crate) fn held_back(&self) -> impl Iterator<Item = &TimerEntry> {
+        self.held()
+            .filter(|entry| entry.due_ms() < self.progress.read_ms)
     }
 
     /// Whether the progress covers all deliveries.
@@ -346,7 +373,9 @@ impl Timers {
             return Ok(None);
         }
         let checkpoint = TimerCheckpoint {
-            read_ms: self.held_times().fold(self.progress.read_ms, i64::min),
+            read_ms: self
+                .held()
+                .fold(self.progress.read_ms, |first, one| first.min(one.due_ms())),
             log_end: files.log.end(),
             queue_offset: self.next_offset,
             master_offset: self.next_offset,
@@ -431,6 +460,23 @@ fn write_checkpoint(path: &Path, checkpoint: &TimerCheckpoint) -> Result<(), Sto
 }
 
 impl TimerFiles {
+    fn entries_back_from(&self, mut at: i64, count_max: usize) -> (Vec<TimerEntry>, i64) {
+        let mut entries = Vec::new();
+        while at != NOWHERE && entries.len() < count_max {
+            let Some(entry) = self.log.entry(at) else {
+                return (entries, NOWHERE);
+            };
+            // Only an entry that a disk damaged links to a later one.
+            at = if entry.previous < at {
+                entry.previous
+            } else {
+                NOWHERE
+            };
+            entries.push(entry);
+        }
+        (entries, at)
+    }
+
     /// Adds an entry to its slot. A slot of a later time in its place stays.
     fn put_in_slot(&mut self, steps: TimerSteps, entry: &TimerEntry, position: i64) {
         let time = entry.due_ms().div_euclid(steps.step_ms);

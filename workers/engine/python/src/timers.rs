@@ -43,6 +43,9 @@ pub(crate) struct TimerStatus {
     waiting_count: u64,
     next_offset: u64,
     by_hour: Vec<(i64, u64)>,
+    by_minute: Vec<(i64, u64)>,
+    overdue_count: u64,
+    due_ms: Option<(i64, i64)>,
 }
 
 fn progress_of((read_ms, slot_position, queue_offset): Progress) -> commitlog::TimerProgress {
@@ -144,14 +147,23 @@ impl Store {
         Ok(shown.map(|(progress, is_whole)| (fields_of(progress), is_whole)))
     }
 
-    fn timer_status(&self, py: Python<'_>) -> PyResult<TimerStatus> {
-        let status = self.0.run(py, |store| Ok(store.timer_status()))?;
+    fn timer_status(&self, py: Python<'_>, now_ms: i64) -> PyResult<TimerStatus> {
+        let status = self.0.run(py, |store| Ok(store.timer_status(now_ms)))?;
         Ok(TimerStatus {
             progress: fields_of(status.progress),
             waiting_count: status.waiting_count,
             next_offset: status.next_offset,
             by_hour: status.by_hour,
+            by_minute: status.by_minute,
+            overdue_count: status.overdue_count,
+            due_ms: status.due_ms,
         })
+    }
+
+    fn timers_by_topic(&self, py: Python<'_>) -> PyResult<Vec<(String, u64, u64)>> {
+        let topics = self.0.run(py, |store| Ok(store.timers_by_topic()))?;
+        let fields = |it: commitlog::TopicTimers| (it.topic, it.waiting_count, it.rolled_count);
+        Ok(topics.into_iter().map(fields).collect())
     }
 
     fn timers_at(&self, py: Python<'_>, time_ms: i64) -> PyResult<u64> {

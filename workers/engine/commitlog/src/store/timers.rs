@@ -3,7 +3,7 @@
 //! A delivered message is a copy that names the record of its timer as its
 //! `prepared_transaction_offset`. So a delivery and its progress are one record (D14).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::Store;
 use super::writer::Writer;
@@ -14,7 +14,7 @@ use crate::queue::SharedQueue;
 use crate::queue_layout::is_filler;
 use crate::record::{Found, RecordView, locate};
 use crate::timer_layout::{CANCELLED_KEY, TIMER_TOPIC, TimerEntry, TimerProgress};
-use crate::timers::{Delivery, PART_COUNT, Passed, RealQueue, Source, TimerStatus, Waiting};
+use crate::timers::{Delivery, Passed, RealQueue, Source, Waiting};
 
 /// The checksum of a record would be wrong for its copy, and brokers alone set the others.
 const LEFT_OUT: [&[u8]; 3] = [b"__CRC32#", b"TIMER_DEQUEUE_MS", b"TIMER_ENQUEUE_MS"];
@@ -446,35 +446,6 @@ impl Store {
         let timers = self.timers.lock();
         let is_holding = timers.held_count() > 0;
         (!is_holding).then(|| (timers.shown_progress(), timers.is_settled()))
-    }
-
-    /// How timers stand.
-    #[must_use]
-    pub fn timer_status(&self) -> TimerStatus {
-        const HOUR_MS: i64 = 3_600_000;
-        let mut hours = BTreeMap::new();
-        for part in 0..PART_COUNT {
-            // A part at a time: nobody waits for the whole wheel.
-            let timers = self.timers.lock();
-            for (time_ms, count) in timers.waiting_slots(part) {
-                let hour_ms = time_ms - time_ms.rem_euclid(HOUR_MS);
-                *hours.entry(hour_ms).or_insert(0) += count;
-            }
-        }
-        let timers = self.timers.lock();
-        // Those of the slot that is being delivered are counted with it.
-        let is_behind = |time_ms: &i64| *time_ms < timers.progress.read_ms;
-        for time_ms in timers.held_times().filter(is_behind) {
-            *hours
-                .entry(time_ms - time_ms.rem_euclid(HOUR_MS))
-                .or_insert(0) += 1;
-        }
-        TimerStatus {
-            progress: timers.shown_progress(),
-            next_offset: timers.next_offset,
-            waiting_count: hours.values().sum(),
-            by_hour: hours.into_iter().filter(|(_, count)| *count > 0).collect(),
-        }
     }
 
     /// Messages, less those that are cancelled, in the slot of a time.

@@ -60,6 +60,16 @@ fn wait_in(
     appended.log_position
 }
 
+fn wait_of(store: &Store, topic: &str, slot_ms: i64) {
+    let properties =
+        format!("REAL_TOPIC\u{1}{topic}\u{2}REAL_QID\u{1}3\u{2}TIMER_OUT_MS\u{1}{slot_ms}\u{2}");
+    let message = NewMessage {
+        properties: properties.as_bytes(),
+        ..NewMessage::new(TIMERS, 0, b"m")
+    };
+    store.writer().unwrap().append(&message, START_MS).unwrap();
+}
+
 fn cancel(store: &Store, slot_ms: i64, key: &str) {
     let named = format!("t+{key}");
     let more = [("TIMER_DEL_UNIQKEY", named.as_str()), ("UNIQ_KEY", key)];
@@ -318,13 +328,13 @@ fn a_cancelled_message_is_not_delivered_and_others_are() {
     wait_for(&store, START_MS + 2000, "one in another slot");
     follow(&store);
     assert_eq!(store.timers_at(START_MS + 1000), 1);
-    assert_eq!(store.timer_status().waiting_count, 2);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 2);
     lead(&store);
 
     deliver(&store, START_MS + 60_000);
 
     assert_eq!(delivered(&store), ["two", "one in another slot"]);
-    assert_eq!(store.timer_status().waiting_count, 0);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 0);
 }
 
 #[test]
@@ -415,16 +425,16 @@ fn messages_pass_those_of_a_queue_that_takes_none_and_the_order_of_a_queue_stays
 
     assert!(deliver_except(&store, 3, true, START_MS + 1000));
     assert_eq!(bodies_of(&store, 4), ["b"]);
-    assert_eq!(store.timer_status().waiting_count, 4);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 4);
     assert!(deliver_except(&store, 3, true, START_MS + 60_000));
     let passed = bodies_of(&store, 4);
-    assert_eq!(store.timer_status().waiting_count, 3);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 3);
     // Nothing due: the next call tries those that are held.
     deliver(&store, START_MS + 60_000);
 
     assert_eq!(passed, ["b", "e"]);
     assert_eq!(bodies_of(&store, 3), ["a", "c", "d"]);
-    assert_eq!(store.timer_status().waiting_count, 0);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 0);
 }
 
 #[test]
@@ -600,7 +610,75 @@ fn waiting_messages_are_listed_by_the_hour_in_which_they_are_due() {
     follow(&store);
 
     assert_eq!(
-        store.timer_status().by_hour,
+        store.timer_status(START_MS).by_hour,
         [(hour_ms, 2), (hour_ms + 3_600_000, 1)]
     );
+}
+
+#[test]
+fn waiting_messages_are_listed_by_minute_for_an_hour_and_late_ones_apart() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    let minute_ms = START_MS - START_MS.rem_euclid(60_000) + 60_000;
+    let slots = [
+        ("late", 1000),
+        ("now", 5000),
+        ("same", 59_000),
+        ("last", 3_659_000),
+        ("later", 3_660_000),
+    ];
+    for (body, slot_ms) in slots {
+        wait_for(&store, minute_ms + slot_ms, body);
+    }
+    follow(&store);
+
+    let status = store.timer_status(minute_ms + 5000);
+
+    assert_eq!(
+        (status.overdue_count, status.by_minute),
+        (1, vec![(minute_ms, 2), (minute_ms + 3_600_000, 1)])
+    );
+    let due_ms = (minute_ms + 2000, minute_ms + 3_661_000);
+    assert_eq!((status.due_ms, status.waiting_count), (Some(due_ms), 5));
+}
+
+#[test]
+fn waiting_messages_are_counted_by_topic_without_those_that_are_cancelled_or_delivered() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    wait_for(&store, START_MS + 1000, "delivered");
+    wait_for(&store, START_MS + 5000, "kept");
+    wait_for(&store, START_MS + 5000, "cancelled");
+    cancel(&store, START_MS + 5000, "cancelled");
+    wait_of(&store, "other", START_MS + 5000);
+    wait_of(&store, "other", START_MS + 3 * DAY_MS);
+    wait_of(&store, "none", START_MS + 1000);
+    lead(&store);
+    deliver(&store, START_MS + 2000);
+
+    let counts: Vec<_> = store
+        .timers_by_topic()
+        .into_iter()
+        .map(|it| (it.topic, it.waiting_count, it.rolled_count))
+        .collect();
+
+    assert_eq!(counts, [("other".to_owned(), 2, 1), ("t".to_owned(), 1, 0)]);
+    assert_eq!(store.timer_status(START_MS).waiting_count, 3);
+}
+
+#[test]
+fn a_message_that_is_held_is_counted_with_its_topic() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    two_queues(&store);
+    assert!(deliver_except(&store, 3, true, START_MS + 9000));
+
+    let held: u64 = store
+        .timers_by_topic()
+        .iter()
+        .map(|it| it.waiting_count)
+        .sum();
+
+    assert_eq!(held, store.timer_status(START_MS + 9000).waiting_count);
+    assert!(held > 0);
 }

@@ -1,0 +1,1 @@
+"""Messages for a time and transactions, ours beside stock's in one run."""
