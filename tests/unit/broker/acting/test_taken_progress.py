@@ -34,7 +34,7 @@ def timers(own):
         precision_ms=1000,
         arrived=lambda _: None,
         find_target=lambda *_: None,
-        is_blocked=lambda: False,
+        find_block=lambda: None,
         clock=lambda: 0,
     )
     return found, store

@@ -93,7 +93,7 @@ class JournaledBroker:
             precision_ms=1000,
             arrived=lambda _: None,
             find_target=self._find_target,
-            is_blocked=lambda: False,
+            find_block=lambda: None,
             clock=lambda: self.now_ms,
         )
         shared = SharedState.of(self.state, self.store, self.timers)
