@@ -6,8 +6,10 @@ values under the names of the order's fields, and returns the order's parameters
 
 import inspect
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum
+from string import Formatter
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter, validators
@@ -115,6 +117,7 @@ def acts(
     others.
     """
     by_name = {one.name: one for one in fields_of(order_type)}
+    _check_names(target, {"cluster_name", *by_name, *(own or {})})
     placed = {name: _placed(one, by_name.get(name)) for name, one in places.items()}
     offered: dict[str, Option | None] = {
         name: option_of(one) for name, one in by_name.items() if _is_offered(one)
@@ -187,6 +190,14 @@ def option_of(field: Field, **changes: Any) -> Option:
 def field_of(order_type: type[Any], name: str) -> Field:
     """Return a field of an order by its name."""
     return next(one for one in fields_of(order_type) if one.name == name)
+
+
+def _check_names(target: Callable[[Mapping[str, Any]], str], known: AbstractSet[str]) -> None:
+    """Check that a format of a target names fields of its order."""
+    text = getattr(target, "__self__", None)
+    if isinstance(text, str):
+        unknown = {name for _, name, _, _ in Formatter().parse(text) if name} - known
+        assert not unknown, f"{text!r} names no fields: {unknown}"
 
 
 def _is_offered(field: Field) -> bool:

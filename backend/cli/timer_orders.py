@@ -7,7 +7,7 @@ from backend.cli.order_commands import Given, orders
 from backend.domain.orders.timer import RecallMessage
 
 
-@orders(RecallMessage, "message {handle}".format_map, places={"recall_handle": "handle"})
+@orders(RecallMessage, "message {recall_handle}".format_map, places={"recall_handle": "handle"})
 def recall_message(given: Given) -> Mapping[str, Any]:
     """Recall a message that waits for a time: no consumer gets it.
 

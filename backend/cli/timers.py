@@ -5,6 +5,7 @@ from typing import Any, Final
 from cyclopts import App
 
 from backend.cli.clusters import ClusterName, Limit
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import (
     Columns,
     age_text,
@@ -107,10 +108,19 @@ def show_timers(
         minutes: Show the minutes of the next hour in place of hours.
         cluster: Name of the cluster. Default: all clusters with such a broker group.
         options: Which server, and how to print.
+
+    Raises:
+        CommandError: no broker group has the name.
     """
     with connect(options) as client:
         found = collect(
             client, "/timers", limit=100, cluster_name=cluster, broker_group_name=broker_group
+        )
+    if not found.items and not found.unknown:
+        raise CommandError(
+            f"there is no broker group {broker_group}",
+            next_step="regent timer list",
+            exit_code=ExitCode.NOT_FOUND,
         )
     if options.output == "json":
         print_json({"timers": found.items, "unknown": found.unknown})
