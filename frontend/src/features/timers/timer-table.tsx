@@ -2,14 +2,12 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
 import { ReplicaGroupLink } from '@/components/replica-group-link';
-import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
-import { formatDateTime, formatInt64, formatSeconds } from '@/lib/format';
+import { formatDateTime, formatInt64 } from '@/lib/format';
 import type { BrokerTimers } from './timer-queries';
+import { TimerState } from './timer-state';
 
 const column = columnsFor<BrokerTimers>();
-/** A slot of the wheel is a second, and the wheel looks ten times a second. */
-const lateFromMs = 1_100;
 
 /** The masters with how many messages wait there, when they are due, and how late they come. */
 export function TimerTable({ timers }: { timers: BrokerTimers[] }) {
@@ -63,17 +61,4 @@ export function TimerTable({ timers }: { timers: BrokerTimers[] }) {
       rowId={(one) => one.brokerAddress}
     />
   );
-}
-
-/** Whether a broker delivers in time; why it stands still, or how late it is. */
-function TimerState({ timers }: { timers: BrokerTimers }) {
-  const { t } = useTranslation();
-  const behindMs = Number(timers.behindMs);
-  const late = formatSeconds(behindMs);
-  if (timers.hindrance !== null) {
-    const label = t('timers.standsStill', { why: timers.hindrance, late });
-    return <StateMark tone="bad" wraps label={label} />;
-  }
-  if (behindMs >= lateFromMs) return <StateMark tone="warn" label={t('timers.late', { late })} />;
-  return <StateMark tone="good" label={t('timers.inTime')} />;
 }
