@@ -124,8 +124,9 @@ class Driver:
 
 
 async def prepare_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChange:
-    """Have destinations reserve physical queues (M1)."""
-    await each(prepare(driver, one) for one in global_ids)
+    """Have destinations reserve physical queues, in the order of the logical queues (M1)."""
+    for one in global_ids:
+        await prepare(driver, one)
     return await driver.read()
 
 
