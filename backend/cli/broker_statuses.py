@@ -55,6 +55,8 @@ def show_status(
         print_json({**found, "figures": figures})
         return
     print_table(("NAME", "VALUE"), figures.items())
+    if found["figures"].get("online") == "false":
+        print_line(f"The broker is not online: {found['figures'].get('notOnlineReason')}")
 
 
 def show_consume_stats(

@@ -102,6 +102,8 @@ class Broker:
         # Ages are differences of this clock: the wall clock can be set at any moment.
         self.elapsed_ms = elapsed_ms
         self.settings_lock = asyncio.Lock()
+        # One message that escaped from another group is searched and stored at a time.
+        self.escape_lock = asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None

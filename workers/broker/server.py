@@ -19,6 +19,7 @@ from regent_engine import Store, StoreError
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.group import FixedGroup
+from workers.broker.acting.lone_master import LoneMaster
 from workers.broker.broker import Broker
 from workers.broker.commit_log.bulk_turns import BulkTurns
 from workers.broker.commit_log.write_block import WriteBlock
@@ -89,9 +90,10 @@ class BrokerServer:
         self._member: GroupMember | None = None
         self._fixed: FixedGroup | None = None
         self._lone: LoneState | None = None
+        self._lone_master: LoneMaster | None = None
         self._verification: Verification | None = None
         try:
-            if settings.controller_mode or (settings.has_fixed_role and settings.is_master):
+            if settings.controller_mode or settings.is_master:
                 ha_port = settings.ha_port_of(settings.listen_port)
                 self._ha_socket = _bind_one(settings.bind_address, ha_port)
                 self._sockets.append(self._ha_socket)
@@ -162,10 +164,7 @@ class BrokerServer:
         elif self.settings.has_fixed_role:
             self._fixed = await self._take_fixed_role(registration_source, broker.name_servers)
         else:
-            self._lone = LoneState(broker)
-            await self._lone.begin()
-            if broker.damage is None:
-                broker.start_deliveries()
+            await self._begin_alone(registration_source)
         # With the mark whether the log contains them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
@@ -194,7 +193,8 @@ class BrokerServer:
             self._begin("record", self._lone.run())
         if self._fixed is not None:
             self._begin("fixed-group", self._fixed.run())
-        elif self._lone is not None:
+        elif self._lone_master is not None:
+            self._begin("lone-master", self._lone_master.run())
             # Without a controller there is no lease: this broker is always the master.
             broker.confirmation.follow(may_lead=True)
         if self._member is not None:
@@ -215,6 +215,17 @@ class BrokerServer:
         self._member = GroupMember(
             self.settings, membership, own_address=registration_source.address
         )
+
+    async def _begin_alone(self, registration_source: RegistrationSource) -> None:
+        """Serve at once, as the master of a group that may get replicas."""
+        broker = self.broker
+        self._lone = LoneState(broker)
+        await self._lone.begin()
+        master = LoneMaster(broker, registration_source, ha_socket=self._ha_socket)
+        await master.leading.start()
+        broker.membership = self._lone_master = master
+        if broker.damage is None:
+            broker.start_deliveries()
 
     async def _take_fixed_role(
         self, registration_source: RegistrationSource, name_servers: NameServers
@@ -297,6 +308,8 @@ class BrokerServer:
             await broker.name_servers.stop()
         if self._fixed is not None:
             await self._fixed.leave()
+        if self._lone_master is not None:
+            await self._lone_master.leading.leave()
 
     async def _close_store(self) -> str:
         """Close the store; after a failure it stays marked as not closed, and is recovered."""

@@ -120,6 +120,10 @@ class FixedGroup:
     def kill(self, key):
         self.agents[key].kill()
 
+    async def stop(self, key):
+        """Stop an agent cleanly, while the name server in this process goes on."""
+        await asyncio.to_thread(self.agents[key].stop)
+
     async def pause(self, key):
         await processes.pause(self.agents[key].process.pid)
 

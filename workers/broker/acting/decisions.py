@@ -12,7 +12,13 @@ import msgspec
 
 from backend.remoting import java_json
 from backend.remoting.bodies.base import Body
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.tables.state_file import StateFile, StateSaver
+
+
+def decision_path(settings: BrokerSettings) -> Path:
+    """Return where the decisions of one broker are."""
+    return settings.config_dir / "regentDecisions.json"
 
 
 class DecisionFile(Body, frozen=True, kw_only=True):

@@ -46,13 +46,7 @@ class FixedMaster(FixedRole):
 
     def describe_ha(self) -> HaStatusBody:
         """Describe the replication of the log of this broker (907)."""
-        end, in_sync = self._broker.store.max_position, self.leading.in_sync_ids
-        return HaStatusBody(
-            is_master=True,
-            max_position=end,
-            in_sync_count=len(in_sync),
-            connections=self.leading.listener.describe(end, in_sync),
-        )
+        return self.leading.describe()
 
     def figures(self) -> dict[str, str | int]:
         """Return whether this master is online, why not, and how many members live and copy."""
@@ -102,7 +96,7 @@ class FixedMaster(FixedRole):
     def take_least(self, _sent: LeastIdHeader) -> None:
         """Do nothing: this broker has the least id."""
 
-    def take_master(self, _sent: HaInfoHeader) -> None:
+    async def take_master(self, _sent: HaInfoHeader) -> None:
         """Do nothing: this broker is the master."""
 
     def tick(self, now_s: float) -> None:

@@ -18,19 +18,21 @@ from regent_engine import Command, StoreError
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer, HaInfoHeader, LeastIdHeader
-from workers.broker.acting.decisions import Decisions
+from backend.remoting.java_json import InvalidJson
+from workers.broker.acting.decisions import Decisions, decision_path
 from workers.broker.acting.escape_bridge import EscapeBridge
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import MASTER_ID, Least, LeastId
 from workers.broker.acting.passing_back import Acted, pass_back
 from workers.broker.acting.plain_follower import PlainFollower
+from workers.broker.acting.taking_over import stand_by
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.master_inquiry import ask_master
-from workers.broker.replication.passing_on import PassingOn
+from workers.broker.replication.passing_on import MasterLink, PassingOn
 from workers.broker.replication.state_journal import ALONE
 from workers.broker.replication.stock_metadata import StockMetadata
 
@@ -57,7 +59,7 @@ class FixedReplica(FixedRole):
         self.follower: PlainFollower | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._news: deque[Least | str] = deque(maxlen=NEWS_COUNT_MAX)
-        self._decisions = Decisions(broker.settings.config_dir / "regentDecisions.json")
+        self._decisions = Decisions(decision_path(broker.settings))
         self._bridge = EscapeBridge(broker)
         self._has_news = asyncio.Event()
         self._passing_back: asyncio.Task[None] | None = None
@@ -65,7 +67,7 @@ class FixedReplica(FixedRole):
         self._awaits_silence: Least | None = None
         self.is_acting = False
         self._acting_since_ms = 0
-        self._known_version = 0
+        self._served_by: MasterLink | None = None
         broker.block_writes(WriteBlock.NOT_MASTER)
         broker.journal.load()
         broker.journal.follow(ALONE)
@@ -145,6 +147,19 @@ class FixedReplica(FixedRole):
         self.is_online = True
         await self._take_role(least)
 
+    async def stand_by(self) -> None:
+        """Copy locks from the broker that serves, and what it took if that is a replica."""
+        least, link = self._least.known, self._served_by
+        if self.is_acting or not least.address or least.broker_id == self.own_id:
+            return
+        if link is None or link.address != least.address:
+            if link is not None:
+                link.retire()
+            link = self._served_by = MasterLink(least.address)
+        acts = least.broker_id != MASTER_ID
+        with contextlib.suppress(OSError, TimeoutError, RemotingError, InvalidJson):
+            await stand_by(self._broker, link, acts=acts, is_wanted=lambda: not self.is_acting)
+
     async def save_acted(self) -> None:
         """Save what is committed here soon, until cancelled: no log has it (I9)."""
         state, rest_s = self._broker.state, ACTED_SAVE_S
@@ -194,11 +209,11 @@ class FixedReplica(FixedRole):
             log.info("least_id_changed", broker_id=news.broker_id, address=news.address)
             self._add_news(news)
 
-    def take_master(self, sent: HaInfoHeader) -> None:
+    async def take_master(self, sent: HaInfoHeader) -> None:
         """Follow a master that is about to serve: it waits until this replica copies its log."""
         if sent.master_address:
-            self._bridge.pause()
             self._add_news(sent.master_address)
+            await self._bridge.pause()
 
     def _add_news(self, news: Least | str) -> None:
         self._news.append(news)
@@ -235,7 +250,7 @@ class FixedReplica(FixedRole):
         self._acting_since_ms = broker.clock()
         broker.confirm(broker.store.max_position)
         broker.journal.stand_in()
-        version = 1 + max(self._known_version, broker.offsets.data_version.state_version)
+        version = 1 + broker.offsets.data_version.state_version
         broker.offsets.act(version)
         # Consumer groups may begin here; the master makes those again that its clients need.
         broker.groups.lead()
@@ -305,7 +320,8 @@ class FixedReplica(FixedRole):
 
     def _note_master(self, master: HaInfoAnswer) -> None:
         if master.master_state_version is not None:
-            self._known_version = master.master_state_version
+            # In the file as well: this replica may act after a restart, without its master.
+            self._broker.offsets.note_version(master.master_state_version)
 
     async def _stop_following(self) -> None:
         """End the copy of the log: nothing is appended afterwards."""
@@ -337,6 +353,8 @@ class FixedReplica(FixedRole):
         self.passing.close()
         self._stand_down()
         self._bridge.close()
+        if self._served_by is not None:
+            self._served_by.retire()
         await self._stop_following()
         if self._passing_back is not None:
             self._passing_back.cancel()

@@ -8,11 +8,16 @@ import asyncio
 from typing import Final
 
 import structlog
+from regent_engine import Command
 
 from backend.remoting import java_json
 from backend.remoting.bodies import BrokerMemberGroup, TopicRouteData
-from backend.remoting.errors import RemotingError
-from backend.remoting.headers import BrokerMemberGroupHeader, RouteHeader, encode_header
+from backend.remoting.headers import (
+    BrokerMemberGroupHeader,
+    Header,
+    RouteHeader,
+    encode_header,
+)
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import sync_member_topic
 from backend.remoting.request_code import RequestCode
@@ -20,7 +25,8 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.least_id import Least, least_of
-from workers.broker.acting.pre_online import PreOnline
+from workers.broker.acting.passing_back import settle_own
+from workers.broker.acting.pre_online import Members, PreOnline
 from workers.broker.broker import Broker
 from workers.broker.routing.name_servers import NameServers
 
@@ -55,6 +61,8 @@ class FixedGroup:
             if isinstance(self._membership, FixedReplica):
                 tasks.create_task(self._membership.run())
                 tasks.create_task(self._membership.save_acted())
+            else:
+                tasks.create_task(settle_own(self._broker, self._own_address))
             await self._go_online(await self._await_members())
             tasks.create_task(self._poll())
 
@@ -66,7 +74,7 @@ class FixedGroup:
         else:
             await self._membership.stop()
 
-    async def _go_online(self, members: dict[int, str] | None) -> None:
+    async def _go_online(self, members: Members | None) -> None:
         membership = self._membership
         membership.members, membership.not_online_reason = members or {}, ""
         if isinstance(membership, FixedMaster):
@@ -90,7 +98,7 @@ class FixedGroup:
             else:
                 self._membership.tick()
 
-    async def _await_members(self) -> dict[int, str] | None:
+    async def _await_members(self) -> Members | None:
         """Return the members that a name server knows, once this broker may come online.
 
         A broker whose role never changes need not know them: None if no name server answers soon.
@@ -118,39 +126,51 @@ class FixedGroup:
                 continue
             self._membership.members = members
             least = least_of(members)
-            if least is not None and isinstance(self._membership, FixedReplica):
-                self._membership.note_least(least)
+            if isinstance(self._membership, FixedReplica):
+                if least is not None:
+                    self._membership.note_least(least)
+                await self._membership.stand_by()
 
-    async def _ask_members(self) -> dict[int, str] | None:
-        """Return the addresses of the members by id; None if no name server answers."""
+    async def _ask_members(self) -> Members | None:
+        """Return the addresses of the members by id; None if no name server answers.
+
+        A member counts that any of them knows: one that has just begun, or that a member does not
+        reach, knows less than the other ones.
+        """
         settings = self._broker.settings
-        try:
-            if settings.knows_old_name_servers:
-                return await self._ask_route()
+        header: Header
+        if settings.knows_old_name_servers:
+            code = RequestCode.GET_ROUTEINFO_BY_TOPIC
+            header = RouteHeader(
+                topic=sync_member_topic(settings.broker_name), accept_standard_json_only=True
+            )
+        else:
+            code = RequestCode.GET_BROKER_MEMBER_GROUP
             header = BrokerMemberGroupHeader(
                 cluster_name=settings.cluster_name, broker_name=settings.broker_name
             )
-            code = RequestCode.GET_BROKER_MEMBER_GROUP
-            answer = await self._name_servers.ask(code, encode_header(header))
-            if answer.code != ResponseCode.SUCCESS:
-                return None
-            return dict(java_json.decode(answer.body, BrokerMemberGroup).members.addresses)
-        except (OSError, RemotingError, InvalidJson):
-            return None
+        members: Members = {}
+        answers = await self._name_servers.ask_each(code, encode_header(header))
+        found = [one for one in map(self._read_members, answers) if one is not None]
+        for one in found:
+            members = one | members
+        return members if found else None
 
-    async def _ask_route(self) -> dict[int, str] | None:
-        """Read the members from the route of the topic of the group (control-plane.md 5.9)."""
+    def _read_members(self, answer: Command) -> Members | None:
+        """Return the members that one name server knows; None if its answer says nothing."""
         settings = self._broker.settings
-        header = RouteHeader(
-            topic=sync_member_topic(settings.broker_name), accept_standard_json_only=True
-        )
-        code = RequestCode.GET_ROUTEINFO_BY_TOPIC
-        answer = await self._name_servers.ask(code, encode_header(header))
-        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+        is_route = settings.knows_old_name_servers
+        if is_route and answer.code == ResponseCode.TOPIC_NOT_EXIST:
             return {}
         if answer.code != ResponseCode.SUCCESS:
             return None
-        brokers = java_json.decode(answer.body, TopicRouteData).brokers
+        try:
+            if not is_route:
+                return dict(java_json.decode(answer.body, BrokerMemberGroup).members.addresses)
+            # The members of the topic of the group (control-plane.md 5.9).
+            brokers = java_json.decode(answer.body, TopicRouteData).brokers
+        except InvalidJson:
+            return None
         wanted = (settings.cluster_name, settings.broker_name)
         found = [one for one in brokers if (one.cluster, one.broker_name) == wanted]
         return dict(found[0].addresses) if found else {}

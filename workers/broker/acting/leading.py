@@ -5,6 +5,7 @@ import socket
 from functools import partial
 from typing import Final
 
+from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.acting.acknowledgements import NONE_NEEDED, Needs, ReplicaAcknowledgements
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_ms
@@ -32,9 +33,9 @@ class Leading:
         self._needs = Needs(
             settings.in_sync_count, settings.in_sync_count_min, settings.in_sync_count_is_lowered
         )
-        self.waits_for_replicas = settings.role == "sync_master" and (
-            max(settings.in_sync_count, settings.in_sync_count_min) > NONE_NEEDED
-        )
+        needed_count = max(settings.in_sync_count, settings.in_sync_count_min)
+        is_synced = settings.has_fixed_role and settings.role == "sync_master"
+        self.waits_for_replicas = is_synced and needed_count > NONE_NEEDED
         self._acks = ReplicaAcknowledgements(
             timeout_ms=settings.replica_timeout_ms, now_ms=elapsed_ms
         )
@@ -96,6 +97,21 @@ class Leading:
         """Return the host of each replica that has reported the end of its log."""
         addresses = self.listener.addresses
         return [addresses[one].rpartition(":")[0] for one in self._reported & addresses.keys()]
+
+    @property
+    def has_replicas(self) -> bool:
+        """Return whether any replica is connected."""
+        return bool(self._held)
+
+    def describe(self) -> HaStatusBody:
+        """Describe the progress of the replicas (907)."""
+        end, in_sync = self._store.max_position, self.in_sync_ids
+        return HaStatusBody(
+            is_master=True,
+            max_position=end,
+            in_sync_count=len(in_sync),
+            connections=self.listener.describe(end, in_sync),
+        )
 
     # Acknowledgements.
 

@@ -9,6 +9,7 @@ import asyncio
 from typing import Final
 
 import structlog
+from regent_engine import Command
 
 from backend.remoting.address import split_address
 from backend.remoting.errors import RemotingError
@@ -17,7 +18,9 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
-from workers.broker.acting.decisions import Decisions
+from workers.broker.acting.decisions import Decisions, decision_path
+from workers.broker.broker import Broker
+from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.replication.stock_metadata import ask_table
 from workers.broker.tables.consumer_offsets import SEPARATOR, decode_offset_file
 
@@ -29,6 +32,12 @@ log = structlog.get_logger()
 
 Acted = dict[str, dict[int, int]]
 """Offsets by `topic@group` and queue that were committed at this replica while it acted."""
+
+
+async def settle_own(broker: Broker, own_address: str) -> None:
+    """End the transactions that this broker decided as a replica, before it was made the master."""
+    decisions = Decisions(decision_path(broker.settings))
+    await pass_back({}, decisions, own_address)
 
 
 async def pass_back(acted: Acted, decisions: Decisions, master_address: str) -> None:
@@ -53,6 +62,11 @@ async def pass_back(acted: Acted, decisions: Decisions, master_address: str) -> 
         log.info("offsets_passed_back", master=master_address, count=count)
 
 
+def _is_later(answer: Command) -> bool:
+    """Return whether a master may take later what it refused."""
+    return answer.code in _LATER or answer.remark == WriteBlock.TOO_FEW_REPLICAS
+
+
 async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
     """End the transactions at the master; it answers the same however often it is asked.
 
@@ -61,7 +75,7 @@ async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
     """
     for position, fields in list(decisions.kept.items()):
         answer = await requester.call(RequestCode.END_TRANSACTION, ext=fields)
-        if answer.code in _LATER:
+        if _is_later(answer):
             raise ConnectionError(f"the master refused a decision: {answer.remark}")
         if answer.code != ResponseCode.SUCCESS:
             # Its producer was asked meanwhile, or it was given up.
@@ -70,7 +84,11 @@ async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
 
 
 async def _pass_offsets(acted: Acted, requester: Requester) -> int:
-    """Return how many offsets the master lacked; a higher one of the master stays."""
+    """Return how many offsets the master lacked; a higher one of the master stays.
+
+    Raises:
+        OSError: the connection is lost, or the master can't take an offset now.
+    """
     theirs, _ = await ask_table(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, decode_offset_file)
     count = 0
     for key, queues in acted.items():
@@ -84,6 +102,8 @@ async def _pass_offsets(acted: Acted, requester: Requester) -> int:
             )
             code = RequestCode.UPDATE_CONSUMER_OFFSET
             answer = await requester.call(code, ext=encode_header(header))
+            if _is_later(answer):
+                raise ConnectionError(f"the master refused an offset: {answer.remark}")
             if answer.code != ResponseCode.SUCCESS:
                 # Its group or topic was deleted since, or is not known there.
                 log.warning("offset_not_taken_back", key=key, reason=answer.remark)

@@ -28,6 +28,13 @@ from workers.broker.requests.finishing import finish
 
 HEARTBEAT_COUNT_MISSED: Final = 2
 
+NEXT_STEP: Final = (
+    "Stop both brokers. To keep the messages of the replica, put a copy of its store in place of"
+    " the master's. To give them up, keep a copy of its store, and give the replica an empty one"
+    " (docs/maintenance.md, Groups without a controller)"
+)
+"""What an operator decides if two logs differ: no broker removes acknowledged messages itself."""
+
 log = structlog.get_logger()
 
 
@@ -136,8 +143,7 @@ class PlainFollower:
         if master.master_max_offset is not None and end > master.master_max_offset:
             raise ConnectionError(
                 f"this log ends at {end}, and the master's at {master.master_max_offset}: the"
-                " master lost messages that this replica has. Copy this broker's store before"
-                " anything is removed from it"
+                f" master lost messages that this replica has. {NEXT_STEP}"
             )
         if master.master_min_offset is not None and end < master.master_min_offset:
             raise ConnectionError(
@@ -150,8 +156,7 @@ class PlainFollower:
         if master.record_crc != crc_of_record(self._store, last):
             raise ConnectionError(
                 f"the master has another record at log position {last}: it lost messages that this"
-                " replica has, or their stores are of two groups. Copy this broker's store, then"
-                " give this replica an empty one"
+                f" replica has, or their stores are of two groups. {NEXT_STEP}"
             )
 
     def _on_progress(self, copying: Copying, _confirmed: int) -> None:

@@ -10,8 +10,11 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
+from regent_engine import Command
 
+from backend.remoting import java_json
 from backend.remoting.address import split_address
+from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import encode_header
 from backend.remoting.headers.replication import HaInfoHeader
@@ -22,12 +25,22 @@ from backend.requester import connect
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.least_id import MASTER_ID
-from workers.broker.acting.taking_over import take_over
+from workers.broker.acting.taking_over import stand_by, take_over
 from workers.broker.broker import Broker
+from workers.broker.replication.passing_on import MasterLink
 
 ROUND_PAUSE_S: Final = 1.0
 COPY_WAIT_S: Final = 10.0
 COPY_CHECK_S: Final = 0.02
+ABSENCE_CHECK_S: Final = 0.1
+MASTER_ABSENCE_S: Final = 1.2
+"""How long a replica waits for members that are not listed.
+
+Brokers register again within about a second after a name server lost all.
+"""
+
+REPLICA_ABSENCE_S: Final = 2.4
+"""How long a master waits: a replica that starts with it must be listed, for it may have acted."""
 
 Members = dict[int, str]
 
@@ -51,7 +64,7 @@ class PreOnline:
     ) -> None:
         self._broker, self._membership, self._own_address = broker, membership, own_address
         self._ask_members = ask_members
-        self._done: dict[int, str] = {}
+        self._has_waited = False
 
     async def run(self) -> Members:
         """Return the members of the group once this broker may come online."""
@@ -70,9 +83,7 @@ class PreOnline:
             await asyncio.sleep(ROUND_PAUSE_S)
 
     async def _round(self) -> Members:
-        members = await self._ask_members()
-        if members is None:
-            raise _NotYet("no name server answers who the members of the group are")
+        members = await self._list_members()
         others = {
             broker_id: address
             for broker_id, address in sorted(members.items())
@@ -83,19 +94,38 @@ class PreOnline:
             await self._return_to(self._membership, members, others)
         elif MASTER_ID in others:
             await self._join(self._membership, others[MASTER_ID])
+        elif others:
+            await self._succeed(others[min(others)])
         return others
+
+    async def _list_members(self) -> Members:
+        """Return the members; those that a name server lacks which has just begun come in a moment.
+
+        Raises:
+            _NotYet: no name server answers.
+        """
+        loop = asyncio.get_running_loop()
+        is_master = isinstance(self._membership, FixedMaster)
+        ends_s = loop.time() + (REPLICA_ABSENCE_S if is_master else MASTER_ABSENCE_S)
+        while True:
+            members = await self._ask_members()
+            if members is None:
+                raise _NotYet("no name server answers who the members of the group are")
+            count = len(members.keys() | {self._membership.own_id})
+            if self._has_waited or count >= self._broker.settings.replica_count:
+                return members
+            self._has_waited = loop.time() > ends_s
+            await asyncio.sleep(ABSENCE_CHECK_S)
 
     async def _return_to(self, master: FixedMaster, members: Members, others: Members) -> None:
         holder = members.get(MASTER_ID, self._own_address)
         if holder != self._own_address:
             raise _NotYet(f"the name server knows another master of this group, {holder}")
-        for broker_id, address in others.items():
-            if self._done.get(broker_id) == address:
-                continue
+        # In each round from the first one on: a replica goes on acting until this broker serves.
+        for address in others.values():
             await self._announce(master, address)
             await self._await_copy(master, address, others)
             await take_over(self._broker, address)
-            self._done[broker_id] = address
 
     async def _announce(self, master: FixedMaster, address: str) -> None:
         """Notify a replica of the addresses of its master."""
@@ -104,15 +134,7 @@ class PreOnline:
             master_flush_offset=self._broker.store.flushed_position,
             master_address=self._own_address,
         )
-        try:
-            requester = await connect(split_address(address), peer_name="replica")
-        except (OSError, TimeoutError) as error:
-            raise _NotYet(f"the replica {address} can't be reached: {error}") from error
-        try:
-            code = RequestCode.EXCHANGE_BROKER_HA_INFO
-            answer = await requester.call(code, ext=encode_header(header))
-        finally:
-            requester.close()
+        answer = await _ask(address, RequestCode.EXCHANGE_BROKER_HA_INFO, encode_header(header))
         if answer.code != ResponseCode.SUCCESS:
             raise _NotYet(f"the replica {address} refused its master: {answer.remark}")
 
@@ -132,7 +154,19 @@ class PreOnline:
             return sum(one == host for one in found) >= wanted_count
 
         reason = f"the replica {address} does not copy the log of this broker"
-        await _await_within(is_copying, lambda: reason)
+        try:
+            await _await_within(is_copying, lambda: reason)
+        except _NotYet as error:
+            obstacle = await _obstacle_of(address)
+            raise _NotYet(f"{reason}: it says that {obstacle}" if obstacle else reason) from error
+
+    async def _succeed(self, address: str) -> None:
+        """Take over from the replica that acts now, since this one may have a lesser id (S108)."""
+        link = MasterLink(address)
+        try:
+            await stand_by(self._broker, link, acts=True, is_wanted=lambda: True)
+        finally:
+            link.retire()
 
     async def _join(self, replica: FixedReplica, master_address: str) -> None:
         await replica.follow(master_address)
@@ -146,6 +180,30 @@ class PreOnline:
             return f"the log of the master {master_address} is not copied yet: {obstacle}"
 
         await _await_within(is_copying, describe)
+
+
+async def _ask(address: str, code: RequestCode, ext: dict[str, str]) -> Command:
+    """Return the answer of a replica.
+
+    Raises:
+        _NotYet: it can't be reached. OSError, TimeoutError, RemotingError: it does not answer.
+    """
+    try:
+        requester = await connect(split_address(address), peer_name="replica")
+    except (OSError, TimeoutError) as error:
+        raise _NotYet(f"the replica {address} can't be reached: {error}") from error
+    try:
+        return await requester.call(code, ext=ext)
+    finally:
+        requester.close()
+
+
+async def _obstacle_of(address: str) -> str:
+    """Return why a replica says that it does not copy; empty if it says nothing."""
+    answer = await _ask(address, RequestCode.GET_BROKER_HA_STATUS, {})
+    if answer.code != ResponseCode.SUCCESS:
+        return ""
+    return java_json.decode(answer.body, HaStatusBody).client.obstacle or ""
 
 
 async def _await_within(is_reached: Callable[[], bool], describe: Callable[[], str]) -> None:

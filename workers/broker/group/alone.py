@@ -28,7 +28,6 @@ class Alone(OwnLocks):
     """The membership of a broker without a controller; data on its disk is safe."""
 
     decisions = None
-    ha_address = None
     epoch = None
     appends_commits = keeps_room = True
 
@@ -44,6 +43,11 @@ class Alone(OwnLocks):
     def role_id(self) -> int:
         """Return the id of the settings: there is no other role."""
         return self._broker.settings.broker_id
+
+    @property
+    def ha_address(self) -> str | None:
+        """Return the address for replicas: there is none."""
+        return None
 
     @property
     def safe_position(self) -> int:
@@ -126,7 +130,7 @@ class Alone(OwnLocks):
     def take_least(self, _sent: LeastIdHeader) -> None:
         """Do nothing: this broker is its whole group."""
 
-    def take_master(self, _sent: HaInfoHeader) -> None:
+    async def take_master(self, _sent: HaInfoHeader) -> None:
         """Do nothing: this broker is the master."""
 
     def hurry(self) -> None:

@@ -108,7 +108,7 @@ class Membership(Protocol):
     def take_least(self, sent: LeastIdHeader) -> None:
         """Note which member of the group has the least id, as a name server says (905)."""
 
-    def take_master(self, sent: HaInfoHeader) -> None:
+    async def take_master(self, sent: HaInfoHeader) -> None:
         """Note the addresses of a master that is about to serve, as it says itself (906)."""
 
     def hurry(self) -> None:

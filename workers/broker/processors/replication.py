@@ -72,7 +72,7 @@ def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes
 
 
 @serves(RequestCode.EXCHANGE_BROKER_HA_INFO, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the replication address of this master to a replica; empty if it is no master.
 
     With an address, a master says that it is about to serve (control-plane.md 5.7). Under a
@@ -81,7 +81,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
     membership = broker.membership
     sent = decode_header(HaInfoHeader, command.ext)
     if sent.master_ha_address:
-        membership.take_master(sent)
+        await membership.take_master(sent)
         return answer(command)
     if membership.ha_address is None:
         return answer(command)

@@ -140,7 +140,7 @@ class Controlled(OwnLocks):
     def take_least(self, _sent: LeastIdHeader) -> None:
         """Do nothing: the controller decides who is master."""
 
-    def take_master(self, _sent: HaInfoHeader) -> None:
+    async def take_master(self, _sent: HaInfoHeader) -> None:
         """Do nothing: the controller decides who is master."""
 
     def hurry(self) -> None:

@@ -270,7 +270,7 @@ class HaListener:
 
     def send_later(self) -> None:
         """Send new data after the answers of this turn."""
-        if not self._will_send:
+        if self._sessions and not self._will_send:
             self._will_send = True
             asyncio.get_running_loop().call_soon(self._send_late)
 

@@ -148,9 +148,9 @@ class StateJournal:
         self._state.timers.follow()
 
     def catch_up(self) -> None:
-        """Apply the confirmed records of the current master."""
+        """Apply the confirmed records of the current master, if they are newer than the tables."""
         low, end = self._store.offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
-        if self._led_epoch is not None or end == self._seen_end:
+        if self._led_epoch is not None or end == self._seen_end or end <= self._floor:
             return
         self._seen_end = end
         # Its first snapshot contains the records of its predecessors.

@@ -101,6 +101,18 @@ class NameServers:
                 return answer
         raise ConnectionError(reason)
 
+    async def ask_each(self, code: int, ext: dict[str, str]) -> list[Command]:
+        """Return the answers of all name servers that answer, in the order of the settings."""
+
+        async def ask(link: NameServerLink) -> Command | None:
+            try:
+                return await link.ask(code, ext)
+            except (OSError, TimeoutError, RemotingError):
+                return None
+
+        answers = await asyncio.gather(*map(ask, self._links))
+        return [one for one in answers if one is not None]
+
     async def await_other_master(self) -> None:
         """Wait until all connected name servers name another master of the group."""
         try:

@@ -126,11 +126,17 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         """Take over what a replica has; return the number of changed offsets (S113, S114).
 
         Its version says whether it acted since. An offset that it took then replaces the own one,
-        any other one only if it is higher: committed offsets never go back (I9).
+        any other one only if it is higher: committed offsets never go back (I9). On another replica
+        they count as its own ones, so that the master gets them.
         """
         own, version = self.data_version, theirs.data_version
-        if _order_of(own) > _order_of(version):
+        has_acted_since = version.state_version > own.state_version
+        is_outdated = own.state_version > version.state_version
+        if is_outdated or not (self.is_following or _order_of(own) <= _order_of(version)):
             return 0
+        if self.is_following:
+            for key, queue_ids in theirs.acted.items():
+                self._acted.setdefault(key, {}).update(dict.fromkeys(queue_ids))
         count = 0
         for key, queues in theirs.offsets.items():
             acted = theirs.acted.get(key, ())
@@ -138,13 +144,21 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             for queue_id, offset in queues.items():
                 former = present.get(queue_id)
                 is_newer = former is None or offset > former
-                if offset != former and (queue_id in acted or is_newer):
+                if offset != former and (is_newer or (has_acted_since and queue_id in acted)):
                     present[queue_id] = offset
                     self._note((key, queue_id))
                     count += 1
-        state_version = max(own.state_version, version.state_version)
-        self.data_version = msgspec.structs.replace(own, state_version=state_version)
+        self.note_version(version.state_version)
+        self.is_in_log = self.is_in_log and not (self.is_following and count)
         return count
+
+    def note_version(self, state_version: int) -> None:
+        """Note the state version of another member: a replica that acts exceeds all of them."""
+        if state_version > self.data_version.state_version:
+            self.data_version = msgspec.structs.replace(
+                self.data_version, state_version=state_version
+            )
+            self.change_count += 1
 
     def lower(self, end_of: Callable[[str, int], int]) -> int:
         """Move each offset beyond the end of its queue to the end; return the number of moved ones.

@@ -57,6 +57,10 @@ class QueueLocks:
         if held is None or held.expires_in_ms(now_ms) < 0:
             locks[queue] = QueueLock(client_id, now_ms, now_ms + expires_in_ms - LOCK_LIFE_MS)
 
+    def clear(self) -> None:
+        """Forget all locks, before those of another broker are taken over."""
+        self._groups.clear()
+
     def unlock(self, group: str, *, client_id: str, queues: Iterable[MessageQueue]) -> None:
         """Unlock those of the queues that this client holds."""
         locks = self._groups.get(group, {})

@@ -103,3 +103,41 @@ def test_a_replica_keeps_the_version_of_its_master(acting):
     acting.stamp(NOW_MS)
 
     assert acting.data_version == version
+
+
+def test_what_another_replica_took_counts_as_taken_here(master, acting):  # S107, I9
+    acting.commit("g", "orders", queue_id=0, offset=30)
+    second = table(leads=False, g=8)
+
+    assert second.take_over(file_of(acting)) == 2
+    assert second.acted == {"orders@g": {0: 30}}
+    assert b"isInLog" not in second.as_file()
+    second.act(1 + second.data_version.state_version)
+    second.commit("g", "orders", queue_id=0, offset=31)
+
+    master.take_over(file_of(second))
+    assert (master.find("g", "orders", 0), master.data_version.state_version) == (31, 2)
+
+
+def test_of_two_replicas_that_acted_apart_the_higher_offset_stays(master, acting):  # I9
+    other = table(leads=False, g=8)
+    other.act(1)
+    acting.commit("g", "orders", queue_id=0, offset=30)
+    other.commit("g", "orders", queue_id=0, offset=20)
+
+    for one in (acting, other):
+        for _ in range(3):
+            one.stamp(NOW_MS)
+        master.take_over(file_of(one))
+
+    assert master.find("g", "orders", 0) == 30
+
+
+def test_a_replica_knows_the_version_of_its_master_after_a_restart():  # I9
+    replica = table(leads=False, g=10)
+
+    replica.note_version(7)
+    replica.note_version(3)
+    file, _ = decode_offset_file(replica.as_file())
+
+    assert ConsumerOffsets(file).data_version.state_version == 7

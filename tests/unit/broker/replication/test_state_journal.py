@@ -189,6 +189,30 @@ def test_a_master_without_records_is_believed_by_what_it_answers(build):
     assert replica.find() == 70
 
 
+def test_records_before_the_state_of_a_file_do_not_replace_it(build):  # I9
+    """A replica that acted, and is not online yet after its restart, has newer offsets."""
+    master, replica = build(1), build(2)
+    master.journal.lead(1)
+    master.commit(5)
+    master.journal.write()
+    replica.copy_from(master)
+    replica.confirm()
+    replica.offsets.adopt(ConsumerOffsetFile(offsets={"t@g": {0: 70}}))
+    replica.journal.overrule()
+
+    replica.journal.follow(1)
+    replica.journal.catch_up()
+
+    assert replica.find() == 70
+    # What the master records from now on is newer.
+    master.commit(80)
+    master.journal.write()
+    replica.copy_from(master)
+    replica.confirm()
+    replica.journal.catch_up()
+    assert replica.find() == 80
+
+
 def test_a_delivery_that_no_record_names_is_known_to_the_next_master(build):
     master, replica = build(1), build(2)
     master.journal.lead(1)
