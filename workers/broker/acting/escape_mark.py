@@ -14,7 +14,7 @@ Copies of the message, such as its retries, have the property as well.
 """
 
 ESCAPES: Final = "regentEscapes"
-"""The field of a request that tells the message itself from its copies."""
+"""The field of a request with the message itself; requests with its copies lack the field."""
 
 
 def is_escape(command: Command, properties: Mapping[str, str]) -> bool:

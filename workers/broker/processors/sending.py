@@ -5,13 +5,17 @@ The engine appends a send that only lacked its topic or queue file, so that reco
 are created in one place.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+import structlog
 from regent_engine import (
-    Appended,
     Command,
+    Record,
+    Store,
+    decode_records,
     offset_message_id,
     parse_properties,
     special_properties,
@@ -34,6 +38,7 @@ from backend.remoting.names import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
+from workers.broker.acting.escape_mark import ESCAPED_FROM, is_escape
 from workers.broker.broker import Broker
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.message import (
@@ -69,6 +74,8 @@ _SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
 _SYS_FLAG_SPECIAL: Final = 8 | 64 | 128
 _PREPARED: Final = 4
 """The bit of a sysFlag that producers of half messages set."""
+
+log = structlog.get_logger()
 
 
 @serves(
@@ -106,7 +113,12 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if header.topic.startswith(RETRY_PREFIX) or not _PROPERTIES_FOR_THE_AGENT.isdisjoint(
         properties
     ):
-        return _store(broker, caller, command, header, _marked(broker, caller, properties))
+        store = partial(
+            _store, broker, caller, command, header, _marked(broker, caller, properties)
+        )
+        if is_escape(command, properties):
+            return _store_once(broker, command, header, properties, store)
+        return store()
     return _append_hot(broker, caller, command)
 
 
@@ -223,6 +235,56 @@ def _marked(broker: Broker, caller: Caller, properties: dict[str, str]) -> dict[
     }
 
 
+async def _store_once(
+    broker: Broker,
+    command: Command,
+    header: SendMessageHeader,
+    properties: dict[str, str],
+    store: Callable[[], Awaitable[bytes]],
+) -> bytes:
+    """Store a message that escaped from another broker group, unless it is stored already (D17).
+
+    Its acting master sends it again if an answer is lost. The log and its index have the key, so
+    each later master of this group knows it.
+
+    Raises:
+        StoreError: too much of the log is not indexed to say whether it is stored.
+    """
+    async with broker.escape_lock:
+        former = None
+        if broker.settings.index_enabled:
+            find = partial(_find_escaped, broker.store, header.topic, properties)
+            former = await broker.read_threads.search(find)
+            # The role may have changed during the search.
+            broker.check_writable()
+        if former is None:
+            outcome = store()
+    if former is None:
+        return await outcome
+    log.info("escaped_message_stored_before", key=properties[ESCAPED_FROM])
+    return await _answer_again(broker, command, *former)
+
+
+def _find_escaped(
+    store: Store, topic_name: str, properties: dict[str, str]
+) -> tuple[Record, int] | None:
+    """Return the stored message with the same key, and where it ends; searches the disk."""
+    found = store.find_by_key(topic_name, properties[UNIQUE_KEY], kind="unique_key", with_tail=True)
+    for position, content in found:
+        (record,) = decode_records(content)
+        if record.properties.get(ESCAPED_FROM) == properties[ESCAPED_FROM]:
+            return record, position + len(content)
+    return None
+
+
+async def _answer_again(broker: Broker, command: Command, record: Record, end: int) -> bytes:
+    """Answer as if the message were stored now, where it is."""
+    unique_key = record.properties[UNIQUE_KEY]
+    place = record.queue_id, record.queue_offset
+    stored = _Stored(record.log_position, end, *place, unique_key, recall_handle=None)
+    return await _answer_when_stored(broker, command, stored)
+
+
 def _store(
     broker: Broker,
     caller: Caller,
@@ -267,7 +329,9 @@ def _store(
     if segment is not None:
         offset = segment.to_logical_strict(offset)
     handle = recall_handle(message, broker.settings.broker_name)
-    stored = _Stored(appended, queue_id, offset, properties[UNIQUE_KEY], handle)
+    end = appended.log_position + appended.size
+    key = properties[UNIQUE_KEY]
+    stored = _Stored(appended.log_position, end, queue_id, offset, key, handle)
     return _answer_when_stored(broker, command, stored)
 
 
@@ -288,7 +352,8 @@ def _is_given_up(
 class _Stored:
     """A stored message; queue id and offset are those of the answer, logical in a static topic."""
 
-    appended: Appended
+    log_position: int
+    end: int
     queue_id: int
     offset: int
     unique_key: str
@@ -296,11 +361,10 @@ class _Stored:
 
 
 async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored) -> bytes:
-    appended = stored.appended
     host, port = broker.store_host
     ext = encode_header(
         SendMessageAnswer(
-            message_id=offset_message_id(host, port, appended.log_position),
+            message_id=offset_message_id(host, port, stored.log_position),
             queue_id=stored.queue_id,
             queue_offset=stored.offset,
             transaction_id=stored.unique_key,
@@ -310,8 +374,7 @@ async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored)
         )
     )
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
-    end = appended.log_position + appended.size
-    return await broker.membership.stored(end, answer(command, ext=ext), late)
+    return await broker.membership.stored(stored.end, answer(command, ext=ext), late)
 
 
 def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:

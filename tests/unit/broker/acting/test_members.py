@@ -63,7 +63,7 @@ async def list_members(*said):
 
 
 async def test_a_broker_waits_a_moment_for_members_that_are_not_listed(monkeypatch):
-    """A name server that has just begun knows nobody, and brokers register again in a second."""
+    """A name server that has just begun knows no member, and brokers register again soon."""
     monkeypatch.setattr(pre_online, "ABSENCE_CHECK_S", 0)
 
     found, _ = await list_members({}, {}, {1: "b:1"})

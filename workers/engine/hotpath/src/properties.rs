@@ -20,13 +20,14 @@ pub(crate) enum Verdict {
     },
 }
 
-/// Properties that make a message a special one: delayed, timed, a half of a transaction, or one that
-/// seems to be an inner batch.
+/// Properties that make a message a special one: delayed, timed, a half of a transaction, one that
+/// seems to be an inner batch, or one that has escaped from another broker group.
 ///
 /// Light queues (`INNER_MULTI_DISPATCH`) are not served (FORMAT.md 3.1): such a message is an ordinary one.
-pub const SPECIAL_PROPERTIES: [&str; 6] = [
+pub const SPECIAL_PROPERTIES: [&str; 7] = [
     "DELAY",
     "INNER_NUM",
+    "REGENT_ESCAPED_FROM",
     "TRAN_MSG",
     "TIMER_DELIVER_MS",
     "TIMER_DELAY_SEC",
@@ -105,6 +106,8 @@ fn counts(name: &[u8], value: &[u8]) -> bool {
             !matches!(level, Ok(Ok(..=0)))
         }
         b"TRAN_MSG" => value.eq_ignore_ascii_case(b"true"),
+        // Only the agent of a broker escapes messages, one by one; this is a copy of one.
+        b"REGENT_ESCAPED_FROM" => false,
         _ => true,
     }
 }
@@ -112,7 +115,7 @@ fn counts(name: &[u8], value: &[u8]) -> bool {
 #[inline]
 fn is_special(name: &[u8]) -> bool {
     // Most names begin otherwise.
-    matches!(name.first(), Some(b'D' | b'I' | b'T'))
+    matches!(name.first(), Some(b'D' | b'I' | b'R' | b'T'))
         && SPECIAL_PROPERTIES
             .iter()
             .any(|special| special.as_bytes() == name)
@@ -268,7 +271,10 @@ mod tests {
     #[test]
     fn a_special_name_is_found_with_and_without_a_value_wherever_it_is() {
         // Case A12.
-        for name in SPECIAL_PROPERTIES {
+        for name in SPECIAL_PROPERTIES
+            .into_iter()
+            .filter(|name| counts(name.as_bytes(), b"TRUE"))
+        {
             for entry in [
                 format!("{name}\u{1}TRUE"),
                 format!("{name}\u{1}"),
@@ -292,6 +298,7 @@ mod tests {
             "",
             "UNIQ_KEY\u{1}7F0000010A2B18B4AAC2000000010000\u{2}WAIT\u{1}true\u{2}TAGS\u{1}DELAY",
             "DELAY\u{1}0\u{2}TRAN_MSG\u{1}false\u{2}",
+            "REGENT_ESCAPED_FROM\u{1}TestCluster/broker-a/4711\u{2}",
             "DELAYED\u{1}\u{2}NODELAY\u{2}KEYS\u{1}TRAN_MSG\u{2}",
         ] {
             assert_eq!(special_in_batch(text.as_bytes()), None, "{text:?}");
