@@ -150,11 +150,11 @@ test-fast: $(STAMPS)/engine
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
-	$(PYTHON) -m pytest -q -n 3 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 4 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(JUNIT) \
+	$(PYTHON) -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder $(JUNIT) \
 	  tests/system tests/chaos tests/interop
 
 $(STAMPS)/interop: $(STAMPS)/python $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)

@@ -37,7 +37,7 @@ async def test_a_broker_registers_with_every_name_server_at_its_start(name_serve
         header = server.of(REGISTER)[0].ext
         table = server.tables()[0]
         assert header["brokerAddr"] == f"127.0.0.1:{broker.port}"
-        assert header["haServerAddr"] == f"127.0.0.1:{broker.port + 1}"
+        assert header["haServerAddr"] == f"127.0.0.1:{broker.settings.ha_listen_port}"
         assert (header["clusterName"], header["brokerName"]) == ("TestCluster", "broker-t")
         assert (header["brokerId"], header["heartbeatTimeoutMillis"]) == ("0", "3000")
         assert len(table.topics) >= 2
