@@ -28,8 +28,10 @@ class LoneMaster(Alone):
         self._ha_address = registration_source.ha_address
         self._own_address = registration_source.address
         self.leading = Leading(broker, ha_socket)
-        # Every turn of the hot path calls this.
-        self.appended = self.leading.appended  # type: ignore[method-assign]
+
+    def appended(self) -> None:
+        """Send new data of the log to the replicas."""
+        self.leading.appended()
 
     @property
     def ha_address(self) -> str:

@@ -21,7 +21,13 @@ from backend.remoting.headers.replication import HaInfoAnswer
 from workers.broker.acting.last_record import crc_of_record, find_last_record
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.configuration.settings import BrokerSettings
-from workers.broker.replication.follower import NEWS_REST_S, RETRY_FIRST_S, RETRY_MAX_S, open_socket
+from workers.broker.replication.follower import (
+    NEWS_REST_S,
+    RETRY_FIRST_S,
+    RETRY_MAX_S,
+    open_socket,
+    report_durable,
+)
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.requests.finishing import finish
@@ -163,15 +169,10 @@ class PlainFollower:
         """Report the data, on the disk if flushes are required, and show it to readers."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
-            self._flusher.when_durable(end, partial(_report_durable, copying, end))
+            self._flusher.when_durable(end, partial(report_durable, copying, end))
         self._on_held(end)
 
 
 def _spelled(address: Address) -> str:
     host, port = address
     return f"{host}:{port}"
-
-
-def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001
-    if is_safe:
-        copying.report(end)

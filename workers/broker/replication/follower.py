@@ -246,7 +246,7 @@ class Follower:
         """Report the data, on the disk if flushes are required, and show confirmed data."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
-            self._flusher.when_durable(end, partial(_report_durable, copying, end))
+            self._flusher.when_durable(end, partial(report_durable, copying, end))
         self._on_confirmed(min(confirmed, end))
         self._verify(link, end)
 
@@ -255,7 +255,8 @@ class Obstacle(Exception):
     """An operator must act: trying again soon will not help."""
 
 
-def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001
+def report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001
+    """Report data to the master once it is on the disk."""
     if is_safe:
         copying.report(end)
 
